@@ -1,0 +1,60 @@
+# Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
+#   make demo    install kinode, simulate one example, write its report
+#   make test    the whole test suite          make lint   ruff and the strict type checker
+#   make bench   the table against the peers   make docs   the documentation site, in site/
+
+PYTHON  ?= python3
+VENV    ?= .venv
+EXAMPLE ?= examples/excavator.yaml
+OUT     ?= out
+# Extra arguments for pytest; `make test PYTEST="tests/joints -x"` runs a part.
+PYTEST  ?= -n auto --dist worksteal
+
+BIN := $(VENV)/bin
+# -qq: errors only.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
+SOURCES := src tests benchmarks $(wildcard examples)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint docs clean
+
+help:
+	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
+
+demo: $(VENV)/.installed
+	@$(BIN)/kinode run $(EXAMPLE) --report $(OUT)
+	@echo "The report is in $(OUT)/: open $$(ls $(OUT)/*.html | head -n 1) in a browser."
+
+test: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest $(PYTEST)
+
+bench: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+lint: $(VENV)/.installed-lint
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/: open site/index.html in a browser."
+
+clean:
+	rm -rf $(OUT) site build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One mark for each set of extras; a change of pyproject.toml installs again.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kinode needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "Installing kinode into $(VENV) (once)."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	@echo "Installing kinode and what 'make $*' needs into $(VENV) (once)."
+	@$(PIP) --editable ".[$*]"
+	@touch $@ $(VENV)/.installed

@@ -1,0 +1,19 @@
+"""What every test shares: reproducible hypothesis runs, a kernel cache of their own, plots without a screen."""
+
+import os
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Set before kinode or matplotlib is imported; xdist workers inherit them.
+os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=explore looks for new ones.
+# No deadline: the first example of a kind pays for compiling its kernels.
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **COMMON)
+settings.register_profile("explore", max_examples=500, **COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
