@@ -1,0 +1,348 @@
+"""From a program to LLVM text, for any number of lanes.
+
+One writer serves one lane (``double``) and several (``<4 x double>``); every array of the caller is then
+lane-interleaved, while constant tables are shared by the lanes.  Only the flag ``contract`` is set: a
+product and a sum may become one FMA, and NaN and infinity mean what IEEE 754 says.  There is no
+optimizer behind this text, so what is not needed is not written: dead operations, unused views, tables
+of offsets that are an arithmetic progression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.trace import Traced, needed
+from kinode.compile import routines
+from kinode.compile.program import ARGUMENTS, Block, Program, Store
+from kinode.compile.routines import Lines, number
+
+LIBRARY = {name: 1 for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
+LIBRARY |= {"atan2": 2, "pow": 2}
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
+COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
+
+
+def write(program: Program, lanes: int, fma: bool = True) -> str:
+    """LLVM text of the kernel ``program.name`` and of its batch driver.
+
+    ``fma`` says whether the host multiplies and adds in one operation; without it sine and cosine are
+    left to the C library.
+    """
+    writer = _Writer(program, lanes)
+    parts = [writer.kernel(), batch_driver(program, lanes), *writer.tables]
+    helpers = {
+        "sine_cosine": routines.sine_and_cosine(lanes, fma),
+        "find_interval": routines.SEARCH,
+        "fetch_entry": routines.FETCH,
+        "gather_rows": routines.transposition(lanes),
+    }
+    calls = parts[0] + parts[1]
+    parts += [text for name, text in helpers.items() if f"@{name}(" in calls or name == "gather_rows" and lanes > 1]
+    for name, count in LIBRARY.items():
+        parts.append(f"declare double @{name}({', '.join(['double'] * count)}) nounwind")
+    suffixes = {"f64", writer.line.suffix}
+    for name, count in {"sqrt": 1, "floor": 1, "fabs": 1, "fma": 3}.items():
+        for suffix in sorted(suffixes):
+            kind = "double" if suffix == "f64" else writer.line.type
+            parts.append(f"declare {kind} @llvm.{name}.{suffix}({', '.join([kind] * count)})")
+    parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{}')
+    return "\n".join(parts) + "\n"
+
+
+def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
+    """How many doubles the batch driver wants in its ``work``: the kernel's, and scratch too big for the stack."""
+    scratch = _scratch_size(sizes, lanes)
+    return sizes["work"] * lanes + (scratch if scratch * 8 > STACK_LIMIT else 0)
+
+
+def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
+    return 0 if lanes == 1 else lanes * sum(sizes[name] for name in ARGUMENTS if name != "work")
+
+
+class _Writer:
+    """State while one kernel is written: the lines so far, and the tables met on the way."""
+
+    def __init__(self, program: Program, lanes: int) -> None:
+        self.program = program
+        self.lanes = lanes
+        self.line = Lines(lanes)
+        self.tables: list[str] = []
+        self.table_names: dict[Any, str] = {}
+        self.label = "%entry"
+        self.written = {
+            block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case
+        }
+
+    def kernel(self) -> str:
+        """The function itself."""
+        for name, table in self.program.constants.items():
+            self.table_names[name] = self.add_table("double", map(number, np.asarray(table, dtype=float).tolist()))
+        for index, block in enumerate(self.program.blocks):
+            if block.count == 1:
+                case = 0 if block.case_of is None else int(block.case_of[0])
+                bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in block.views.items()}
+                _Case(self, bases).write(block.cases[case])
+            elif block.count > 1:
+                self.loop(index, block)
+        arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
+        body = "\n".join(self.line.text)
+        return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+
+    def argument(self, name: str) -> str:
+        access = "" if name in self.written else "readonly "
+        return f"ptr noalias nocapture {access}%{name}"
+
+    def add_table(self, kind: str, entries: Iterable[str], key: Any = None) -> str:
+        """A constant global table; with a key, the same one when it comes again."""
+        if key is not None and key in self.table_names:
+            return self.table_names[key]
+        name = f"@table{len(self.tables)}"
+        texts = [f"{kind} {entry}" for entry in entries]
+        self.tables.append(f"{name} = internal constant [{len(texts)} x {kind}] [{', '.join(texts)}], align 64")
+        if key is not None:
+            self.table_names[key] = name
+        return name
+
+    def scale(self, array: str) -> int:
+        """Distance of neighboring entries of an array, in doubles."""
+        return 1 if array in self.program.constants else self.lanes
+
+    def base(self, array: str) -> str:
+        """Address of an array."""
+        if array in self.program.constants:
+            return self.table_names[array]
+        if array not in ARGUMENTS:
+            raise KeyError(f"program {self.program.name!r} has no array {array!r}")
+        return f"%{array}"
+
+    def loop(self, index: int, block: Block) -> None:
+        """A loop over the iterations, with a switch where there are several cases."""
+        line, text = self.line, self.line.text
+        counter, following = f"%i{index}", f"%next{index}"
+        text.append(f"  br label %loop{index}\nloop{index}:")
+        text.append(f"  {counter} = phi i64 [ 0, {self.label} ], [ {following}, %latch{index} ]")
+        used = _views_used(block)
+        bases = {name: self.offset_base(counter, *view) for name, view in block.views.items() if name in used}
+        case_of = np.zeros(block.count, dtype=int) if block.case_of is None else np.asarray(block.case_of)
+        taken = sorted({int(case) for case in case_of})
+        if len(taken) > 1:
+            table = self.add_table("i32", map(str, case_of.tolist()))
+            place = line.put(f"getelementptr inbounds i32, ptr {table}, i64 {counter}")
+            case_now = line.put(f"load i32, ptr {place}, align 4, !invariant.load !1")
+            targets = " ".join(f"i32 {case}, label %case{index}_{case}" for case in taken[1:])
+            text.append(f"  switch i32 {case_now}, label %case{index}_{taken[0]} [ {targets} ]")
+        for case in taken:
+            if len(taken) > 1:
+                text.append(f"case{index}_{case}:")
+            _Case(self, bases).write(block.cases[case])
+            text.append(f"  br label %latch{index}")
+        text.append(f"latch{index}:\n  {following} = add nuw nsw i64 {counter}, 1")
+        more = line.put(f"icmp slt i64 {following}, {block.count}")
+        text.append(f"  br i1 {more}, label %loop{index}, label %after{index}\nafter{index}:")
+        self.label = f"%after{index}"
+
+    def offset_base(self, counter: str, array: str, offsets: np.ndarray | None) -> tuple[str, str, int]:
+        """Array, address in this iteration, and a constant offset that comes on top."""
+        if offsets is None:
+            return array, "", 0
+        line = self.line
+        offsets = np.asarray(offsets, dtype=np.int64)
+        steps = np.diff(offsets)
+        if not steps.any():
+            return array, "", int(offsets[0])
+        if (steps == steps[0]).all():
+            shift = line.put(f"mul nsw i64 {counter}, {int(steps[0]) * self.scale(array)}")
+            return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), int(offsets[0])
+        scaled = offsets * self.scale(array)
+        table = self.add_table("i64", map(str, scaled.tolist()), ("offsets", scaled.tobytes()))
+        place = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
+        shift = line.put(f"load i64, ptr {place}, align 8, !invariant.load !1")
+        return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), 0
+
+
+def _views_used(block: Block) -> set[str]:
+    names = set()
+    for stores in block.cases:
+        names |= {view for view, _, _ in stores}
+        names |= {node.args[0] for node in needed(value for _, _, value in stores) if node.op == "input"}
+    return names
+
+
+class _Case:
+    """The operations of one case of one block."""
+
+    def __init__(self, writer: _Writer, bases: Mapping[str, tuple[str, str, int]]) -> None:
+        self.writer = writer
+        self.line = writer.line
+        self.bases = bases
+        self.values: dict[int, str] = {}
+        self.conditions: dict[int, str] = {}
+        self.pairs: dict[str, tuple[str, str]] = {}
+
+    def write(self, stores: Iterable[Store]) -> None:
+        """All loads and operations, then all stores."""
+        stores = list(stores)
+        for node in needed(value for _, _, value in stores):
+            if node.op != "input":
+                self.values[node.index] = self.operation(node)
+        results = [self.operand(value) for _, _, value in stores]
+        for (view, position, _), result in zip(stores, results, strict=True):
+            array, place = self.address(view, position)
+            if array in self.writer.program.constants:
+                raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
+            self.line.text.append(f"  store {self.line.type} {result}, ptr {place}, align 8")
+
+    def address(self, view: str, position: int) -> tuple[str, str]:
+        array, base, offset = self.bases.get(view, (view, "", 0))
+        base = base or self.writer.base(array)
+        shift = (position + offset) * self.writer.scale(array)
+        return array, self.line.put(f"getelementptr inbounds double, ptr {base}, i64 {shift}") if shift else base
+
+    def operand(self, value: Any) -> str:
+        """A value as an operand; an input is loaded where it is first used."""
+        if type(value) is not Traced:
+            return self.line.number(float(value))
+        found = self.values.get(value.index)
+        if found is None:
+            found = self.values[value.index] = self.load(*value.args)
+        return found
+
+    def load(self, view: str, position: int) -> str:
+        array, place = self.address(view, position)
+        line = self.line
+        invariant = "" if array in self.writer.written else ", !invariant.load !1"
+        if array not in self.writer.program.constants or line.lanes == 1:
+            return line.put(f"load {line.type}, ptr {place}, align 8{invariant}")
+        entry = line.put(f"load double, ptr {place}, align 8{invariant}")
+        entry = line.put(f"insertelement {line.type} undef, double {entry}, i32 0")
+        mask = f"<{line.lanes} x i32> zeroinitializer"
+        return line.put(f"shufflevector {line.type} {entry}, {line.type} undef, {mask}")
+
+    def operation(self, node: Traced) -> str:
+        """Write one operation; gives the name of its result."""
+        op, line = node.op, self.line
+        if op in ("interval", "fetch"):
+            values = tuple(float(value) for value in node.args[0])
+            table = self.writer.add_table("double", map(number, values), ("table", values))
+            name = "find_interval" if op == "interval" else "fetch_entry"
+            return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
+        if op == "where":
+            condition = self.condition(node.args[0])
+            return self.select(condition, self.operand(node.args[1]), self.operand(node.args[2]))
+        args = [self.operand(arg) for arg in node.args]
+        if op in BINARY:
+            return line.operation(BINARY[op], *args)
+        if op in ("sin", "cos"):
+            return self.sine_or_cosine(op, args[0])
+        if op in COMPARE:
+            self.conditions[node.index] = self.compare(COMPARE[op], *args)
+            return self.select(self.conditions[node.index], line.number(1.0), line.number(0.0))
+        if op == "pow":
+            return self.power(*args)
+        if op in LIBRARY:
+            return line.each_lane(op, *args)
+        return self.simple(op, args)
+
+    def simple(self, op: str, args: list[str]) -> str:
+        line = self.line
+        match op:
+            case "neg":
+                return line.put(f"fneg {line.type} {args[0]}")
+            case "inv":
+                return line.operation("fdiv", line.number(1.0), args[0])
+            case "sqrt" | "floor":
+                return line.call(op, args[0])
+            case "abs":
+                return line.call("fabs", args[0])
+            case "min" | "max":
+                return self.select(self.compare("olt" if op == "min" else "ogt", *args), *args)
+            case "sign":
+                zero, one = line.number(0.0), line.number(1.0)
+                above = self.select(self.compare("ogt", args[0], zero), one, zero)
+                below = self.select(self.compare("olt", args[0], zero), one, zero)
+                return line.operation("fsub", above, below)
+        raise ValueError(f"no machine code for the operation {op!r}")
+
+    def compare(self, how: str, a: str, b: str) -> str:
+        return self.line.put(f"fcmp {how} {self.line.type} {a}, {b}")
+
+    def select(self, condition: str, yes: str, no: str) -> str:
+        kind = routines.vector_type(self.line.lanes, "i1")
+        return self.line.put(f"select {kind} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
+
+    def condition(self, value: Any) -> str:
+        """Whether a value is not zero, lane by lane; a comparison is used as it is."""
+        found = self.conditions.get(value.index) if type(value) is Traced else None
+        return found or self.compare("une", self.operand(value), self.line.number(0.0))
+
+    def sine_or_cosine(self, op: str, x: str) -> str:
+        if x not in self.pairs:
+            line = self.line
+            kind = f"{{ {line.type}, {line.type} }}"
+            pair = line.put(f"call {kind} @sine_cosine({line.type} {x})")
+            sine = line.put(f"extractvalue {kind} {pair}, 0")
+            self.pairs[x] = (sine, line.put(f"extractvalue {kind} {pair}, 1"))
+        return self.pairs[x][op == "cos"]
+
+    def power(self, base: str, exponent: str) -> str:
+        """Power as Python has it: what overflows, or divides by zero, is plus infinity."""
+        line = self.line
+        result = line.each_lane("pow", base, exponent)
+        low = self.compare("oeq", result, line.number(float("-inf")))
+        corrected = self.select(low, line.number(float("inf")), result)
+        own = self.compare("oeq", base, line.number(float("-inf")))
+        return self.select(own, result, corrected)
+
+
+def batch_driver(program: Program, lanes: int) -> str:
+    """The function ``<name>_batch``: rows in, lanes through the kernel, rows out."""
+    sizes = program.sizes
+    line = Lines(lanes)
+    scratch, fixed = _scratch_size(sizes, lanes), sizes["work"] * lanes
+    text = line.text
+    bases, strides, places = {}, {}, {"work": "%work"}
+    text.append("  %final = sub i64 %last, 1")
+    if scratch and scratch * 8 <= STACK_LIMIT:
+        text.append(f"  %scratch = alloca [{scratch} x double], align 64")
+    elif scratch:
+        text.append(f"  %scratch = getelementptr double, ptr %work, i64 {fixed}")
+    position = 0
+    for k, name in enumerate(ARGUMENTS):
+        bases[name] = line.put(f"load ptr, ptr {line.put(f'getelementptr ptr, ptr %bases, i64 {k}')}, align 8")
+        strides[name] = line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %strides, i64 {k}')}, align 8")
+        if name != "work" and lanes > 1 and sizes[name]:
+            places[name] = line.put(f"getelementptr double, ptr %scratch, i64 {position}")
+            position += sizes[name] * lanes
+    text.append("  %some = icmp slt i64 %first, %last\n  br i1 %some, label %loop, label %done\nloop:")
+    text.append("  %row = phi i64 [ %first, %0 ], [ %next, %latch ]")
+    moved = [name for name in ARGUMENTS if name not in ("work", "out") and name in places]
+    if lanes == 1:
+        for name in ARGUMENTS[:7] + ARGUMENTS[8:]:
+            shift = line.put(f"mul i64 %row, {strides[name]}")
+            places[name] = line.put(f"getelementptr double, ptr {bases[name]}, i64 {shift}")
+    for name in moved:
+        moving = line.put(f"icmp ne i64 {strides[name]}, 0")
+        start = line.put("icmp eq i64 %row, %first")
+        text.append(f"  br i1 {line.put(f'or i1 {moving}, {start}')}, label %get_{name}, label %got_{name}")
+        text.append(f"get_{name}:\n{_move('gather_rows', name, bases, strides, sizes, places)}")
+        text.append(f"  br label %got_{name}\ngot_{name}:")
+    operands = ", ".join(f"ptr {places.get(name, bases[name])}" for name in ARGUMENTS)
+    text.append(f"  call void @{program.name}({operands})")
+    if lanes > 1 and sizes["out"]:
+        text.append(_move("scatter_rows", "out", bases, strides, sizes, places))
+    text.append(f"  br label %latch\nlatch:\n  %next = add i64 %row, {lanes}")
+    text.append("  %more = icmp slt i64 %next, %last\n  br i1 %more, label %loop, label %done\ndone:\n  ret void")
+    arguments = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
+    return f"define void @{program.name}_batch({arguments}) nounwind {{\n" + "\n".join(text) + "\n}\n"
+
+
+def _move(
+    how: str, name: str, bases: Mapping[str, str], strides: Mapping[str, str], sizes: Mapping[str, int],
+    places: Mapping[str, str],
+) -> str:
+    arguments = f"ptr {bases[name]}, i64 {strides[name]}, i64 %row, i64 %final, i64 {sizes[name]}, ptr {places[name]}"
+    return f"  call void @{how}({arguments})"

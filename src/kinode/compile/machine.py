@@ -1,0 +1,173 @@
+"""From LLVM text to machine code in this process.
+
+Code is generated for the CPU of this host, without optimizer passes: on straight-line code they cost
+time and bring nothing.  ``build`` asks the cache on disk before it asks for the program, so a warm start
+traces nothing.  llvmlite is imported when the first kernel is wanted.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache as remember
+from typing import Any
+
+from kinode.compile import cache, llvm
+from kinode.compile.program import ARGUMENTS, Program
+
+LONG = 10_000  # instructions above which the code generator works less hard
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kernel in memory: where it and its batch driver start, and what they want.
+
+    ``work_size`` and ``batch_work_size`` count the doubles of scratch for one call of either.
+    """
+
+    name: str
+    address: int
+    batch_address: int
+    lanes: int
+    sizes: Mapping[str, int]
+    engine: Any = field(repr=False, compare=False)
+
+    @property
+    def work_size(self) -> int:
+        """Doubles that the kernel wants in ``work``."""
+        return self.sizes["work"] * self.lanes
+
+    @property
+    def batch_work_size(self) -> int:
+        """Doubles that the batch driver wants in ``work``."""
+        return llvm.batch_work(self.sizes, self.lanes)
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the code generator knows of this computer."""
+
+    triple: str
+    cpu: str
+    features: str
+    version: str
+
+    def has(self, feature: str) -> bool:
+        """Whether the CPU has a feature, by LLVM's name."""
+        return f"+{feature}" in self.features.split(",")
+
+    @property
+    def fma(self) -> bool:
+        """Whether products and sums are fused in hardware."""
+        return self.has("fma") or platform.machine().lower() in ("arm64", "aarch64")
+
+
+@remember
+def host() -> Host:
+    """This computer, asked once."""
+    import llvmlite
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    try:
+        features = binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # a host that LLVM cannot describe gets generic code
+        features = ""
+    version = f"llvmlite {llvmlite.__version__} LLVM {binding.llvm_version_info}"
+    return Host(binding.get_default_triple(), binding.get_host_cpu_name(), features, version)
+
+
+def choose_lanes() -> int:
+    """Lanes that pay on this host: four where vectors hold four numbers, or two with enough registers."""
+    wide = host().has("avx2") or platform.machine().lower() in ("arm64", "aarch64")
+    return 4 if wide and host().fma else 1
+
+
+def _target(level: int) -> Any:
+    import llvmlite.binding as binding
+
+    here = host()
+    target = binding.Target.from_triple(here.triple)
+    return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
+
+
+def compile_text(text: str, level: int | None = None) -> bytes:
+    """Object code of LLVM text for this host."""
+    import llvmlite.binding as binding
+
+    host()
+    if level is None:
+        level = 2 if text.count("\n") < LONG else 1
+    module = binding.parse_assembly(text)
+    return bytes(_target(level).emit_object(module))
+
+
+@remember
+def _provide_library() -> None:
+    """Make sure that the functions of the C library can be found by name."""
+    import ctypes
+    import ctypes.util
+
+    import llvmlite.binding as binding
+
+    names = [*llvm.LIBRARY, "floor", "fma"]
+    missing = [name for name in names if not binding.address_of_symbol(name)]
+    if missing:
+        path = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
+        library = ctypes.CDLL(path)
+        for name in missing:
+            function = getattr(library, name, None)
+            if function is not None:
+                address = ctypes.cast(function, ctypes.c_void_p).value
+                binding.add_symbol(name, address)
+
+
+def load_object(code: bytes) -> Any:
+    """Object code made ready to run; the engine that it lives in."""
+    import llvmlite.binding as binding
+
+    host()
+    _provide_library()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target(1))
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def _machine(name: str, lanes: int, sizes: Mapping[str, int], code: bytes) -> Machine:
+    engine = load_object(code)
+    address = engine.get_function_address(name)
+    batch_address = engine.get_function_address(name + "_batch")
+    return Machine(name, address, batch_address, lanes, sizes, engine)
+
+
+def compile_program(program: Program, lanes: int) -> Machine:
+    """Compile a program now, without looking at the cache."""
+    sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
+    return _machine(program.name, lanes, sizes, compile_text(llvm.write(program, lanes, host().fma)))
+
+
+def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> Machine:
+    """The kernel that ``key`` describes, from the cache or compiled from the program that is made now.
+
+    The key is all that the program depends on, save this package's own source, the host and LLVM, which
+    are added here.  Without a key nothing is cached.
+    """
+    here = host()
+    full = None if key is None else cache.digest(key, str(lanes), here.version, here.cpu, here.features)
+    found = None if full is None else cache.load(full)
+    if found is not None:
+        head, _, code = found.partition(b"\n")
+        about = json.loads(head)
+        return _machine(about["name"], lanes, about["sizes"], code)
+    program = make_program()
+    sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
+    code = compile_text(llvm.write(program, lanes, here.fma))
+    if full is not None:
+        head = json.dumps({"name": program.name, "sizes": sizes}).encode()
+        cache.save(full, head + b"\n" + code)
+    return _machine(program.name, lanes, sizes, code)

@@ -1,0 +1,74 @@
+"""What is to be compiled: straight-line code and loops over tables, with their arrays by name.
+
+A ``Program`` is the interface between those who trace and those who write machine code.  ``interpret``
+runs one in plain Python: it defines what a program means, and every kernel is tested against it.
+Nothing here knows of LLVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
+from kinode.algebra.trace import Traced, needed
+
+ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
+Store = tuple[str, int, Scalar]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A loop or, with a count of one, straight-line code.
+
+    ``views`` maps the name of a view to its array and to one offset for each iteration (None: zero);
+    a name without a view is the array itself.  ``cases`` holds for each case its stores (view, position,
+    value), and ``case_of`` says which case each iteration takes.  In one iteration all loads come before
+    all stores, and stores happen in the order in which they stand.
+    """
+
+    count: int
+    views: Mapping[str, tuple[str, np.ndarray | None]]
+    cases: Sequence[Sequence[Store]]
+    case_of: np.ndarray | None = None
+
+    def view(self, name: str) -> tuple[str, np.ndarray | None]:
+        """Array and offsets that a view name stands for."""
+        return self.views.get(name, (name, None))
+
+
+@dataclass(frozen=True)
+class Program:
+    """Blocks that run one after the other on the nine arguments and on constant tables."""
+
+    name: str
+    sizes: Mapping[str, int]
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    blocks: Sequence[Block] = ()
+
+
+def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+    """Run a program on float arrays, one lane, in place: slow, and the reference for all other ways."""
+    memory = {name: np.asarray(array, dtype=float) for name, array in program.constants.items()}
+    memory.update(arrays)
+    for block in program.blocks:
+        for i in range(block.count):
+            stores = block.cases[0 if block.case_of is None else int(block.case_of[i])]
+            values = _evaluate([value for _, _, value in stores], block, i, memory)
+            for (view, position, _), value in zip(stores, values, strict=True):
+                name, offsets = block.view(view)
+                memory[name][position + (0 if offsets is None else int(offsets[i]))] = value
+
+
+def _evaluate(outputs: list[Scalar], block: Block, i: int, memory: Mapping[str, np.ndarray]) -> list[float]:
+    values: dict[int, float] = {}
+    for node in needed(outputs):
+        if node.op == "input":
+            name, offsets = block.view(node.args[0])
+            values[node.index] = float(memory[name][node.args[1] + (0 if offsets is None else int(offsets[i]))])
+        else:
+            args = (values[arg.index] if type(arg) is Traced else arg for arg in node.args)
+            values[node.index] = FLOAT_FUNCTIONS[node.op](*args)
+    return [values[x.index] if type(x) is Traced else float(x) for x in outputs]
