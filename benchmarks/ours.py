@@ -1,0 +1,85 @@
+"""The kinode side of the rows: what the public functions do not offer is reached for here and nowhere else."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import kinode as kn
+from measure import Side
+
+ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
+
+
+@cache
+def compiled(path: Path) -> tuple[Any, Any]:
+    """System and compiled dynamics of a URDF file."""
+    system = kn.load(path)
+    return system, kn.compile(system)
+
+
+def kernel_loop(path: Path, q: Any, u: Any) -> Side:
+    """Forward dynamics n times in a compiled loop, through the kernel's address, as an integrator calls it."""
+    _, dynamics = compiled(path)
+    kernel = dynamics.kernel("acceleration", lanes=1)
+    arrays = {name: np.zeros(max(1, kernel.sizes[name])) for name in ARGUMENTS}
+    arrays["q"][: q.size], arrays["u"][: u.size] = q, u
+    loop = looper(kernel.address)
+    pointers = [arrays[name] for name in ARGUMENTS]
+    seconds = timed(loop, pointers)
+    return Side(seconds, arrays["out"][: u.size].copy())
+
+
+def looper(address: int) -> Callable[..., None]:
+    """A compiled function that calls the address n times with nine arrays."""
+    kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 9)(address)
+
+    @numba.njit  # type: ignore[misc]
+    def loop(n: int, t: Any, q: Any, u: Any, z: Any, p: Any, i: Any, x: Any, w: Any, o: Any) -> None:
+        for _ in range(n):
+            kernel(t.ctypes, q.ctypes, u.ctypes, z.ctypes, p.ctypes, i.ctypes, x.ctypes, w.ctypes, o.ctypes)
+
+    return loop
+
+
+def timed(loop: Callable[..., None], arrays: list[Any]) -> Callable[[int], float]:
+    """Seconds of n rounds of the loop, which is compiled before the clock starts."""
+    from time import perf_counter
+
+    loop(1, *arrays)
+
+    def seconds(n: int) -> float:
+        start = perf_counter()
+        loop(n, *arrays)
+        return perf_counter() - start
+
+    return seconds
+
+
+def simulate_rk4(path: Path, q: Any, u: Any, until: float, step: float) -> Any:
+    """A run at fixed step, as a user asks for it."""
+    system, dynamics = compiled(path)
+    names = [c.name for c in dynamics.coordinates]
+    start = {**{f"{n}.q": v for n, v in zip(names, q)}, **{f"{n}.u": v for n, v in zip(names, u)}}
+    return kn.simulate(system, until, method="rk4", step=step, start=start)
+
+
+def final_state(path: Path, run: Any) -> Any:
+    """[q, u] at the end of a run."""
+    _, dynamics = compiled(path)
+    names = [c.name for c in dynamics.coordinates]
+    return np.array([run[f"{n}.{part}"][-1] for part in ("q", "u") for n in names], dtype=float).ravel()
+
+
+def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
+    """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
+    from kinode.solve.integrators import rk4_batch as run
+
+    _, dynamics = compiled(path)
+    return run(dynamics, np.hstack([q, u]), step=step, steps=steps, threads=2)
