@@ -1,0 +1,365 @@
+"""Integrates y' = f(t, y), f being machine code at an address: explicit Runge-Kutta methods with and without step
+control.
+
+| method | order | dense output | evaluations in a step |
+|---|---|---|---|
+| ``"dopri5"`` Dormand-Prince 5(4) | 5 | 5 | 6, and 2 in steps that hold a requested time |
+| ``"dop853"`` Dormand-Prince 8(5, 3) | 8 | 7 | 12, and 3 in steps that hold a requested time |
+| ``"rk4"`` classical, fixed step | 4 | 4 (cubic Hermite) | 4 |
+
+No Python runs within a step. The compiled loop (loops.py) comes back after some 50 ms, so that an interrupt, a
+progress bar and a wish to stop are dealt with here; a run that ends early keeps what it has reached. Not done here:
+stiff problems (stiff.py), many runs at a time (batch.py), events and constraints.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kinode.solve.tableaus import tableau
+
+Array = npt.NDArray[np.float64]
+Method = Literal["dopri5", "dop853", "rk4"]
+Status = Literal["done", "not finite", "step too small", "too many steps", "stopped", "interrupted", "failed"]
+
+RTOL = 1e-8
+"""Default relative tolerance. The error of a run is typically ten to a hundred times the tolerance, so results hold to
+1e-6; compared with 1e-6 it costs 2.5 times the steps, which for a robot arm are some milliseconds."""
+ATOL = 1e-10
+"""Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
+CHUNK_SECONDS = 0.05
+_BLOCK_NUMBERS = 1 << 19
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A compiled rate: f(t, q, u, z, p, inputs, x, work, out) at an address, all interleaved over the lanes."""
+
+    address: int
+    n_q: int
+    n_u: int
+    n_z: int = 0
+    lanes: int = 1
+    n_work: int = 0
+    """Scratch numbers needed for each lane."""
+
+    @property
+    def n_y(self) -> int:
+        """Size of the state y = [q, u, z] of one lane."""
+        return self.n_q + self.n_u + self.n_z
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What was reached: one row of ``y`` for each of the times ``t``, and how it ended."""
+
+    t: Array
+    y: Array
+    status: Status
+    message: str
+    steps: int
+    rejected: int
+    evaluations: int
+    t_end: float
+    """Time of the last accepted state; with ``times`` given it may lie beyond the last row."""
+    y_end: Array
+    next_step: float
+    """The step that the method would have tried next, to go on with (``first_step``)."""
+    failed_component: int | None = None
+    """Index into y of the first rate or value that was not finite."""
+    failed_time: float | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether the end was reached."""
+        return self.status == "done"
+
+
+def aligned(*shape: int) -> Array:
+    """Zeros that begin at a multiple of 64 bytes, as vector instructions like it; never of size 0."""
+    size = max(1, math.prod(shape))
+    room = np.zeros(size + 8)
+    offset = (-room.ctypes.data % 64) // 8
+    flat = room[offset : offset + size]
+    return flat.reshape(shape) if math.prod(shape) else flat
+
+
+def aligned_copy(values: npt.ArrayLike | None) -> Array:
+    """A contiguous aligned copy, which stays ours to pass on."""
+    given = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64).ravel()
+    copy = aligned(given.size)
+    copy[: given.size] = given
+    return copy
+
+
+def check_times(times: npt.ArrayLike, t0: float, t1: float) -> Array:
+    """The requested times as an array: finite, in the order of the run, within it."""
+    asked = np.ascontiguousarray(times, dtype=np.float64)
+    if asked.ndim != 1:
+        raise ValueError(f"times: expected a list of numbers, got an array of shape {asked.shape}")
+    if not np.isfinite(asked).all():
+        raise ValueError("times: every time must be finite")
+    sign = 1.0 if t1 >= t0 else -1.0
+    if asked.size and ((np.diff(asked) * sign < 0).any() or (asked[0] - t0) * sign < 0 or (asked[-1] - t1) * sign > 0):
+        raise ValueError(f"times: must go from {t0:g} to {t1:g} in that order, got {asked[0]:g} to {asked[-1]:g}")
+    return asked
+
+
+def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
+    """The initial state as an array; times and state must be finite and of the right size."""
+    start = np.array(y0, dtype=np.float64)
+    if start.shape != (n,):
+        raise ValueError(f"y0: expected {n} numbers, got an array of shape {start.shape}")
+    if not (math.isfinite(t0) and math.isfinite(t1)):
+        raise ValueError(f"t0, t1: must be finite, got {t0} and {t1}")
+    bad = np.flatnonzero(~np.isfinite(start))
+    if bad.size:
+        raise ValueError(f"y0: component {bad[0]} is {start[bad[0]]}")
+    return start
+
+
+def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
+    """The absolute tolerance of each component; rtol is checked along."""
+    if not rtol >= 0.0 or not math.isfinite(rtol):
+        raise ValueError(f"rtol: must not be negative, got {rtol}")
+    absolute = np.asarray(atol, dtype=np.float64)
+    if absolute.shape not in ((), (n,)):
+        raise ValueError(f"atol: expected one number or {n}, got an array of shape {absolute.shape}")
+    if not (absolute >= 0).all() or not np.isfinite(absolute).all():
+        raise ValueError("atol: must not be negative")
+    if rtol == 0.0 and not (absolute > 0).all():
+        raise ValueError("atol: must be positive where rtol is 0")
+    # A component that is exactly zero still needs a scale to be divided by.
+    return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
+
+
+def count_steps(t0: float, t1: float, step: float | None) -> int:
+    """Number of equal steps, none longer than asked for."""
+    if step is None or not (math.isfinite(step) and step > 0):
+        raise ValueError(f"step: method 'rk4' needs a positive step in seconds, got {step}")
+    return max(1, math.ceil(abs(t1 - t0) / step * (1.0 - 1e-10)))
+
+
+class _Run:
+    """The arrays of one run, its loop, and its output so far."""
+
+    def __init__(
+        self,
+        kernel: KernelSpec,
+        y0: Array,
+        t0: float,
+        t1: float,
+        p: npt.ArrayLike | None,
+        inputs: npt.ArrayLike | None,
+        quaternions: Array | npt.NDArray[np.int64],
+        times: Array | None,
+        rows: int,
+        weights: int,
+    ) -> None:
+        from kinode.solve import loops
+
+        self.loops = loops
+        n, lanes = y0.size, kernel.lanes
+        self.state = aligned(rows, n)
+        self.state[loops.Y] = y0
+        self.time = aligned(lanes)
+        self.work = aligned(kernel.n_work * lanes)
+        self.p, self.inputs, self.x = aligned_copy(p), aligned_copy(inputs), aligned(1)
+        self.quaternions = np.asarray(quaternions, dtype=np.int64)
+        self.layout = np.zeros(loops.LAYOUT_SIZE, dtype=np.int64)
+        self.layout[: loops.LANES + 1] = (
+            kernel.address,
+            self.time.ctypes.data,
+            self.p.ctypes.data,
+            self.inputs.ctypes.data,
+            self.x.ctypes.data,
+            self.work.ctypes.data,
+            self.state.ctypes.data,
+            8 * n,
+            8 * kernel.n_q * lanes,
+            8 * (kernel.n_q + kernel.n_u) * lanes,
+            lanes,
+        )
+        self.memory = np.zeros(loops.MEMORY_SIZE + weights)
+        self.memory[[loops.T, loops.T_NEW, loops.T_START, loops.T_END]] = t0, t0, t0, t1
+        self.memory[loops.PREVIOUS_ERROR] = 1e-4
+        self.counters = np.zeros(loops.COUNTERS_SIZE, dtype=np.int64)
+        self.counters[loops.FAILED] = -1
+        self.layout[loops.SAMPLED] = times is not None
+        self.times = np.zeros(0) if times is None else times
+        self.blocks: list[tuple[Array, Array]] = []
+        self.out_t, self.out_y = np.zeros(0), np.zeros((0, n))
+        self.loop: Callable[[int], int] = lambda budget: 0
+        self._first_rows(t0, y0)
+
+    def _first_rows(self, t0: float, y0: Array) -> None:
+        """Room for the output, and the rows that are known before the first step."""
+        at_start = int((self.times == t0).sum()) if self.layout[self.loops.SAMPLED] else 1
+        size = self.times.size if self.layout[self.loops.SAMPLED] else max(16, min(1024, _BLOCK_NUMBERS // y0.size))
+        self.out_t, self.out_y = np.empty(max(1, size)), np.empty((max(1, size), y0.size))
+        self.out_t[:at_start], self.out_y[:at_start] = t0, y0
+        self.counters[self.loops.WRITTEN] = self.counters[self.loops.NEXT_TIME] = at_start
+
+    def _next_block(self) -> None:
+        """Set the full block aside and begin one of twice the size."""
+        written = int(self.counters[self.loops.WRITTEN])
+        self.blocks.append((self.out_t[:written], self.out_y[:written]))
+        n = self.out_y.shape[1]
+        size = max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // n))
+        self.out_t, self.out_y = np.empty(size), np.empty((size, n))
+        self.counters[self.loops.WRITTEN] = 0
+
+    def drive(self, on_progress: Callable[[float], bool] | None, budget: int | None) -> tuple[Status, str]:
+        """Call the loop again and again until it is done or something ends it."""
+        loops = self.loops
+        steps = budget or 256
+        try:
+            while True:
+                began = clock.perf_counter()
+                code = self.loop(steps)
+                elapsed = clock.perf_counter() - began
+                if code == loops.FULL:
+                    self._next_block()
+                elif code == loops.DONE:
+                    return "done", "reached the end"
+                elif code != loops.CHUNK:
+                    return self._failure(code)
+                if budget is None and code == loops.CHUNK:
+                    steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
+                if on_progress is not None and on_progress(float(self.memory[loops.T])) is False:
+                    return "stopped", f"stopped at t = {self.memory[loops.T]:.9g} s"
+        except KeyboardInterrupt:
+            return "interrupted", f"interrupted at t = {self.memory[loops.T]:.9g} s"
+
+    def _failure(self, code: int) -> tuple[Status, str]:
+        loops, t = self.loops, float(self.memory[self.loops.T])
+        if code == loops.NOT_FINITE:
+            where = int(self.counters[loops.FAILED])
+            when = float(self.memory[loops.FAILED_TIME])
+            return "not finite", f"component {where} of the state is not finite at t = {when:.9g} s"
+        if code == loops.TOO_SMALL:
+            return (
+                "step too small",
+                f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed",
+            )
+        return "too many steps", f"the allowed number of steps was used up at t = {t:.9g} s"
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """What was reached, as a record."""
+        loops, counters = self.loops, self.counters
+        written = int(counters[loops.WRITTEN])
+        blocks = [*self.blocks, (self.out_t[:written], self.out_y[:written])]
+        failed = status == "not finite"
+        single = len(blocks) == 1 and written == len(self.out_t)
+        return Solution(
+            t=blocks[0][0] if single else np.concatenate([block[0] for block in blocks]),
+            y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
+            status=status,
+            message=message,
+            steps=int(counters[loops.STEPS]),
+            rejected=int(counters[loops.REJECTED]),
+            evaluations=int(counters[loops.EVALUATIONS]),
+            t_end=float(self.memory[loops.T]),
+            y_end=self.state[loops.Y].copy(),
+            next_step=abs(float(self.memory[loops.H])),
+            failed_component=int(counters[loops.FAILED]) if failed else None,
+            failed_time=float(self.memory[loops.FAILED_TIME]) if failed else None,
+        )
+
+
+def _prepare_adaptive(run: _Run, method: Any, rtol: float, atol: Array, max_step: float, first_step: float) -> None:
+    loops, table = run.loops, tableau(method)
+    run.layout[[loops.LAST, loops.STAGES, loops.ORDER]] = table.last, len(table.nodes), table.error_order
+    run.memory[[loops.RTOL, loops.MAX_STEP, loops.DAMPING, loops.H]] = rtol, max_step, table.damping, first_step
+    advance = loops.compiled("advance")
+    numbers = np.vstack([table.stages, table.nodes, table.errors, table.dense])
+
+    def loop(budget: int) -> int:
+        code: int = advance(
+            run.layout, run.memory, run.counters, numbers, run.state, run.time, atol, run.quaternions, run.times,
+            run.out_t, run.out_y, budget,
+        )  # fmt: skip
+        return code
+
+    run.loop = loop
+
+
+def _prepare_fixed(run: _Run, t0: float, t1: float, steps: int) -> None:
+    loops = run.loops
+    run.layout[loops.MAX_STEPS] = steps
+    run.memory[loops.H] = (t1 - t0) / steps
+    advance = loops.compiled("advance_fixed")
+    bits = run.state.view(np.int64)
+
+    def loop(budget: int) -> int:
+        code: int = advance(
+            run.layout, run.memory, run.counters, run.state, bits, run.time, run.quaternions, run.times,
+            run.out_t, run.out_y, budget,
+        )  # fmt: skip
+        return code
+
+    run.loop = loop
+
+
+def integrate(
+    kernel: KernelSpec,
+    y0: npt.ArrayLike,
+    t0: float,
+    t1: float,
+    *,
+    method: Method = "dopri5",
+    times: npt.ArrayLike | None = None,
+    step: float | None = None,
+    rtol: float = RTOL,
+    atol: npt.ArrayLike = ATOL,
+    p: npt.ArrayLike | None = None,
+    inputs: npt.ArrayLike | None = None,
+    quaternions: Sequence[int] = (),
+    max_step: float = math.inf,
+    first_step: float | None = None,
+    max_steps: int = 100_000_000,
+    on_progress: Callable[[float], bool] | None = None,
+    chunk: int | None = None,
+) -> Solution:
+    """Integrate from t0 to t1, which may lie before t0.
+
+    Output is at ``times``, or at the method's own steps with the start included. ``step`` is the step of "rk4"; it is
+    shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which quaternions
+    begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is called some
+    twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between such calls.
+
+    A run that cannot go on does not raise: ``status`` and ``message`` say why, and what was reached is there.
+    """
+    if kernel.lanes != 1:
+        raise ValueError(f"kernel: integrate takes a kernel of one lane, got {kernel.lanes}; see rk4_batch")
+    if method not in ("dopri5", "dop853", "rk4"):
+        raise ValueError(f"method: expected 'dopri5', 'dop853' or 'rk4', got {method!r}")
+    n = kernel.n_y
+    start = check_start(y0, n, t0, t1)
+    absolute = check_tolerances(rtol, atol, n)
+    blocks = np.asarray(quaternions, dtype=np.int64).reshape(-1)
+    if blocks.size and (blocks.min() < 0 or blocks.max() > kernel.n_q - 4):
+        raise ValueError(f"quaternions: each begins at an index from 0 to {kernel.n_q - 4}, got {blocks.tolist()}")
+    if not max_step > 0:
+        raise ValueError(f"max_step: must be positive, got {max_step}")
+    asked = None if times is None else check_times(times, t0, t1)
+    fixed = method == "rk4"
+    steps = count_steps(t0, t1, step) if fixed else 0
+    stages = 0 if fixed else len(tableau(method).nodes)
+    rows = 8 if fixed else 3 + stages
+    run = _Run(kernel, start, t0, t1, p, inputs, blocks, asked, rows, stages)
+    if t0 == t1 or n == 0:
+        return run.solution("done", "nothing to integrate")
+    if fixed:
+        _prepare_fixed(run, t0, t1, steps)
+    else:
+        _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
+        run.layout[run.loops.MAX_STEPS] = max_steps
+    return run.solution(*run.drive(on_progress, chunk))
