@@ -37,7 +37,7 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/: open site/index.html in a browser."
 
 clean:
