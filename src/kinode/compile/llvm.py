@@ -26,30 +26,22 @@ COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 
 
-def write(program: Program, lanes: int, fma: bool = True) -> str:
-    """LLVM text of the kernel ``program.name`` and of its batch driver.
-
-    ``fma`` says whether the host multiplies and adds in one operation; without it sine and cosine are
-    left to the C library.
-    """
+def write(program: Program, lanes: int) -> str:
+    """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``."""
     writer = _Writer(program, lanes)
-    parts = [writer.kernel(), batch_driver(program, lanes), *writer.tables]
-    helpers = {
-        "sine_cosine": routines.sine_and_cosine(lanes, fma),
-        "find_interval": routines.SEARCH,
-        "fetch_entry": routines.FETCH,
-        "gather_rows": routines.transposition(lanes),
-    }
-    calls = parts[0] + parts[1]
-    parts += [text for name, text in helpers.items() if f"@{name}(" in calls or name == "gather_rows" and lanes > 1]
+    line = writer.line
+    shared = routines.names(lanes)
+    parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
+    pair = f"{{ {line.type}, {line.type} }}"
+    parts.append(f"declare {pair} @{shared.sincos}({line.type}) nounwind")
+    parts.append(f"declare double @{shared.interval}(ptr, i64, double) nounwind")
+    parts.append(f"declare double @{shared.fetch}(ptr, i64, double) nounwind")
+    parts.append(f"declare void @{shared.batch}(i64, i64, ptr, ptr, ptr, ptr, ptr, ptr) nounwind")
     for name, count in LIBRARY.items():
         parts.append(f"declare double @{name}({', '.join(['double'] * count)}) nounwind")
-    suffixes = {"f64", writer.line.suffix}
-    for name, count in {"sqrt": 1, "floor": 1, "fabs": 1, "fma": 3}.items():
-        for suffix in sorted(suffixes):
-            kind = "double" if suffix == "f64" else writer.line.type
-            parts.append(f"declare {kind} @llvm.{name}.{suffix}({', '.join([kind] * count)})")
-    parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{}')
+    for name in ("sqrt", "floor", "fabs"):
+        parts.append(f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})")
+    parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
 
 
@@ -228,7 +220,7 @@ class _Case:
         if op in ("interval", "fetch"):
             values = tuple(float(value) for value in node.args[0])
             table = self.writer.add_table("double", map(number, values), ("table", values))
-            name = "find_interval" if op == "interval" else "fetch_entry"
+            name = getattr(routines.names(line.lanes), op)
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
             condition = self.condition(node.args[0])
@@ -283,7 +275,7 @@ class _Case:
         if x not in self.pairs:
             line = self.line
             kind = f"{{ {line.type}, {line.type} }}"
-            pair = line.put(f"call {kind} @sine_cosine({line.type} {x})")
+            pair = line.put(f"call {kind} @{routines.names(line.lanes).sincos}({line.type} {x})")
             sine = line.put(f"extractvalue {kind} {pair}, 0")
             self.pairs[x] = (sine, line.put(f"extractvalue {kind} {pair}, 1"))
         return self.pairs[x][op == "cos"]
@@ -298,51 +290,19 @@ class _Case:
         return self.select(own, result, corrected)
 
 
-def batch_driver(program: Program, lanes: int) -> str:
-    """The function ``<name>_batch``: rows in, lanes through the kernel, rows out."""
-    sizes = program.sizes
-    line = Lines(lanes)
-    scratch, fixed = _scratch_size(sizes, lanes), sizes["work"] * lanes
-    text = line.text
-    bases, strides, places = {}, {}, {"work": "%work"}
-    text.append("  %final = sub i64 %last, 1")
-    if scratch and scratch * 8 <= STACK_LIMIT:
-        text.append(f"  %scratch = alloca [{scratch} x double], align 64")
-    elif scratch:
-        text.append(f"  %scratch = getelementptr double, ptr %work, i64 {fixed}")
-    position = 0
-    for k, name in enumerate(ARGUMENTS):
-        bases[name] = line.put(f"load ptr, ptr {line.put(f'getelementptr ptr, ptr %bases, i64 {k}')}, align 8")
-        strides[name] = line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %strides, i64 {k}')}, align 8")
-        if name != "work" and lanes > 1 and sizes[name]:
-            places[name] = line.put(f"getelementptr double, ptr %scratch, i64 {position}")
-            position += sizes[name] * lanes
-    text.append("  %some = icmp slt i64 %first, %last\n  br i1 %some, label %loop, label %done\nloop:")
-    text.append("  %row = phi i64 [ %first, %0 ], [ %next, %latch ]")
-    moved = [name for name in ARGUMENTS if name not in ("work", "out") and name in places]
-    if lanes == 1:
-        for name in ARGUMENTS[:7] + ARGUMENTS[8:]:
-            shift = line.put(f"mul i64 %row, {strides[name]}")
-            places[name] = line.put(f"getelementptr double, ptr {bases[name]}, i64 {shift}")
-    for name in moved:
-        moving = line.put(f"icmp ne i64 {strides[name]}, 0")
-        start = line.put("icmp eq i64 %row, %first")
-        text.append(f"  br i1 {line.put(f'or i1 {moving}, {start}')}, label %get_{name}, label %got_{name}")
-        text.append(f"get_{name}:\n{_move('gather_rows', name, bases, strides, sizes, places)}")
-        text.append(f"  br label %got_{name}\ngot_{name}:")
-    operands = ", ".join(f"ptr {places.get(name, bases[name])}" for name in ARGUMENTS)
-    text.append(f"  call void @{program.name}({operands})")
-    if lanes > 1 and sizes["out"]:
-        text.append(_move("scatter_rows", "out", bases, strides, sizes, places))
-    text.append(f"  br label %latch\nlatch:\n  %next = add i64 %row, {lanes}")
-    text.append("  %more = icmp slt i64 %next, %last\n  br i1 %more, label %loop, label %done\ndone:\n  ret void")
-    arguments = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
-    return f"define void @{program.name}_batch({arguments}) nounwind {{\n" + "\n".join(text) + "\n}\n"
-
-
-def _move(
-    how: str, name: str, bases: Mapping[str, str], strides: Mapping[str, str], sizes: Mapping[str, int],
-    places: Mapping[str, str],
-) -> str:
-    arguments = f"ptr {bases[name]}, i64 {strides[name]}, i64 %row, i64 %final, i64 {sizes[name]}, ptr {places[name]}"
-    return f"  call void @{how}({arguments})"
+def _batch(program: Program, lanes: int) -> str:
+    """The batch driver: the shared one, given this kernel, its sizes and scratch for the rows in lanes."""
+    name, sizes = program.name, program.sizes
+    scratch = _scratch_size(sizes, lanes)
+    place = f"alloca [{max(scratch, 1)} x double], align 64"
+    if scratch * 8 > STACK_LIMIT:
+        place = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
+    table = ", ".join(f"i64 {sizes[argument]}" for argument in ARGUMENTS)
+    operands = f"{routines.BATCH_ARGUMENTS}, ptr @{name}, ptr @sizes, ptr %scratch"
+    return (
+        f"@sizes = internal constant [{len(ARGUMENTS)} x i64] [{table}]\n"
+        f"define void @{name}_batch({routines.BATCH_ARGUMENTS}) nounwind {{\n"
+        f"  %scratch = {place}\n"
+        f"  call void @{routines.names(lanes).batch}({operands})\n"
+        "  ret void\n}\n"
+    )

@@ -11,11 +11,11 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache as remember
 from typing import Any
 
-from kinode.compile import cache, llvm
+from kinode.compile import cache, llvm, routines
 from kinode.compile.program import ARGUMENTS, Program
 
 LONG = 10_000  # instructions above which the code generator works less hard
@@ -126,6 +126,17 @@ def _provide_library() -> None:
                 binding.add_symbol(name, address)
 
 
+@remember
+def _provide_shared(lanes: int) -> Any:
+    """Make the functions that all kernels of so many lanes share known by name; their engine."""
+    import llvmlite.binding as binding
+
+    engine = load_object(keep(f"shared {lanes}", lambda: compile_text(routines.shared(lanes, host().fma))))
+    for name in routines.names(lanes):
+        binding.add_symbol(name, engine.get_function_address(name))
+    return engine
+
+
 def load_object(code: bytes) -> Any:
     """Object code made ready to run; the engine that it lives in."""
     import llvmlite.binding as binding
@@ -138,17 +149,18 @@ def load_object(code: bytes) -> Any:
     return engine
 
 
-def _machine(name: str, lanes: int, sizes: Mapping[str, int], code: bytes) -> Machine:
-    engine = load_object(code)
-    address = engine.get_function_address(name)
-    batch_address = engine.get_function_address(name + "_batch")
-    return Machine(name, address, batch_address, lanes, sizes, engine)
-
-
-def compile_program(program: Program, lanes: int) -> Machine:
-    """Compile a program now, without looking at the cache."""
-    sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-    return _machine(program.name, lanes, sizes, compile_text(llvm.write(program, lanes, host().fma)))
+def keep(key: str | None, make: Callable[[], bytes]) -> bytes:
+    """Bytes that depend on the key, this package's source, the host and LLVM: from the cache, or made now."""
+    if key is None:
+        return make()
+    here = host()
+    name = cache.digest(key, here.version, here.triple, here.cpu, here.features)
+    found = None if name is None else cache.load(name)
+    if found is None:
+        found = make()
+        if name is not None:
+            cache.save(name, found)
+    return found
 
 
 def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> Machine:
@@ -157,17 +169,22 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
     The key is all that the program depends on, save this package's own source, the host and LLVM, which
     are added here.  Without a key nothing is cached.
     """
-    here = host()
-    full = None if key is None else cache.digest(key, str(lanes), here.version, here.cpu, here.features)
-    found = None if full is None else cache.load(full)
-    if found is not None:
-        head, _, code = found.partition(b"\n")
-        about = json.loads(head)
-        return _machine(about["name"], lanes, about["sizes"], code)
-    program = make_program()
-    sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-    code = compile_text(llvm.write(program, lanes, here.fma))
-    if full is not None:
+
+    def make() -> bytes:
+        program = make_program()
+        sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
         head = json.dumps({"name": program.name, "sizes": sizes}).encode()
-        cache.save(full, head + b"\n" + code)
-    return _machine(program.name, lanes, sizes, code)
+        return head + b"\n" + compile_text(llvm.write(replace(program, sizes=sizes), lanes))
+
+    head, _, code = keep(None if key is None else f"kernel {lanes} {key}", make).partition(b"\n")
+    about = json.loads(head)
+    name = about["name"]
+    shared = _provide_shared(lanes)
+    engine = load_object(code)
+    address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
+    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared))
+
+
+def compile_program(program: Program, lanes: int) -> Machine:
+    """Compile a program now, without looking at the cache."""
+    return build(None, lanes, lambda: program)

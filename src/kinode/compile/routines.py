@@ -1,4 +1,6 @@
-"""LLVM text of the small functions that kernels call: sine and cosine, table search, transposition.
+"""LLVM text of the functions that all kernels of one lane count share: sine and cosine, search, batches.
+
+They are compiled once for a host and found by name (``names``), so that a kernel holds nothing but its own code.
 
 Sine and cosine come together.  The argument is reduced by pi/2 in three parts (Cody and Waite, with
 products made exact by FMA), which leaves a head and a tail; the polynomials are the minimax ones of
@@ -9,8 +11,10 @@ that are not finite, go through the C library one by one, and so does everything
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 
 GUARD = 1e5
+BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
 
 # pi/2 in three doubles: their sum is good to 159 bits.
 PI_HALVES = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
@@ -31,6 +35,20 @@ COSINE = (
     2.08757232129817482790e-09,
     -1.13596475577881948265e-11,
 )
+
+
+class Names(NamedTuple):
+    """What the shared functions are called."""
+
+    sincos: str
+    interval: str
+    fetch: str
+    batch: str
+
+
+def names(lanes: int) -> Names:
+    """Names of the shared functions for so many lanes."""
+    return Names(*(f"kinode_{what}_{lanes}" for what in Names._fields))
 
 
 def number(x: float) -> str:
@@ -173,7 +191,7 @@ def _to_quadrant(line: Lines, sine: str, cosine: str, quadrant: str) -> tuple[st
 
 
 def sine_and_cosine(lanes: int, fma: bool = True) -> str:
-    """The function ``@sine_cosine``, which gives both as a pair."""
+    """The function that gives both as a pair."""
     line = Lines(lanes)
     pair = f"{{ {line.type}, {line.type} }}"
     if fma:
@@ -195,11 +213,11 @@ def sine_and_cosine(lanes: int, fma: bool = True) -> str:
         far_cosine = line.put(f"select {bits} {near}, {line.type} {cosine}, {line.type} {far_cosine}")
     line.give_pair(pair, far_sine, far_cosine)
     body = "\n".join(line.text)
-    return f"define internal {pair} @sine_cosine({line.type} %x) noinline nounwind {{\n{body}\n}}\n"
+    return f"define {pair} @{names(lanes).sincos}({line.type} %x) noinline nounwind {{\n{body}\n}}\n"
 
 
 SEARCH = """\
-define internal double @find_interval(ptr %table, i64 %n, double %x) noinline nounwind {
+define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
 entry:
   br label %head
 head:
@@ -231,7 +249,7 @@ done:
 
 # Python's negative indices count from the end; what is out of range takes the nearest entry.
 FETCH = """\
-define internal double @fetch_entry(ptr %table, i64 %n, double %x) noinline nounwind {
+define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
   %size = call double @llvm.fabs.f64(double %x)
   %finite = fcmp olt double %size, 0x7FF0000000000000
   br i1 %finite, label %good, label %bad
@@ -258,10 +276,10 @@ good:
 """
 
 
-def transposition(lanes: int) -> str:
-    """The functions ``@gather_rows`` and ``@scatter_rows`` between rows of the caller and lane-interleaved scratch."""
+def _transposition(lanes: int) -> str:
+    """The functions ``@gather`` and ``@scatter`` between rows of the caller and lane-interleaved scratch."""
     parts = []
-    for name in ("gather_rows", "scatter_rows"):
+    for name in ("gather", "scatter"):
         line = Lines(lanes)
         rows = []
         for lane in range(lanes):
@@ -270,11 +288,12 @@ def transposition(lanes: int) -> str:
             row = line.put(f"select i1 {beyond}, i64 %final, i64 {row}")
             shift = line.put(f"mul i64 {row}, %stride")
             rows.append(line.put(f"getelementptr double, ptr %base, i64 {shift}"))
-        line.text += ["  br label %loop", "loop:", "  %i = phi i64 [ 0, %0 ], [ %next, %loop ]"]
+        line.text += ["  %some = icmp sgt i64 %n, 0", "  br i1 %some, label %loop, label %done"]
+        line.text += ["loop:", "  %i = phi i64 [ 0, %0 ], [ %next, %loop ]"]
         place = line.put(f"mul i64 %i, {lanes}")
         place = line.put(f"getelementptr double, ptr %scratch, i64 {place}")
         entries = [line.put(f"getelementptr double, ptr {row}, i64 %i") for row in rows]
-        if name == "gather_rows":
+        if name == "gather":
             value = "undef"
             for lane, entry in enumerate(entries):
                 value = line.with_lane(value, lane, line.put(f"load double, ptr {entry}, align 8"))
@@ -289,3 +308,65 @@ def transposition(lanes: int) -> str:
         body = "\n".join(line.text)
         parts.append(f"define internal void @{name}({arguments}) noinline nounwind {{\n{body}\n}}\n")
     return "\n".join(parts)
+
+
+def _batch(lanes: int) -> str:
+    """The driver of all kernels: rows in, lanes through the kernel, rows out.
+
+    ``sizes`` counts the doubles of each of the nine arguments that the kernel reads or, the last, writes;
+    ``work``, the eighth, goes to the kernel as it is.  What has stride zero is moved once.
+    """
+    line = Lines(lanes)
+    text = line.text
+    text.append("  %final = sub i64 %last, 1")
+    bases, strides, sizes, places = [], [], [], []
+    place = "%scratch"
+    for k in range(9):
+        bases.append(line.put(f"load ptr, ptr {line.put(f'getelementptr ptr, ptr %bases, i64 {k}')}, align 8"))
+        strides.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %strides, i64 {k}')}, align 8"))
+        sizes.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %sizes, i64 {k}')}, align 8"))
+        places.append("%work" if k == 7 else place)
+        if k != 7:
+            place = line.put(f"getelementptr double, ptr {place}, i64 {line.put(f'mul i64 {sizes[k]}, {lanes}')}")
+    text.append("  %some = icmp slt i64 %first, %last\n  br i1 %some, label %loop, label %done\nloop:")
+    text.append("  %row = phi i64 [ %first, %0 ], [ %next, %latch ]")
+    start = line.put("icmp eq i64 %row, %first")
+    for k in range(9):
+        if lanes == 1 and k != 7:
+            shift = line.put(f"mul i64 %row, {strides[k]}")
+            places[k] = line.put(f"getelementptr double, ptr {bases[k]}, i64 {shift}")
+        elif k < 7:
+            moving = line.put(f"icmp ne i64 {strides[k]}, 0")
+            some = line.put(f"icmp ne i64 {sizes[k]}, 0")
+            wanted = line.put(f"and i1 {some}, {line.put(f'or i1 {moving}, {start}')}")
+            text.append(f"  br i1 {wanted}, label %get{k}, label %got{k}\nget{k}:")
+            text.append(f"  call void @gather({_rows(bases[k], strides[k], sizes[k], places[k])})")
+            text.append(f"  br label %got{k}\ngot{k}:")
+    text.append(f"  call void %kernel({', '.join(f'ptr {place}' for place in places)})")
+    if lanes > 1:
+        text.append(f"  call void @scatter({_rows(bases[8], strides[8], sizes[8], places[8])})")
+    text.append(f"  br label %latch\nlatch:\n  %next = add i64 %row, {lanes}")
+    text.append("  %more = icmp slt i64 %next, %last\n  br i1 %more, label %loop, label %done\ndone:\n  ret void")
+    head = f"define void @{names(lanes).batch}({BATCH_ARGUMENTS}, ptr %kernel, ptr %sizes, ptr %scratch) nounwind"
+    return f"{head} {{\n" + "\n".join(text) + "\n}\n"
+
+
+def _rows(base: str, stride: str, size: str, place: str) -> str:
+    return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {place}"
+
+
+def shared(lanes: int, fma: bool) -> str:
+    """All shared functions for so many lanes, as one module.
+
+    ``fma`` says whether the host multiplies and adds in one operation; without it sine and cosine are
+    left to the C library.
+    """
+    line = Lines(lanes)
+    parts = [sine_and_cosine(lanes, fma), _batch(lanes), _transposition(lanes) if lanes > 1 else ""]
+    parts += [SEARCH.replace("{name}", names(lanes).interval), FETCH.replace("{name}", names(lanes).fetch)]
+    parts += ["declare double @sin(double)", "declare double @cos(double)", "declare double @llvm.fabs.f64(double)"]
+    if lanes > 1:
+        parts.append(f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})")
+    parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
+    parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
+    return "\n".join(parts) + "\n"
