@@ -1,0 +1,292 @@
+"""The kinds of number, and the functions that work on all of them.
+
+Mechanics is written once, on NumPy arrays whose entries are floats (to compute), traced numbers (to
+compile), symbols (to read), laws (to describe) or duals of any of these (to differentiate).  This is
+the only module that asks which kind it has been given.
+
+A kind other than float joins by ``register_kind(type, handler)``, where ``handler(name, args)`` applies
+the named function.  The partial derivatives stand here once and serve duals and laws alike.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Scalar = Any
+Array = np.ndarray
+
+_HANDLERS: dict[type, Callable[[str, tuple[Scalar, ...]], Scalar]] = {}
+
+
+def register_kind(kind: type, handler: Callable[[str, tuple[Scalar, ...]], Scalar]) -> None:
+    """Let ``handler(name, args)`` apply the named functions to numbers of type ``kind``."""
+    _HANDLERS[kind] = handler
+
+
+def _sign(x: float) -> float:
+    return (x > 0) - (x < 0) + 0.0
+
+
+def find_interval(breaks: Sequence[float], x: float) -> float:
+    """Index of the interval of ``breaks`` that holds x; the outer ones also serve what lies outside."""
+    return float(min(max(bisect_right(breaks, x) - 1, 0), len(breaks) - 2))
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "inv": lambda a: 1.0 / a if a != 0 else math.copysign(math.inf, a),
+    "pow": lambda a, b: _float_power(a, b),
+    "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
+    "sin": lambda a: math.sin(a) if math.isfinite(a) else math.nan,
+    "cos": lambda a: math.cos(a) if math.isfinite(a) else math.nan,
+    "tan": lambda a: math.tan(a) if math.isfinite(a) else math.nan,
+    "asin": lambda a: math.asin(a) if -1 <= a <= 1 else math.nan,
+    "acos": lambda a: math.acos(a) if -1 <= a <= 1 else math.nan,
+    "atan": math.atan,
+    "atan2": math.atan2,
+    "sinh": lambda a: float(np.sinh(a)),
+    "cosh": lambda a: float(np.cosh(a)),
+    "tanh": math.tanh,
+    "exp": lambda a: float(np.exp(a)),
+    "log": lambda a: math.log(a) if a > 0 else (-math.inf if a == 0 else math.nan),
+    "abs": abs,
+    "sign": _sign,
+    "min": lambda a, b: a if a < b else b,
+    "max": lambda a, b: a if a > b else b,
+    "floor": lambda a: float(math.floor(a)) if math.isfinite(a) else a,
+    "less": lambda a, b: 1.0 if a < b else 0.0,
+    "less_equal": lambda a, b: 1.0 if a <= b else 0.0,
+    "equal": lambda a, b: 1.0 if a == b else 0.0,
+    "where": lambda c, a, b: a if c != 0 else b,
+    "interval": lambda breaks, x: find_interval(breaks, x),
+    "fetch": lambda values, index: values[int(index)] if math.isfinite(index) else math.nan,
+}
+
+
+def _float_power(a: float, b: float) -> float:
+    try:
+        value = float(a) ** b
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
+    return value if isinstance(value, float) else math.nan
+
+
+def apply(name: str, *args: Scalar) -> Scalar:
+    """Apply the named function to scalars of any kind, mixed kinds included."""
+    for arg in args:
+        kind = type(arg)
+        if kind is float or kind is int or kind is tuple:
+            continue
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            return handler(name, args)
+        if _is_symbolic(arg):
+            return _apply_symbolic(name, args)
+        if not isinstance(arg, (np.floating, np.integer)):
+            raise TypeError(f"{name}() was given {arg!r}, which is no number that kinode knows")
+    return FLOAT_FUNCTIONS[name](*args)
+
+
+def _is_symbolic(x: object) -> bool:
+    sympy = sys.modules.get("sympy")
+    if sympy is not None and isinstance(x, sympy.Basic):
+        return True
+    symengine = sys.modules.get("symengine")
+    return symengine is not None and isinstance(x, symengine.Basic)
+
+
+def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    import sympy
+
+    args = tuple(arg if isinstance(arg, tuple) else exact(sympy.sympify(arg)) for arg in args)
+    match name:
+        case "add":
+            return args[0] + args[1]
+        case "sub":
+            return args[0] - args[1]
+        case "mul":
+            return args[0] * args[1]
+        case "neg":
+            return -args[0]
+        case "inv":
+            return 1 / args[0]
+        case "pow":
+            return args[0] ** args[1]
+        case "abs":
+            return sympy.Abs(args[0])
+        case "min" | "max":
+            return {"min": sympy.Min, "max": sympy.Max}[name](*args)
+        case "less":
+            return sympy.Piecewise((1, args[0] < args[1]), (0, True))
+        case "less_equal":
+            return sympy.Piecewise((1, args[0] <= args[1]), (0, True))
+        case "equal":
+            return sympy.Piecewise((1, sympy.Eq(args[0], args[1])), (0, True))
+        case "where":
+            return sympy.Piecewise((args[1], sympy.Ne(args[0], 0)), (args[2], True))
+        case "interval" | "fetch":
+            return sympy.Function(name)(sympy.Tuple(*args[0]), args[1])
+        case _:
+            return getattr(sympy, name)(*args)
+
+
+def exact(x: Scalar) -> Scalar:
+    """A symbolic number without a needless decimal point: 2.0 becomes 2, 0.5 stays."""
+    if getattr(x, "is_Float", False) and float(x).is_integer():
+        import sympy
+
+        return sympy.Integer(int(x))
+    return x
+
+
+def _function(name: str) -> Callable[..., Scalar]:
+    def function(*args: Scalar) -> Scalar:
+        return apply(name, *args)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name} of any kind of number."
+    return function
+
+
+sin, cos, tan = _function("sin"), _function("cos"), _function("tan")
+asin, acos, atan, atan2 = _function("asin"), _function("acos"), _function("atan"), _function("atan2")
+sinh, cosh, tanh = _function("sinh"), _function("cosh"), _function("tanh")
+exp, log, sqrt, power = _function("exp"), _function("log"), _function("sqrt"), _function("pow")
+absolute, sign, floor = _function("abs"), _function("sign"), _function("floor")
+minimum, maximum = _function("min"), _function("max")
+less, less_equal, equal, where = _function("less"), _function("less_equal"), _function("equal"), _function("where")
+inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
+
+# Partial derivatives: name -> function of the arguments giving one partial for each of them.
+# What is piecewise constant has none.  "where", "interval" and "fetch" are dealt with by their users.
+PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
+    "add": lambda a, b: (1.0, 1.0),
+    "sub": lambda a, b: (1.0, -1.0),
+    "mul": lambda a, b: (b, a),
+    "neg": lambda a: (-1.0,),
+    "inv": lambda a: (-1.0 * inverse(a) * inverse(a),),
+    "pow": lambda a, b: (b * power(a, b - 1.0), 0.0 if is_number(b) else power(a, b) * log(a)),
+    "sqrt": lambda a: (0.5 * inverse(sqrt(a)),),
+    "sin": lambda a: (cos(a),),
+    "cos": lambda a: (-1.0 * sin(a),),
+    "tan": lambda a: (1.0 + tan(a) * tan(a),),
+    "asin": lambda a: (inverse(sqrt(1.0 - a * a)),),
+    "acos": lambda a: (-1.0 * inverse(sqrt(1.0 - a * a)),),
+    "atan": lambda a: (inverse(1.0 + a * a),),
+    "atan2": lambda a, b: (b * inverse(a * a + b * b), -1.0 * a * inverse(a * a + b * b)),
+    "sinh": lambda a: (cosh(a),),
+    "cosh": lambda a: (sinh(a),),
+    "tanh": lambda a: (1.0 - tanh(a) * tanh(a),),
+    "exp": lambda a: (exp(a),),
+    "log": lambda a: (inverse(a),),
+    "abs": lambda a: (sign(a),),
+    "min": lambda a, b: (less(a, b), 1.0 - less(a, b)),
+    "max": lambda a, b: (less(b, a), 1.0 - less(b, a)),
+    "sign": lambda a: (0.0,),
+    "floor": lambda a: (0.0,),
+    "less": lambda a, b: (0.0, 0.0),
+    "less_equal": lambda a, b: (0.0, 0.0),
+    "equal": lambda a, b: (0.0, 0.0),
+}
+
+
+def is_number(x: object) -> bool:
+    """Whether x is a plain number, and so a constant to every other kind."""
+    return isinstance(x, (float, int, np.floating, np.integer))
+
+
+class Dual:
+    """A value and its rate of change; both of any one kind of number."""
+
+    __slots__ = ("rate", "value")
+
+    def __init__(self, value: Scalar, rate: Scalar = 0.0) -> None:
+        self.value = value
+        self.rate = rate
+
+    def __add__(self, other: Scalar) -> Dual:
+        if isinstance(other, Dual):
+            return Dual(self.value + other.value, self.rate + other.rate)
+        return Dual(self.value + other, self.rate)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Dual:
+        if isinstance(other, Dual):
+            return Dual(self.value - other.value, self.rate - other.rate)
+        return Dual(self.value - other, self.rate)
+
+    def __rsub__(self, other: Scalar) -> Dual:
+        return Dual(other - self.value, -self.rate)
+
+    def __mul__(self, other: Scalar) -> Dual:
+        if isinstance(other, Dual):
+            return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate)
+        return Dual(self.value * other, self.rate * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Dual:
+        return self * apply("inv", other)
+
+    def __rtruediv__(self, other: Scalar) -> Dual:
+        return other * apply("inv", self)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.rate)
+
+    def __pos__(self) -> Dual:
+        return self
+
+    def __pow__(self, exponent: Scalar) -> Scalar:
+        return apply("pow", self, exponent)
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.rate!r})"
+
+
+def _apply_dual(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    values = tuple(arg.value if isinstance(arg, Dual) else arg for arg in args)
+    rates = tuple(arg.rate if isinstance(arg, Dual) else 0.0 for arg in args)
+    value = apply(name, *values)
+    if name == "where":
+        return Dual(value, apply("where", values[0], rates[1], rates[2]))
+    if name in ("interval", "fetch"):
+        return value
+    rate: Scalar = 0.0
+    for partial, change in zip(PARTIALS[name](*values), rates, strict=True):
+        if not (is_number(change) and change == 0) and not (is_number(partial) and partial == 0):
+            rate = rate + partial * change
+    return Dual(value, rate)
+
+
+register_kind(Dual, _apply_dual)
+
+
+def rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> Array:
+    """Rate of change of ``function(q)`` while q changes at ``q_dot``: exact, for every kind of number."""
+    duals = np.empty(len(q), dtype=object)
+    for i in range(len(q)):
+        duals[i] = Dual(q[i], q_dot[i])
+    result = np.asarray(function(duals), dtype=object)
+    rates = np.empty(result.shape, dtype=object)
+    for index, entry in np.ndenumerate(result):
+        rates[index] = entry.rate if isinstance(entry, Dual) else 0.0
+    return tidy(rates)
+
+
+def tidy(values: Sequence[Any] | Array) -> Array:
+    """A float array where every entry is a plain number, else an object array."""
+    array = np.array(values, dtype=object)
+    if all(is_number(entry) for entry in array.flat):
+        return array.astype(float)
+    return array

@@ -1,0 +1,270 @@
+"""The traced number: arithmetic that writes itself down, each operation once.
+
+A ``Tape`` holds its operations in the order in which they can be computed.  Equal operations on equal
+operands are one node (hash-consing), and what can be decided while tracing is folded: products with
+0 and 1, sums with 0, signs, ``D * (1/D) = 1`` and ``D * (e * (1/D)) = e``, which find the zero rows of
+an articulated inertia.  Constants stay Python floats until they meet a node.
+
+Why not a library: see DESIGN in the documentation; matrices of other packages take ten times as long
+to trace and keep less of the structure that a recursion shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Scalar, apply, is_number, register_kind
+
+COMMUTATIVE = frozenset({"add", "mul", "min", "max", "equal"})
+
+
+class Traced:
+    """One node of a tape: an operation and its operands, which are nodes, floats or tuples of floats."""
+
+    __slots__ = ("args", "index", "op", "tape")
+
+    def __init__(self, tape: Tape, op: str, args: tuple[Any, ...], index: int) -> None:
+        self.tape = tape
+        self.op = op
+        self.args = args
+        self.index = index
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if type(other) is Traced:
+            if other.op == "neg":
+                return self - other.args[0]
+            if self.op == "neg":
+                return other - self.args[0]
+            if self is other:
+                return self * 2.0
+            if self.index > other.index:
+                return self.tape.node("add", other, self)
+            return self.tape.node("add", self, other)
+        if not is_number(other):
+            return NotImplemented
+        if other == 0:
+            return self
+        return self.tape.node("add", self, float(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if type(other) is Traced:
+            if self is other:
+                return 0.0
+            if other.op == "neg":
+                return self + other.args[0]
+            if self.op == "neg":
+                return -(self.args[0] + other)
+            if self.index > other.index:
+                return -self.tape.node("sub", other, self)
+            return self.tape.node("sub", self, other)
+        if not is_number(other):
+            return NotImplemented
+        return self + (-other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        if not is_number(other):
+            return NotImplemented
+        if other == 0:
+            return -self
+        if self.op == "neg":
+            return self.args[0] + other
+        return self.tape.node("sub", float(other), self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if type(other) is Traced:
+            return self._times_node(other)
+        if not is_number(other):
+            return NotImplemented
+        other = float(other)
+        if other == 0:
+            return 0.0
+        if other == 1:
+            return self
+        if other < 0:
+            return -(self * -other)
+        if self.op == "neg":
+            return -(self.args[0] * other)
+        if self.op == "mul" and type(self.args[1]) is float:
+            return self.args[0] * (self.args[1] * other)
+        return self.tape.node("mul", self, other)
+
+    __rmul__ = __mul__
+
+    def _times_node(self, other: Traced) -> Scalar:
+        if self.op == "neg":
+            return -(self.args[0] * other)
+        if other.op == "neg":
+            return -(self * other.args[0])
+        for one, two in ((self, other), (other, self)):
+            if two.op == "inv" and two.args[0] is one:
+                return 1.0
+            if two.op == "mul":
+                for k in (0, 1):
+                    factor = two.args[k]
+                    if type(factor) is Traced and factor.op == "inv" and factor.args[0] is one:
+                        return two.args[1 - k]
+        if self.index > other.index:
+            return self.tape.node("mul", other, self)
+        return self.tape.node("mul", self, other)
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        if is_number(other):
+            return self * (1.0 / other)
+        return self * apply("inv", other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return apply("inv", self) * other
+
+    def __neg__(self) -> Scalar:
+        if self.op == "neg":
+            return self.args[0]
+        return self.tape.node("neg", self)
+
+    def __pos__(self) -> Traced:
+        return self
+
+    def __pow__(self, exponent: Scalar) -> Scalar:
+        return apply("pow", self, exponent)
+
+    def __repr__(self) -> str:
+        return f"<{self.op} {self.index}>"
+
+
+class Tape:
+    """The operations recorded so far; nodes refer only to earlier ones."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Traced] = []
+        self._known: dict[tuple[Any, ...], Traced] = {}
+
+    def node(self, op: str, *args: Any) -> Traced:
+        """The node of this operation, recorded now unless it is already there."""
+        key = (op, *args)
+        found = self._known.get(key)
+        if found is None:
+            found = Traced(self, op, args, len(self.nodes))
+            self.nodes.append(found)
+            self._known[key] = found
+        return found
+
+    def input(self, array: str, position: int) -> Traced:
+        """Entry ``position`` of the named array, to be supplied when the code runs."""
+        return self.node("input", array, position)
+
+    def inputs(self, array: str, size: int) -> np.ndarray:
+        """All entries of a named input array."""
+        return np.array([self.input(array, i) for i in range(size)], dtype=object)
+
+    def load(self, array: str, position: int) -> Traced:
+        """Synonym of input for values that earlier code left in a table."""
+        return self.input(array, position)
+
+
+def _apply_traced(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    node = next(arg for arg in args if type(arg) is Traced)
+    tape = node.tape
+    match name:
+        case "add":
+            return args[0] + args[1]
+        case "sub":
+            return args[0] - args[1]
+        case "mul":
+            return args[0] * args[1]
+        case "neg":
+            return -node
+        case "inv":
+            return _invert(node)
+        case "pow":
+            return _raise(args[0], args[1])
+        case "sin" if node.op == "neg":
+            return -apply("sin", node.args[0])
+        case "cos" | "abs" if node.op == "neg":
+            return apply(name, node.args[0])
+        case "where" if is_number(args[0]):
+            return args[1] if args[0] != 0 else args[2]
+        case "where" if args[1] is args[2]:
+            return args[1]
+    args = tuple(float(arg) if is_number(arg) else arg for arg in args)
+    if name in COMMUTATIVE and type(args[0]) is Traced and type(args[1]) is Traced and args[0].index > args[1].index:
+        args = (args[1], args[0])
+    return tape.node(name, *args)
+
+
+def _invert(x: Traced) -> Scalar:
+    if x.op == "inv":
+        return x.args[0]
+    if x.op == "neg":
+        return -apply("inv", x.args[0])
+    if x.op == "mul" and type(x.args[1]) is float:
+        return apply("inv", x.args[0]) * (1.0 / x.args[1])
+    return x.tape.node("inv", x)
+
+
+def _raise(base: Scalar, exponent: Scalar) -> Scalar:
+    if is_number(exponent) and float(exponent).is_integer() and abs(exponent) <= 16:
+        count = int(abs(exponent))
+        result: Scalar = 1.0
+        square = base
+        while count:
+            if count & 1:
+                result = square if is_number(result) else result * square
+            square = square * square if count > 1 else square
+            count >>= 1
+        return apply("inv", result) if exponent < 0 else result
+    if is_number(exponent) and exponent == 0.5:
+        return apply("sqrt", base)
+    tape = base.tape if type(base) is Traced else exponent.tape
+    base, exponent = (float(x) if is_number(x) else x for x in (base, exponent))
+    return tape.node("pow", base, exponent)
+
+
+register_kind(Traced, _apply_traced)
+
+
+def needed(outputs: Iterable[Scalar]) -> list[Traced]:
+    """The nodes that the outputs depend on, in an order in which they can be computed."""
+    seen: set[int] = set()
+    found: list[Traced] = []
+    stack = [x for x in outputs if type(x) is Traced]
+    while stack:
+        node = stack.pop()
+        if node.index in seen:
+            continue
+        seen.add(node.index)
+        found.append(node)
+        stack.extend(arg for arg in node.args if type(arg) is Traced and arg.index not in seen)
+    found.sort(key=lambda node: node.index)
+    return found
+
+
+def replay(outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
+    """Compute the outputs again with other numbers in place of the inputs.
+
+    Floats give values, symbols a formula, duals of nodes the code of a directional derivative.  An
+    input that is not named stays as it is.
+    """
+    outputs = list(outputs)
+    values: dict[int, Scalar] = {}
+    for node in needed(outputs):
+        if node.op == "input":
+            values[node.index] = inputs.get(node.args, node)
+        else:
+            args = (values[arg.index] if type(arg) is Traced else arg for arg in node.args)
+            values[node.index] = apply(node.op, *args)
+    return [values[x.index] if type(x) is Traced else x for x in outputs]
+
+
+def count_operations(outputs: Iterable[Scalar]) -> dict[str, int]:
+    """How many operations of each sort the outputs cost; signs and inputs are free."""
+    counts: dict[str, int] = {}
+    for node in needed(outputs):
+        if node.op not in ("input", "neg"):
+            counts[node.op] = counts.get(node.op, 0) + 1
+    return counts
+
+

@@ -1,0 +1,82 @@
+"""What goes wrong, said well: every error names the component and says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Error(Exception):
+    """Base of everything that kinode raises on purpose."""
+
+
+class ModelError(Error):
+    """The description of the system is wrong.
+
+    ``component`` and ``field`` say where in the model, ``file`` and ``line`` where in a file.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        component: str | None = None,
+        field: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.component = component
+        self.field = field
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        where = ".".join(part for part in (self.component, self.field) if part)
+        place = f"{self.file}:{self.line}" if self.file and self.line else self.file or ""
+        if not place and self.line:
+            place = f"line {self.line}"
+        return ": ".join(part for part in (place, where, self.message) if part)
+
+    def located(self, **where: Any) -> ModelError:
+        """This error with the places filled in that it did not know yet."""
+        for name, value in where.items():
+            if getattr(self, name) is None:
+                setattr(self, name, value)
+        return self
+
+
+class UnitError(ModelError):
+    """A quantity has an unknown unit or the wrong dimension."""
+
+
+class LawError(ModelError):
+    """A law cannot be read; ``text`` and ``position`` point at the character."""
+
+    def __init__(self, message: str, *, text: str | None = None, position: int | None = None, **where: Any) -> None:
+        super().__init__(message, **where)
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        if self.text is None or self.position is None:
+            return said
+        return f"{said}\n  {self.text}\n  {' ' * self.position}^"
+
+
+class AssemblyError(Error):
+    """The initial values cannot all hold; ``residuals`` says by how much each joint is off."""
+
+    def __init__(self, message: str, residuals: Mapping[str, float] | None = None) -> None:
+        super().__init__(message)
+        self.residuals = dict(residuals or {})
+
+
+class SimulationError(Error):
+    """A simulation ended early; ``run`` is the trajectory up to there."""
+
+    def __init__(self, message: str, run: Any = None) -> None:
+        super().__init__(message)
+        self.run = run

@@ -1,0 +1,157 @@
+"""What happens at one link: pure functions of one body, for every kind of number.
+
+Unrolled over a tree their constants fold; traced once for a kind of joint, with the body's numbers as
+inputs, they roll into a loop over a table of bodies.
+
+Accelerations are the classical ones of a link's origin, ``A = [angular; linear]`` in link axes, so that
+velocities of points never enter: with pole O, first moment h and tensor J about O [U.3, U.4, 0.6],
+
+    force  = m W + eps x h + w x (w x h)
+    moment = J eps + h x W + w x (J w)
+    eps_k  = R' eps_P + S_w u_dot + c_w,     W_k = R' (W_P + eps_P x p) + S_v u_dot + c_v
+
+Gravity enters as the acceleration -g of the base.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, is_number, rate
+from kinode.algebra.spatial import (
+    ArticulatedInertia,
+    Pose,
+    RigidInertia,
+    cross,
+    moved_force,
+    moved_motion,
+    solve_spd,
+)
+
+
+class Moved(NamedTuple):
+    """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, bias c of its acceleration."""
+
+    X: Pose
+    S: Array
+    w: Array
+    c_w: Array
+    c_v: Array
+
+
+class Gathered(NamedTuple):
+    """A link after the inward step: U = I S, the inverse of D = S'U, and the joint's own share tau - S'p."""
+
+    U: Array
+    D_inverse: Array
+    share: Array
+
+
+Spatial = tuple[Array, Array]
+
+
+def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array) -> Moved:
+    """Outward: where the joint puts the link, how fast it turns, and what of its acceleration is due to speeds."""
+    X = mechanics.transform(q, form)
+    S = mechanics.motion_subspace(q, form)
+    w_F = X_PF.R.T @ w_P
+    w_M = X.R.T @ w_F
+    relative = S @ u if mechanics.n_u else np.zeros(6)
+    w_r, v_r = relative[:3], relative[3:]
+    centripetal = X_PF.R.T @ cross(w_P, cross(w_P, X_PF.p)) + cross(w_F, cross(w_F, X.p))
+    c_w = cross(w_M, w_r)
+    c_v = X.R.T @ centripetal + 2.0 * cross(w_M, v_r) + cross(w_r, v_r)
+    if mechanics.n_u and not all(is_number(x) for x in np.asarray(mechanics.motion_subspace(q, form), dtype=object).flat):
+        bias = rate(lambda x: mechanics.motion_subspace(x, form) @ u, q, mechanics.rate_map(q, u))
+        c_w, c_v = c_w + bias[:3], c_v + bias[3:]
+    return Moved(X, S, w_M + w_r, c_w, c_v)
+
+
+def bias_wrench(inertia: RigidInertia, w: Array) -> Spatial:
+    """What a body's spin asks for without any acceleration: [w x (J w); w x (w x h)]."""
+    return cross(w, inertia.J @ w), cross(w, cross(w, inertia.moment))
+
+
+def inertia_wrench(inertia: RigidInertia, w: Array, A: Spatial) -> Spatial:
+    """Moment about the link's origin and force that the link's motion asks for."""
+    spin, pull = bias_wrench(inertia, w)
+    eps, W = A
+    moment = inertia.J @ eps + cross(inertia.moment, W) + spin
+    force = inertia.mass * W + cross(eps, inertia.moment) + pull
+    return moment, force
+
+
+def carry(X_PF: Pose, moved: Moved, A_P: Spatial) -> Spatial:
+    """The acceleration that the link gets from its parent and from speeds."""
+    w, v = moved_motion(moved.X, *moved_motion(X_PF, *A_P))
+    return w + moved.c_w, v + moved.c_v
+
+
+def accelerate(moved: Moved, A: Spatial, u_dot: Array) -> Spatial:
+    """The link's acceleration once its joint's is known."""
+    if len(u_dot) == 0:
+        return A
+    own = moved.S @ u_dot
+    return A[0] + own[:3], A[1] + own[3:]
+
+
+def gather(S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array) -> Gathered:
+    """Inward: the articulated inertia as the joint's freedoms feel it."""
+    U = np.vstack([inertia.J @ S[:3] + inertia.H @ S[3:], inertia.H.T @ S[:3] + inertia.M @ S[3:]])
+    D = S.T @ U
+    n = D.shape[0]
+    D_inverse = np.array([[1.0 / D[0, 0]]], dtype=object) if n == 1 else solve_spd(D, np.eye(n))
+    share = tau - S.T @ np.concatenate(p)
+    return Gathered(U, D_inverse, share)
+
+
+def pass_on(moved: Moved, inertia: ArticulatedInertia, p: Spatial, g: Gathered) -> tuple[ArticulatedInertia, Spatial]:
+    """Inward: what is left of the link for its parent to carry, in the link's axes."""
+    K = g.U @ g.D_inverse
+    rest = _reduced(inertia, K, g.U)
+    moment, force = rest.times(moved.c_w, moved.c_v)
+    push = K @ g.share
+    return rest, (p[0] + moment + push[:3], p[1] + force + push[3:])
+
+
+def pass_on_driven(moved: Moved, inertia: ArticulatedInertia, p: Spatial, u_dot: Array) -> tuple[ArticulatedInertia, Spatial]:
+    """The same where the joint's acceleration is prescribed: the parent carries all of the link."""
+    c_w, c_v = accelerate(moved, (moved.c_w, moved.c_v), u_dot)
+    moment, force = inertia.times(c_w, c_v)
+    return inertia, (p[0] + moment, p[1] + force)
+
+
+def _reduced(inertia: ArticulatedInertia, K: Array, U: Array) -> ArticulatedInertia:
+    """I - U D^-1 U', block by block, keeping what is symmetric exactly so."""
+    J, H, M = (np.array(block, dtype=object) for block in (inertia.J, inertia.H, inertia.M))
+    for i in range(3):
+        for j in range(3):
+            H[i, j] = _less(H[i, j], K[i], U[3 + j])
+            if j >= i:
+                J[i, j] = J[j, i] = _less(J[i, j], K[i], U[j])
+                M[i, j] = M[j, i] = _less(M[i, j], K[3 + i], U[3 + j])
+    return ArticulatedInertia(J, H, M)
+
+
+def _less(x: Scalar, a: Array, b: Array) -> Scalar:
+    for one, two in zip(a, b, strict=True):
+        x = x - one * two
+    return x
+
+
+def lift_inertia(X_PF: Pose, moved: Moved, inertia: ArticulatedInertia) -> ArticulatedInertia:
+    """An inertia from link axes to the parent's."""
+    return inertia.seen_from(moved.X).seen_from(X_PF)
+
+
+def lift_wrench(X_PF: Pose, moved: Moved, wrench: Spatial) -> Spatial:
+    """A wrench from link axes to the parent's."""
+    return moved_force(X_PF, *moved_force(moved.X, *wrench))
+
+
+def joint_acceleration(g: Gathered, A: Spatial) -> Array:
+    """u_dot of the joint: D^-1 (share - U'A)."""
+    result: Array = g.D_inverse @ (g.share - g.U.T @ np.concatenate(A))
+    return result

@@ -1,0 +1,285 @@
+"""Fields of components: what each takes, in which unit, and how it is read.
+
+A component is a frozen dataclass whose fields are declared by the functions below.  One declaration
+serves the builder in Python, files, the JSON schema, the documentation and saving, so that a field is
+added in one place.  Why no validation library: a field takes a number, text with a unit, an expression
+of parameters or a law, with a dimension that may depend on the joint, and errors name the component.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.expressions import Expression, parse
+from kinode.algebra.units import Quantity, check_dimension, parse_quantity
+from kinode.errors import LawError, ModelError, UnitError
+
+Value = float | Expression
+Vector = tuple[Value, Value, Value]
+Values = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a field takes: ``shape`` names the reader, ``dimension`` the unit, ``doc`` is for people."""
+
+    shape: str
+    dimension: str | None = None
+    doc: str = ""
+    choices: tuple[str, ...] = ()
+    public: str | None = None  # the name that users write, where the attribute has another
+
+
+def _declare(default: Any, spec: Spec) -> Any:
+    metadata = {"spec": spec}
+    if default is ...:
+        return dataclasses.field(metadata=metadata, kw_only=True)
+    return dataclasses.field(default=default, metadata=metadata, kw_only=True)
+
+
+def number(dimension: str | None, doc: str, default: Any = ...) -> Any:
+    """A number, a quantity in text, or arithmetic with parameters."""
+    return _declare(default, Spec("number", dimension, doc))
+
+
+def vector(dimension: str | None, doc: str, default: Any = ..., public: str | None = None) -> Any:
+    """Three numbers."""
+    return _declare(default, Spec("vector", dimension, doc, public=public))
+
+
+def law(dimension: str | None, doc: str, default: Any = None) -> Any:
+    """A number or a law of time, state, inputs, signals and tables."""
+    return _declare(default, Spec("law", dimension, doc))
+
+
+def laws(dimension: str | None, doc: str, default: Any = ...) -> Any:
+    """Three laws."""
+    return _declare(default, Spec("laws", dimension, doc))
+
+
+def frame(doc: str, default: Any = ...) -> Any:
+    """A body, a named frame, or a place on a body."""
+    return _declare(default, Spec("frame", None, doc))
+
+
+def per_coordinate(dimension: str, doc: str) -> Any:
+    """One number for each coordinate of a joint; one number serves a joint with one coordinate."""
+    return _declare(None, Spec("per_coordinate", dimension, doc))
+
+
+def laws_per_coordinate(dimension: str, doc: str) -> Any:
+    """One law for each coordinate of a joint."""
+    return _declare(None, Spec("laws_per_coordinate", dimension, doc))
+
+
+def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
+    """One word out of several."""
+    return _declare(default, Spec("choice", None, doc, tuple(choices)))
+
+
+def special(shape: str, doc: str, default: Any = None) -> Any:
+    """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
+    return _declare(default, Spec(shape, None, doc))
+
+
+@dataclass(frozen=True)
+class Component:
+    """Anything with a name in a system."""
+
+    section: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    name: str
+
+    @classmethod
+    def specs(cls) -> dict[str, tuple[dataclasses.Field[Any], Spec]]:
+        """The declared fields, by the names that users write."""
+        declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
+        return {spec.public or f.name: (f, spec) for f, spec in declared}
+
+    def given(self) -> dict[str, Any]:
+        """The fields that differ from their defaults."""
+        return {
+            name: getattr(self, field.name)
+            for name, (field, _) in self.specs().items()
+            if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
+        }
+
+    def expressions(self) -> Iterable[tuple[str, Expression]]:
+        """Every expression in the component, with the name of its field."""
+        for name, (field, _) in self.specs().items():
+            yield from ((name, e) for e in find_expressions(getattr(self, field.name)))
+
+
+def find_expressions(value: Any) -> Iterable[Expression]:
+    """The expressions inside a value, however nested."""
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from find_expressions(item)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from find_expressions(item)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from find_expressions(getattr(value, field.name))
+
+
+class Reader:
+    """Reads raw fields of one component into values; knows the system's names for its errors."""
+
+    def __init__(
+        self,
+        component: str,
+        *,
+        parameters: Mapping[str, Any],
+        tables: Collection[str],
+        frame: Callable[[Any], Any],
+        symbols: Callable[[], Any],
+    ) -> None:
+        self.component = component
+        self.parameters = parameters
+        self.tables = tables
+        self._frame = frame
+        self._symbols = symbols
+
+    def fail(self, field: str | None, message: str) -> ModelError:
+        return ModelError(message, component=self.component, field=field)
+
+    def read_component(self, cls: type[Component], raw: Mapping[str, Any]) -> dict[str, Any]:
+        """All declared fields of a component from what was given; defaults fill the rest."""
+        specs = cls.specs()
+        for name in raw:
+            if name not in specs:
+                raise self.fail(None, unknown(f"{cls.kind or cls.section.rstrip('s')} has no field", name, specs))
+        values = {}
+        for name, (field, spec) in specs.items():
+            if name in raw and not (raw[name] is None and field.default is None):
+                values[field.name] = self.read(cls, name, spec, raw[name])
+            elif field.default is dataclasses.MISSING:
+                raise self.fail(name, "is needed and was not given")
+        return values
+
+    def read(self, cls: type[Component], name: str, spec: Spec, raw: Any) -> Any:
+        """One field."""
+        if spec.shape == "number":
+            return self.number(raw, spec.dimension, name)
+        if spec.shape == "law":
+            return self.law(raw, spec.dimension, name)
+        if spec.shape == "vector":
+            return self.vector(raw, spec.dimension, name)
+        if spec.shape == "laws":
+            return self.sequence(raw, 3, name, lambda item: self.law(item, spec.dimension, name))
+        if spec.shape == "frame":
+            return self.frame(raw, name)
+        if spec.shape == "choice":
+            if raw not in spec.choices:
+                raise self.fail(name, f"{raw!r} is not one of {', '.join(spec.choices)}")
+            return raw
+        if spec.shape == "text":
+            if not isinstance(raw, str):
+                raise self.fail(name, f"text is expected, not {raw!r}")
+            return raw
+        reader = getattr(cls, f"read_{spec.shape}")
+        return reader(self, raw, name, spec)
+
+    def frame(self, raw: Any, field: str) -> Any:
+        try:
+            return self._frame(raw)
+        except ModelError as error:
+            raise error.located(component=self.component, field=field) from None
+
+    def number(self, raw: Any, dimension: str | None, field: str) -> Value:
+        """A constant: a number, a quantity, or arithmetic with declared parameters."""
+        value = self._value(raw, dimension, field)
+        if isinstance(value, Expression):
+            for name in sorted(value.names()):
+                if name not in self.parameters:
+                    raise self._unknown_name(value, name, field)
+            if value.calls():
+                raise self.fail(field, f"a table cannot be used in a constant: {value.text()}")
+            self._check_expression(value, dimension, field)
+        return value
+
+    def law(self, raw: Any, dimension: str | None, field: str) -> Value:
+        """A law; its names are checked once the whole system is known."""
+        if callable(raw) and not isinstance(raw, Expression):
+            raw = raw(self._symbols())
+        return self._value(raw, dimension, field)
+
+    def _value(self, raw: Any, dimension: str | None, field: str) -> Value:
+        if isinstance(raw, Expression):
+            return raw
+        if isinstance(raw, bool) or raw is None:
+            raise self.fail(field, f"a number is expected, not {raw!r}")
+        if isinstance(raw, (int, float, np.integer, np.floating)):
+            if not math.isfinite(raw):
+                raise self.fail(field, f"must be finite, not {raw}")
+            return float(raw)
+        if not isinstance(raw, str):
+            raise self.fail(field, f"a number is expected, not {_short(raw)}")
+        try:
+            quantity = parse_quantity(raw)
+            if quantity is not None:
+                if dimension is not None:
+                    return check_dimension(quantity, dimension, field=field, component=self.component)
+                return quantity.value_si
+            return parse(raw, self.tables)
+        except (LawError, UnitError) as error:
+            raise error.located(component=self.component, field=field) from None
+
+    def _check_expression(self, value: Expression, dimension: str | None, field: str) -> None:
+        try:
+            found = value.dimension(lambda name: self.parameters[name].dimension)
+        except UnitError as error:
+            raise error.located(component=self.component, field=field) from None
+        if found is not None and dimension is not None:
+            quantity = Quantity(0.0, found, "", text=value.text())
+            check_dimension(quantity, dimension, field=field, component=self.component)
+
+    def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
+        from kinode.algebra.expressions import locate
+
+        text = value.text()
+        return LawError(
+            unknown("no parameter is called", name, self.parameters),
+            text=text,
+            position=locate(text, name),
+            component=self.component,
+            field=field,
+        )
+
+    def sequence(self, raw: Any, count: int, field: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """A tuple of ``count`` items."""
+        if isinstance(raw, np.ndarray):
+            raw = raw.tolist()
+        if isinstance(raw, (str, Mapping)) or not isinstance(raw, Sequence):
+            raise self.fail(field, f"{count} numbers are expected, not {_short(raw)}")
+        if len(raw) != count:
+            hint = ""
+            if len(raw) > count and any(isinstance(item, str) and item.count("(") != item.count(")") for item in raw):
+                hint = "; a law that holds a comma has to be quoted: quote the law"
+            raise self.fail(field, f"{count} numbers are expected, not {len(raw)}{hint}")
+        return tuple(read(item) for item in raw)
+
+    def vector(self, raw: Any, dimension: str | None, field: str) -> Vector:
+        values = self.sequence(raw, 3, field, lambda item: self.number(item, dimension, field))
+        return (values[0], values[1], values[2])
+
+
+def unknown(message: str, name: object, known: Iterable[str]) -> str:
+    """A message about a name that is not known, with the nearest ones that are."""
+    near = difflib.get_close_matches(str(name), list(known), n=3)
+    return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+
+
+def _short(raw: Any) -> str:
+    text = repr(raw)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,586 @@
+"""The nine joints.
+
+A joint is one class.  Its mechanics stand in canonical axes (about or along z; the user's axis goes
+into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that
+maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
+``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
+reaction directions, files and drawing are derived.  ``form`` holds the joint's own numbers (a screw's
+pitch); it is an argument so that one traced step serves every joint of a kind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, cos, sin, sqrt, tidy
+from kinode.algebra.spatial import (
+    IDENTITY3,
+    ZERO3,
+    Pose,
+    cross,
+    quaternion_from_rotation,
+    rotation_about,
+    rotation_from_quaternion,
+    rotation_to_axis,
+    skew,
+    solve_spd,
+    turn_about,
+    vector as vec,
+)
+from kinode.errors import ModelError
+from kinode.model.fields import (
+    Component,
+    Reader,
+    Spec,
+    Value,
+    Values,
+    frame,
+    laws_per_coordinate,
+    number,
+    per_coordinate,
+    special,
+    vector,
+)
+from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion, rotation_matrix
+
+JOINTS: dict[str, type[Joint]] = {}
+
+# Unit of a coordinate -> unit of what is derived from it.
+DERIVED = {
+    "coordinate": {"angle": "angle", "length": "length"},
+    "rate": {"angle": "angular_velocity", "length": "velocity"},
+    "effort": {"angle": "moment", "length": "force"},
+    "stiffness": {"angle": "rotational_stiffness", "length": "stiffness"},
+    "damping": {"angle": "rotational_damping", "length": "damping"},
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint is built for; recorded and checked against results, never a force."""
+
+    lower: Value | None = None
+    upper: Value | None = None
+    effort: Value | None = None
+    speed: Value | None = None
+
+
+@dataclass(frozen=True)
+class Joint(Component):
+    """Connects frame a (the parent side) to frame b (the child side)."""
+
+    section: ClassVar[str] = "joints"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
+    n_q: ClassVar[int] = 0
+    quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
+
+    a: Frame = frame("parent side: a body, a named frame or a place on a body")
+    b: Frame = frame("child side")
+    at: tuple[Value, Value, Value] = vector("length", "the joint's point, the same in both bodies' axes", ZERO)
+    q: Values | None = special("initial", "initial coordinates, exact")
+    u: Values | None = special("initial_rate", "initial speeds, exact")
+    guess: Values | None = special("initial", "where assembly starts to look for the coordinates")
+    motion: Values | None = laws_per_coordinate("coordinate", "prescribed motion, a law of time")
+    speed: Values | None = laws_per_coordinate("rate", "prescribed speed, a law of time")
+    effort: Values | None = laws_per_coordinate("effort", "force or moment along the freedom, a law")
+    stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
+    neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
+    damping: Values | None = per_coordinate("damping", "effort -damping u")
+    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force")
+
+    # -- mechanics, in canonical axes --------------------------------------------------------------
+    @property
+    def n_u(self) -> int:
+        return len(self.coordinates)
+
+    def form(self, resolve: Resolve) -> Array:
+        """The joint's own numbers."""
+        return np.empty(0)
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        """Rotation from the given axes of F and M to the canonical ones."""
+        return IDENTITY3
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        raise NotImplementedError
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        raise NotImplementedError
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return u
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        raise NotImplementedError
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        """The coordinates of an allowed pose of plain numbers."""
+        raise NotImplementedError
+
+    def effort_wrench(self, q: Array, form: Array) -> Array:
+        """Wrench of unit efforts in M: T with S'T = 1 and without part in the reaction."""
+        S = self.motion_subspace(q, form)
+        return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
+
+    # -- initial values ----------------------------------------------------------------------------
+    def neutral_q(self) -> Array:
+        q = np.zeros(self.n_q)
+        if self.quaternion is not None:
+            q[self.quaternion] = 1.0
+        return q
+
+    def initial_q(self, resolve: Resolve) -> Array:
+        """q at the start, as far as it is given."""
+        given = self.q if self.q is not None else self.guess
+        return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
+
+    def initial_u(self, resolve: Resolve) -> Array:
+        return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
+
+    # -- reading -----------------------------------------------------------------------------------
+    @classmethod
+    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED[spec.dimension or ""][kind], field))
+
+    @classmethod
+    def read_laws_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is not None and field == "motion":
+            raise reader.fail(field, f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles")
+        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, DERIVED[spec.dimension or ""][kind], field))
+
+    @classmethod
+    def _each(cls, raw: Any, field: str, reader: Reader, read: Any) -> Values:
+        n = len(cls.coordinates)
+        if n == 0:
+            raise reader.fail(field, f"a {cls.kind} joint has no freedom")
+        if n == 1 and not isinstance(raw, (list, tuple, np.ndarray)):
+            raw = [raw]
+        kinds = iter(kind for _, kind in cls.coordinates)
+        return reader.sequence(raw, n, field, lambda item: read(item, next(kinds)))
+
+    @classmethod
+    def read_initial(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is None:
+            return cls._each(raw, field, reader, lambda item, kind: reader.number(item, kind, field))
+        head = cls.quaternion
+        if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
+            raise reader.fail(field, f"{cls.n_q} numbers are expected: {'x, y, z, ' if head else ''}quaternion w, x, y, z")
+        places = tuple(reader.number(item, "length", field) for item in raw[:head])
+        return places + read_quaternion(reader, list(raw[head:]), field)
+
+    @classmethod
+    def read_initial_rate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED["rate"][kind], field))
+
+    @classmethod
+    def read_limits(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Limits:
+        if isinstance(raw, Limits):
+            return raw
+        if len(cls.coordinates) != 1:
+            raise reader.fail(field, f"limits belong to a joint with one freedom; a {cls.kind} joint has {len(cls.coordinates)}")
+        kind = cls.coordinates[0][1]
+        if isinstance(raw, (list, tuple)):
+            raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
+        if not isinstance(raw, dict) or set(raw) - {"lower", "upper", "effort", "speed"}:
+            raise reader.fail(field, "takes [lower, upper] or a mapping with lower, upper, effort, speed")
+        unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
+        found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
+        lower, upper = found.get("lower"), found.get("upper")
+        if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
+            raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
+        return Limits(**found)
+
+    @classmethod
+    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        return read_axis(reader, raw, field)
+
+    def check(self) -> None:
+        """Refuse combinations that cannot hold."""
+        if self.motion is not None and self.speed is not None:
+            raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
+        if self.motion is not None and (self.q is not None or self.u is not None):
+            field = "q" if self.q is not None else "u"
+            raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
+        if self.speed is not None and self.u is not None:
+            raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
+        if self.a.body == self.b.body:
+            raise ModelError(f"joins {self.a.body} to itself", component=self.name)
+
+    @property
+    def driven(self) -> bool:
+        return self.motion is not None or self.speed is not None
+
+
+def register_joint(cls: type[Joint]) -> type[Joint]:
+    """Make a joint known by its ``kind``."""
+    JOINTS[cls.kind] = cls
+    return cls
+
+
+@dataclass(frozen=True)
+class _Axial(Joint):
+    """A joint with one axis."""
+
+    axis: Any = special("axis", "x, y, z, -x, -y, -z or three numbers, in the joint's axes", "z")
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        v = axis_vector(self.axis)
+        return rotation_to_axis([resolve(x) for x in v], [float(nominal(x)) for x in v])
+
+
+Z = np.array([0.0, 0.0, 1.0])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """Holds b rigidly to a."""
+
+    kind: ClassVar[str] = "fixed"
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(IDENTITY3, ZERO3)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.zeros((6, 0))
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.concatenate([X.p, small_rotation(X.R)])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.zeros(0)
+
+
+@register_joint
+@dataclass(frozen=True)
+class Revolute(_Axial):
+    """A hinge: b turns about the axis."""
+
+    kind: ClassVar[str] = "revolute"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
+    n_q: ClassVar[int] = 1
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        R, turn = turn_about(2, q[0])
+        return Pose(R, ZERO3, turn)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.concatenate([Z, ZERO3])[:, None]
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[0], X.p[1], X.p[2], X.R[0, 2], X.R[1, 2]])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.array([angle_about_z(X.R)])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Prismatic(_Axial):
+    """A slide: b travels along the axis."""
+
+    kind: ClassVar[str] = "prismatic"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"),)
+    n_q: ClassVar[int] = 1
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(IDENTITY3, vec(0.0, 0.0, q[0]), (2, 1.0, 0.0))
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.concatenate([ZERO3, Z])[:, None]
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.concatenate([X.p[:2], small_rotation(X.R)])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[2]])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Cylindrical(_Axial):
+    """b travels along the axis and turns about it."""
+
+    kind: ClassVar[str] = "cylindrical"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"), ("angle", "angle"))
+    n_q: ClassVar[int] = 2
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        R, turn = turn_about(2, q[1])
+        return Pose(R, vec(0.0, 0.0, q[0]), turn)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.column_stack([np.concatenate([ZERO3, Z]), np.concatenate([Z, ZERO3])])
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[0], X.p[1], X.R[0, 2], X.R[1, 2]])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[2], angle_about_z(X.R)])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Screw(_Axial):
+    """b turns about the axis and advances by ``lead`` for each turn."""
+
+    kind: ClassVar[str] = "screw"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
+    n_q: ClassVar[int] = 1
+    lead: Value = number("length", "advance for one whole turn")
+
+    def form(self, resolve: Resolve) -> Array:
+        return tidy([resolve(self.lead) / (2.0 * math.pi)])
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        R, turn = turn_about(2, q[0])
+        return Pose(R, vec(0.0, 0.0, form[0] * q[0]), turn)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.array([0.0, 0.0, 1.0, 0.0, 0.0, form[0]], dtype=object)[:, None]
+
+    def effort_wrench(self, q: Array, form: Array) -> Array:
+        return np.concatenate([Z, ZERO3])[:, None]
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        """The advance is compared within one turn; whole turns are told apart by following the motion."""
+        ahead = X.p[2] / form[0]
+        return np.array([X.p[0], X.p[1], X.R[0, 2], X.R[1, 2], X.R[1, 0] * cos(ahead) - X.R[0, 0] * sin(ahead)])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[2] / form[0]])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Universal(Joint):
+    """b turns about axes[0], fixed in a, then about axes[1], fixed in b."""
+
+    kind: ClassVar[str] = "universal"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("first", "angle"), ("second", "angle"))
+    n_q: ClassVar[int] = 2
+    axes: Any = special("axes", "the two axes, first in a, second in b", ("x", "y"))
+
+    @classmethod
+    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        pair = reader.sequence(raw, 2, "axes", lambda item: read_axis(reader, item, "axes"))
+        one, two = (np.array([x if isinstance(x, float) else 0.0 for x in axis_vector(axis)]) for axis in pair)
+        if np.linalg.norm(np.cross(one, two)) < 1e-6:
+            raise reader.fail("axes", "the two axes of a universal joint must not be parallel")
+        return pair
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        """Canonical: the first axis is z, the second in the plane of x and z."""
+        first, second = (axis_vector(axis) for axis in self.axes)
+        z = np.array([resolve(x) for x in first], dtype=object)
+        y = cross(z, np.array([resolve(x) for x in second], dtype=object))
+        z = z / sqrt(z @ z)
+        y = y / sqrt(y @ y)
+        return tidy(np.column_stack([cross(y, z), y, z]))
+
+    def form(self, resolve: Resolve) -> Array:
+        first, second = (np.array([resolve(x) for x in axis_vector(axis)], dtype=object) for axis in self.axes)
+        along = first @ second / sqrt((first @ first) * (second @ second))
+        return tidy([sqrt(1.0 - along * along), along])
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        R, _ = turn_about(2, q[0])
+        return Pose(R @ rotation_about(vec(form[0], 0.0, form[1]), q[1]), ZERO3)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        second = vec(form[0], 0.0, form[1])
+        first = rotation_about(second, q[1]).T @ Z
+        return np.vstack([np.column_stack([first, second]), np.zeros((3, 2))])
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        second = X.R @ vec(form[0], 0.0, form[1])
+        return np.array([X.p[0], X.p[1], X.p[2], second[2] - form[1]])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        s, c = float(form[0]), float(form[1])
+        second = X.R @ np.array([s, 0.0, c])
+        first = math.atan2(second[1], second[0])
+        R = turn_about(2, first)[0].T.astype(float) @ X.R
+        axis = np.array([s, 0.0, c])
+        side = np.array([0.0, 1.0, 0.0])
+        return np.array([first, math.atan2(np.cross(axis, side) @ (R @ side), side @ (R @ side))])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Spherical(Joint):
+    """A ball joint; q is a unit quaternion, u the angular velocity in b's axes."""
+
+    kind: ClassVar[str] = "spherical"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "angle"), ("y", "angle"), ("z", "angle"))
+    n_q: ClassVar[int] = 4
+    quaternion: ClassVar[int | None] = 0
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(rotation_from_quaternion(q), ZERO3)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.vstack([IDENTITY3, np.zeros((3, 3))])
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return quaternion_rate(q, u)
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return X.p
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return quaternion_from_rotation(X.R)
+
+    @classmethod
+    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if field in ("stiffness", "neutral"):
+            raise reader.fail(field, f"a {cls.kind} joint turns by a quaternion and has no angle to act on; use an effort law")
+        return super().read_per_coordinate(reader, raw, field, spec)
+
+
+@register_joint
+@dataclass(frozen=True)
+class Planar(_Axial):
+    """b slides in the plane across the axis (x, y in a's axes) and turns about the axis."""
+
+    kind: ClassVar[str] = "planar"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "length"), ("y", "length"), ("angle", "angle"))
+    n_q: ClassVar[int] = 3
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        R, turn = turn_about(2, q[2])
+        return Pose(R, vec(q[0], q[1], 0.0), turn)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        R, _ = turn_about(2, q[2])
+        return np.vstack([np.column_stack([ZERO3, ZERO3, Z]), np.column_stack([R.T[:, 0], R.T[:, 1], ZERO3])])
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[2], X.R[0, 2], X.R[1, 2]])
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.array([X.p[0], X.p[1], angle_about_z(X.R)])
+
+
+@register_joint
+@dataclass(frozen=True)
+class Free(Spherical):
+    """No constraint; q is x, y, z in a's axes and a unit quaternion, u velocity and angular velocity in b's axes."""
+
+    kind: ClassVar[str] = "free"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("x", "length"), ("y", "length"), ("z", "length"), ("wx", "angle"), ("wy", "angle"), ("wz", "angle"),
+    )  # fmt: skip
+    n_q: ClassVar[int] = 7
+    quaternion: ClassVar[int | None] = 3
+
+    position: Any = vector("length", "initial position of b in a's axes", None)
+    rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", None)
+    velocity: Any = vector("velocity", "initial velocity of b in a's axes", None)
+    angular_velocity: Any = vector("angular_velocity", "initial angular velocity of b in a's axes", None)
+
+    @classmethod
+    def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        from kinode.model.frames import read_rotation
+
+        if isinstance(raw, tuple):
+            raw = {raw[0]: raw[1]}
+        if not isinstance(raw, dict):
+            raise reader.fail(field, "takes one of rpy, quaternion, matrix, turns")
+        return read_rotation(reader, raw, field)
+
+    def check(self) -> None:
+        super().check()
+        if self.q is not None and (self.position is not None or self.rotation is not None):
+            raise ModelError("is given twice: by q and by position or rotation", component=self.name, field="q")
+        if self.u is not None and (self.velocity is not None or self.angular_velocity is not None):
+            raise ModelError("is given twice: by u and by velocity or angular_velocity", component=self.name, field="u")
+
+    def initial_q(self, resolve: Resolve) -> Array:
+        q = super().initial_q(resolve)
+        if self.position is not None:
+            q[:3] = [float(resolve(x)) for x in self.position]
+        if self.rotation is not None:
+            q[3:] = quaternion_from_rotation(rotation_matrix(self.rotation, resolve))
+        return q
+
+    def initial_u(self, resolve: Resolve) -> Array:
+        u = super().initial_u(resolve)
+        R = rotation_from_quaternion(self.initial_q(resolve)[3:]).astype(float)
+        if self.velocity is not None:
+            u[:3] = R.T @ np.array([float(resolve(x)) for x in self.velocity])
+        if self.angular_velocity is not None:
+            u[3:] = R.T @ np.array([float(resolve(x)) for x in self.angular_velocity])
+        return u
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(rotation_from_quaternion(q[3:]), q[:3])
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return np.concatenate([rotation_from_quaternion(q[3:]) @ u[:3], quaternion_rate(q[3:], u[3:])])
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.zeros(0)
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.concatenate([X.p, quaternion_from_rotation(X.R)])
+
+
+class Reversed:
+    """A joint walked from its child side: the tree's parent carries M and the tree's child F."""
+
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+        self.n_q, self.n_u, self.kind = joint.n_q, joint.n_u, "-" + joint.kind
+        self.quaternion = joint.quaternion
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return self.joint.transform(q, form).inverse()
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        """Velocity of F relative to M in F's axes: minus the joint's own, moved to F."""
+        X = self.joint.transform(q, form)
+        S = self.joint.motion_subspace(q, form)
+        w = X.R @ S[:3]
+        v = X.R @ S[3:]
+        return np.vstack([-w, skew(X.p).T @ w - v])
+
+    def effort_wrench(self, q: Array, form: Array) -> Array:
+        X = self.joint.transform(q, form)
+        T = self.joint.effort_wrench(q, form)
+        return -np.vstack([X.R @ T[:3] + skew(X.p) @ (X.R @ T[3:]), X.R @ T[3:]])
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return self.joint.rate_map(q, u)
+
+
+def quaternion_rate(q: Array, w: Array) -> Array:
+    """q_dot of a unit quaternion for an angular velocity in child axes."""
+    q0, q1, q2, q3 = q
+    w1, w2, w3 = w
+    return np.array(
+        [
+            -0.5 * (q1 * w1 + q2 * w2 + q3 * w3),
+            0.5 * (q0 * w1 + q2 * w3 - q3 * w2),
+            0.5 * (q0 * w2 + q3 * w1 - q1 * w3),
+            0.5 * (q0 * w3 + q1 * w2 - q2 * w1),
+        ],
+        dtype=object,
+    )
+
+
+def small_rotation(R: Array) -> Array:
+    """Three residuals that vanish with the rotation and are its small angles near it."""
+    return np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=object) * 0.5
+
+
+def angle_about_z(R: Array) -> float:
+    """Angle of a rotation about z."""
+    return math.atan2(R[1, 0], R[0, 0])

@@ -1,0 +1,268 @@
+"""Names of quantities: ``component.quantity[.part][@frame]``, and the names that laws may use.
+
+``find_quantity`` says what a name means and which unit it has; it computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinode.algebra.expressions import Expression, locate
+from kinode.errors import LawError, ModelError
+from kinode.model.bodies import Body
+from kinode.model.elements import Element, Spring
+from kinode.model.fields import unknown
+from kinode.model.frames import Frame
+from kinode.model.joints import DERIVED, Joint
+from kinode.model.quantities import Input, Parameter, Signal
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+XYZ = ("x", "y", "z")
+ROTATION = tuple(f"{i}{j}" for i in XYZ for j in XYZ)
+
+# Of bodies and frames: name -> (unit, parts, what has to be known)
+FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "position": ("length", XYZ, "position"),
+    "velocity": ("velocity", XYZ, "velocity"),
+    "acceleration": ("acceleration", XYZ, "acceleration"),
+    "quaternion": ("dimensionless", ("w", "x", "y", "z"), "position"),
+    "rpy": ("angle", ("roll", "pitch", "yaw"), "position"),
+    "rotation": ("dimensionless", ROTATION, "position"),
+    "angular_velocity": ("angular_velocity", XYZ, "velocity"),
+    "angular_acceleration": ("angular_acceleration", XYZ, "acceleration"),
+}
+SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "energy": ("energy", (), "velocity"),
+    "kinetic_energy": ("energy", (), "velocity"),
+    "potential_energy": ("energy", (), "position"),
+    "momentum": ("momentum", XYZ, "velocity"),
+    "angular_momentum": ("angular_momentum", XYZ, "velocity"),
+    "com": ("length", XYZ, "position"),
+}
+JOINT_WRENCHES = {
+    "reaction.force": ("force", XYZ),
+    "reaction.moment": ("moment", XYZ),
+    "reaction.axial": ("force", ()),
+    "reaction.radial": ("force", ()),
+    "wrench.force": ("force", XYZ),
+    "wrench.moment": ("moment", XYZ),
+}
+EFFORT_SHARES = ("drive", "spring", "damping")
+
+
+@dataclass(frozen=True)
+class QuantityName:
+    """What a name means: whose, which, which part of it, in whose axes, and in what unit."""
+
+    text: str
+    owner: str
+    sort: str  # joint, frame, element, system, parameter, input, signal, time
+    quantity: str
+    parts: tuple[str, ...]
+    part: int | None
+    frame: Frame | None  # whose quantity
+    axes: Frame | None  # in whose axes; None: as the quantity is defined
+    dimension: str | tuple[str, ...]
+    needs: str  # position, velocity, acceleration
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Shape of the value."""
+        if self.part is not None or not self.parts:
+            return ()
+        return (3, 3) if self.quantity == "rotation" else (len(self.parts),)
+
+
+def find_quantity(system: System, text: str) -> QuantityName:
+    """What a name means; an unknown one raises a LawError with the nearest that is known."""
+    head, at, frame_name = text.partition("@")
+    axes = None
+    if at:
+        try:
+            axes = system.find_frame(frame_name)
+        except ModelError as error:
+            raise LawError(str(error), text=text, position=len(head) + 1) from None
+    if head == "t":
+        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
+    owner, rest = _split_owner(system, head, text)
+    if owner == "system":
+        return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
+    component = system[owner]
+    if isinstance(component, Parameter | Input | Signal):
+        if rest:
+            raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
+        sort = component.section.rstrip("s")
+        return QuantityName(text, owner, sort, owner, (), None, None, None, "dimensionless", "position")
+    if isinstance(component, Joint):
+        for side in ("parent", "child"):
+            if rest.startswith(side + "."):
+                frame = system.find_frame(f"{owner}.{side}")
+                return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
+        return _joint_quantity(text, component, rest, axes)
+    if isinstance(component, Body):
+        first, _, tail = rest.partition(".")
+        if first and first not in FRAME_QUANTITIES:
+            try:
+                frame = system.find_frame(f"{owner}.{first}")
+            except ModelError:
+                message = unknown(f"{owner} has neither a quantity nor a frame called", first, FRAME_QUANTITIES)
+                raise LawError(message, text=text, position=len(owner) + 1) from None
+            return _pick(text, f"{owner}.{first}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+        return _pick(text, owner, "frame", rest, FRAME_QUANTITIES, Frame(owner), axes)
+    if isinstance(component, Element):
+        table = {name: (unit, _element_parts(component, name), "velocity") for name, unit in component.quantities.items()}
+        return _pick(text, owner, "element", rest, table, None, axes)
+    raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _element_parts(element: Element, name: str) -> tuple[str, ...]:
+    return () if isinstance(element, Spring) else XYZ
+
+
+def _split_owner(system: System, head: str, text: str) -> tuple[str, str]:
+    """The longest leading part of a dotted name that is a component."""
+    words = head.split(".")
+    for count in range(len(words), 0, -1):
+        owner = ".".join(words[:count])
+        if owner in ("system", "world") or owner in system.components:
+            return owner, ".".join(words[count:])
+    known = [*system.components, "system", "t"]
+    raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
+
+
+def _pick(
+    text: str, owner: str, sort: str, rest: str,
+    table: dict[str, tuple[str, tuple[str, ...], str]], frame: Frame | None, axes: Frame | None,
+) -> QuantityName:  # fmt: skip
+    quantity, _, part = rest.partition(".")
+    if quantity not in table:
+        place = len(text.partition("@")[0]) - len(rest)
+        if not rest:
+            raise LawError(f"{owner} is no number; ask for one of {', '.join(table)}", text=text, position=0)
+        raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=place)
+    unit, parts, needs = table[quantity]
+    return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
+
+
+def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
+    if not part:
+        return None
+    if part not in parts:
+        offered = f"its parts are {', '.join(parts)}" if parts else "it is a single number"
+        position = len(text.partition("@")[0]) - len(part)
+        raise LawError(f"there is no part {part!r}; {offered}", text=text, position=position)
+    return parts.index(part)
+
+
+def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> QuantityName:
+    def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
+        if axes is not None and quantity not in JOINT_WRENCHES:
+            raise LawError(f"{quantity} has no axes to be expressed in", text=text, position=text.index("@"))
+        index = _part(text, part, parts)
+        if index is not None and isinstance(unit, tuple):
+            unit = unit[index]
+        return QuantityName(text, joint.name, "joint", quantity, parts, index, None, axes, unit, needs)
+
+    for name, (unit, parts) in JOINT_WRENCHES.items():
+        if rest == name or rest.startswith(name + "."):
+            return make(name, parts, rest[len(name) + 1 :], unit, "acceleration")
+    head, _, tail = rest.partition(".")
+    names = tuple(name for name, _ in joint.coordinates)
+    kinds = tuple(kind for _, kind in joint.coordinates)
+    if head == "q":
+        names_q, kinds_q = coordinate_names(joint)
+        return make("q", names_q if len(names_q) > 1 else (), tail, kinds_q if len(kinds_q) > 1 else kinds_q[0] if kinds_q else "angle", "position")
+    units = {"u": "rate", "u_dot": "second", "effort": "effort"}
+    if head in units:
+        share, _, part = tail.partition(".")
+        quantity = head
+        if head == "effort" and share in EFFORT_SHARES:
+            quantity, tail = f"effort.{share}", part
+        table = DERIVED.get(units[head]) or {"angle": "angular_acceleration", "length": "acceleration"}
+        each = tuple(table[kind] for kind in kinds)
+        needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
+        if head == "effort" and not joint.driven:
+            needs = "velocity"
+        return make(quantity, names if len(names) > 1 else (), tail, each if len(each) > 1 else each[0] if each else "moment", needs)
+    if rest == "power":
+        return make("power", (), "", "power", "acceleration")
+    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
+    raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=min(len(joint.name) + 1, len(text) - 1))
+
+
+def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of the entries of a joint's q."""
+    if joint.quaternion is None:
+        return tuple(name for name, _ in joint.coordinates), tuple(kind for _, kind in joint.coordinates)
+    places = ("x", "y", "z")[: joint.quaternion]
+    turns = ("qw", "qx", "qy", "qz")
+    return places + turns, ("length",) * len(places) + ("dimensionless",) * 4
+
+
+def check_laws(system: System) -> None:
+    """Every name in every law exists and may be used there; signals do not go in a circle."""
+    for component in system.components.values():
+        for field, expression in _laws_of(component):
+            timely = isinstance(component, Joint) and field in ("motion", "speed")
+            local = {"length", "rate"} if isinstance(component, Spring) and field == "tension" else set()
+            for name in sorted(expression.names() - local):
+                _check_name(system, component.name, field, expression, name, timely)
+            for table in expression.calls():
+                if table not in system.tables:
+                    raise LawError(unknown("no table is called", table, system.tables), component=component.name, field=field)
+    _check_circles(system)
+
+
+def _laws_of(component: object) -> Iterable[tuple[str, Expression]]:
+    if isinstance(component, Signal):
+        return [("law", component.law)] if isinstance(component.law, Expression) else []
+    if isinstance(component, Joint | Element):
+        return component.expressions()
+    return []
+
+
+def _check_name(system: System, component: str, field: str, expression: Expression, name: str, timely: bool) -> None:
+    text = expression.text()
+    try:
+        found = find_quantity(system, name)
+    except LawError as error:
+        raise LawError(error.message, text=text, position=locate(text, name), component=component, field=field) from None
+    problem = None
+    if found.size != ():
+        problem = f"{name} has {len(found.parts)} parts; write {name}.{found.parts[0]}" if not found.axes else f"{name} is not a single number"
+    elif found.needs == "acceleration":
+        problem = f"{name} depends on accelerations or reactions, which laws cannot use"
+    elif timely and found.sort not in ("time", "parameter", "input", "signal"):
+        problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
+    if problem:
+        raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
+    if timely and found.sort == "signal":
+        law = system.signals[name].law
+        if isinstance(law, Expression):
+            for inner in sorted(law.names()):
+                _check_name(system, component, field, law, inner, timely)
+
+
+def _check_circles(system: System) -> None:
+    """Depth-first over signals and spring laws; a circle is named in full."""
+    state: dict[str, int] = {}
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if state.get(name) == 2:
+            return
+        if name in path:
+            circle = " -> ".join((*path[path.index(name) :], name))
+            raise LawError(f"depends on itself: {circle}", component=name, field="law")
+        law = system.signals[name].law
+        if isinstance(law, Expression):
+            for inner in sorted(law.names()):
+                if inner in system.signals:
+                    visit(inner, (*path, name))
+        state[name] = 2
+
+    for name in system.signals:
+        visit(name, ())

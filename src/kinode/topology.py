@@ -1,0 +1,369 @@
+"""Topology: from the description to a spanning tree, its loops, and the layout of the state.
+
+Joints and bodies are a graph; a breadth-first tree from the world keeps loops short.  Bodies held by
+fixed joints are one link for the motion (the ``tree``), and each a node of its own where reactions are
+asked for (the ``full`` tree).  A joint that closes a loop is found and kept as a ``Cut``; the dynamics of
+loops is not part of this module.
+
+State: q, u hold the coordinates of the tree joints in order of declaration, without driven joints
+(functions of time) and coupled ones (functions of another joint); z holds the integral of prescribed speeds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, is_number
+from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia
+from kinode.errors import ModelError
+from kinode.model.fields import find_expressions
+from kinode.model.frames import Frame, Resolve
+from kinode.model.joints import Fixed, Joint, Reversed
+from kinode.model.quantities import Gear
+from kinode.model.system import System, joint_frame
+
+WORLD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A link of a tree and the joint that carries it; ``bodies`` are welded together, the joint's first."""
+
+    index: int
+    parent: int
+    joint: Joint
+    reversed: bool
+    bodies: tuple[str, ...]
+    welds: tuple[tuple[Joint, str, str], ...]  # fixed joints inside: (joint, body it comes from, body it carries)
+
+    @cached_property
+    def mechanics(self) -> Any:
+        """The joint as the tree walks it."""
+        return Reversed(self.joint) if self.reversed else self.joint
+
+    @property
+    def carrier(self) -> str:
+        """The body on the tree's parent side of the joint."""
+        return self.joint.b.body if self.reversed else self.joint.a.body
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes, parents before children, and the links that bodies belong to."""
+
+    nodes: tuple[Node, ...]
+    ground: tuple[tuple[Joint, str, str], ...]  # fixed joints that weld bodies to the world
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """Index of the node that a body belongs to."""
+        found = {body: node.index for node in self.nodes for body in node.bodies}
+        found["world"] = WORLD
+        for _, _, body in self.ground:
+            found[body] = WORLD
+        return found
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A joint that closes a loop; ``loop`` names the joints of the tree that it closes on."""
+
+    joint: Joint
+    loop: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """follower.q = ratio * leader.q + offset."""
+
+    leader: str
+    ratio: Any
+    offset: Any
+    constraint: str
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One entry of the state: whose it is, its name, where it stands and what it is."""
+
+    name: str
+    index: int
+    role: str  # q, u, z
+    joint: str
+    kind: str  # angle, length, quaternion
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """The constant numbers of a tree, in one kind of number."""
+
+    placements: list[Pose]  # X_PF of each node, canonical axes, in the parent's link frame
+    forms: list[Array]
+    inertias: list[RigidInertia]
+    bodies: dict[str, Pose]  # X_LB of each body in its link's frame
+
+
+@dataclass(eq=False)
+class Topology:
+    """What the formulations start from."""
+
+    system: System
+    tree: Tree
+    full: Tree
+    cuts: tuple[Cut, ...]
+    couplings: dict[str, Coupling]
+    q_of: dict[str, slice] = field(default_factory=dict)
+    u_of: dict[str, slice] = field(default_factory=dict)
+    z_of: dict[str, slice] = field(default_factory=dict)
+    parameters: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    n_q: int = 0
+    n_u: int = 0
+    n_z: int = 0
+    _plain: dict[int, Geometry] = field(default_factory=dict)
+
+    @cached_property
+    def parameterized(self) -> bool:
+        """Whether any constant of the geometry or inertia is arithmetic with parameters."""
+        parts = [*self.system.bodies.values(), *self.system.joints.values()]
+        names = ("mass", "center_of_mass", "inertia", "shape", "frames", "a", "b", "at", "axis", "axes", "lead")
+        return any(True for part in parts for name in names for _ in find_expressions(getattr(part, name, None)))
+
+    def geometry(self, tree: Tree, resolve: Resolve) -> Geometry:
+        """The constants of a tree; computed once where they hold no parameters."""
+        if self.parameterized:
+            return compute_geometry(self.system, tree, resolve)
+        if id(tree) not in self._plain:
+            self._plain[id(tree)] = compute_geometry(self.system, tree, resolve)
+        return self._plain[id(tree)]
+
+    @cached_property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where in the state vector [q, u, z] unit quaternions start."""
+        joints = self.system.joints
+        starts = [s.start + (joints[name].quaternion or 0) for name, s in self.q_of.items() if joints[name].quaternion is not None]
+        base = self.n_q + self.n_u
+        starts += [base + s.start + (joints[n].quaternion or 0) for n, s in self.z_of.items() if joints[n].quaternion is not None]
+        return tuple(starts)
+
+    @cached_property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Every entry of q, u and z by name."""
+        from kinode.model.names import coordinate_names
+
+        found = []
+        for name, joint in self.system.joints.items():
+            names_q, kinds_q = coordinate_names(joint)
+            if name in self.q_of:
+                for role, where, names, kinds in (
+                    ("q", self.q_of[name], names_q, kinds_q),
+                    ("u", self.u_of[name], *_split(joint.coordinates)),
+                ):
+                    for k, (part, kind) in enumerate(zip(names, kinds, strict=True)):
+                        text = f"{name}.{role}" if len(names) == 1 else f"{name}.{role}.{part}"
+                        found.append(Coordinate(text, where.start + k, role, name, kind))
+            if name in self.z_of:
+                for k, (part, kind) in enumerate(zip(names_q, kinds_q, strict=True)):
+                    text = f"{name}.q" if len(names_q) == 1 else f"{name}.q.{part}"
+                    found.append(Coordinate(text, self.z_of[name].start + k, "z", name, kind))
+        order = {"q": 0, "u": 1, "z": 2}
+        return tuple(sorted(found, key=lambda c: (order[c.role], c.index)))
+
+
+def _split(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+
+
+def find_topology(system: System) -> Topology:
+    """Check the system and lay it out."""
+    system.check()
+    if not system.bodies:
+        raise ModelError(f"{system.name} has no bodies")
+    steps, cuts = _span(system)
+    tree, full = _grow(steps, merge=True), _grow(steps, merge=False)
+    topology = Topology(system, tree, full, cuts, _couplings(system))
+    topology.parameters = tuple(n for n, p in system.parameters.items() if isinstance(p.value, float))
+    topology.inputs = tuple(system.inputs)
+    cut = {c.joint.name for c in cuts}
+    for name, joint in system.joints.items():
+        if name in cut or name in topology.couplings or joint.motion is not None or joint.n_u == 0:
+            continue
+        if joint.speed is not None:
+            topology.z_of[name] = slice(topology.n_z, topology.n_z + joint.n_q)
+            topology.n_z += joint.n_q
+            continue
+        topology.q_of[name] = slice(topology.n_q, topology.n_q + joint.n_q)
+        topology.u_of[name] = slice(topology.n_u, topology.n_u + joint.n_u)
+        topology.n_q += joint.n_q
+        topology.n_u += joint.n_u
+    _check_inertia(topology)
+    return topology
+
+
+def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]:
+    """Breadth-first over the graph: (joint, from body, to body) in an order of depth-first descent, and the cuts."""
+    at: dict[str, list[Joint]] = {name: [] for name in ("world", *system.bodies)}
+    for joint in system.joints.values():
+        at[joint.a.body].append(joint)
+        at[joint.b.body].append(joint)
+    way: dict[str, tuple[Joint, str]] = {}
+    children: dict[str, list[tuple[Joint, str]]] = {name: [] for name in at}
+    used: set[str] = set()
+    queue = deque(["world"])
+    while queue:
+        body = queue.popleft()
+        for joint in at[body]:
+            other = joint.b.body if joint.a.body == body else joint.a.body
+            if other == "world" or other in way or joint.name in used:
+                continue
+            used.add(joint.name)
+            way[other] = (joint, body)
+            children[body].append((joint, other))
+            queue.append(other)
+    lost = [name for name in system.bodies if name not in way]
+    if lost:
+        alone = [name for name in lost if not at[name]]
+        if alone:
+            raise ModelError("is not joined to anything; join it, or let it move freely with a free joint", component=alone[0])
+        raise ModelError(
+            f"{', '.join(lost)}: joined to each other but not to the world; add a joint to the world (free, if it flies)",
+            component=lost[0],
+        )
+    steps: list[tuple[Joint, str, str]] = []
+    stack = [(joint, "world", other) for joint, other in reversed(children["world"])]
+    while stack:
+        joint, body, other = stack.pop()
+        steps.append((joint, body, other))
+        stack.extend((j, other, o) for j, o in reversed(children[other]))
+    cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
+    return steps, cuts
+
+
+def _loop(joint: Joint, way: dict[str, tuple[Joint, str]]) -> tuple[str, ...]:
+    """The tree joints between the two bodies of a closing joint."""
+
+    def path(body: str) -> list[str]:
+        found = []
+        while body != "world":
+            carrier, body = way[body]
+            found.append(carrier.name)
+        return found
+
+    one, two = path(joint.a.body), path(joint.b.body)
+    shared = set(one) & set(two)
+    return tuple(n for n in one if n not in shared) + tuple(n for n in reversed(two) if n not in shared)
+
+
+def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
+    """Nodes from steps; with ``merge`` a fixed joint adds its body to the link that it comes from."""
+    node_of: dict[str, int] = {"world": WORLD}
+    links: list[dict[str, Any]] = []
+    ground: list[tuple[Joint, str, str]] = []
+    for joint, body, other in steps:
+        if merge and isinstance(joint, Fixed):
+            home = node_of[other] = node_of[body]
+            if home == WORLD:
+                ground.append((joint, body, other))
+            else:
+                links[home]["bodies"].append(other)
+                links[home]["welds"].append((joint, body, other))
+            continue
+        node_of[other] = len(links)
+        links.append({"parent": node_of[body], "joint": joint, "reversed": joint.b.body == body, "bodies": [other], "welds": []})
+    nodes = tuple(
+        Node(i, link["parent"], link["joint"], link["reversed"], tuple(link["bodies"]), tuple(link["welds"]))
+        for i, link in enumerate(links)
+    )
+    return Tree(nodes, tuple(ground))
+
+
+def _couplings(system: System) -> dict[str, Coupling]:
+    found: dict[str, Coupling] = {}
+    for gear in system.constraints.values():
+        if not isinstance(gear, Gear):
+            raise ModelError(f"a {gear.kind} constraint is not available yet", component=gear.name)
+        if gear.input in found:
+            raise ModelError(f"{gear.input} follows two joints", component=gear.name, field="input")
+        found[gear.input] = Coupling(gear.output, gear.ratio, gear.offset, gear.name)
+    for name in found:
+        seen = [name]
+        while (leader := found[seen[-1]].leader) in found:
+            if leader in seen:
+                raise ModelError(f"gears go in a circle: {' -> '.join([*seen, leader])}", component=found[name].constraint)
+            seen.append(leader)
+    return found
+
+
+def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
+    """Placements, inertias and body poses; a link's frame is its joint's, so that joints act about z at its origin."""
+    bodies: dict[str, Pose] = {"world": IDENTITY_POSE}
+
+    def weld(joint: Joint, body: str, other: str) -> None:
+        F, M = (joint_frame(joint, side).pose(resolve) for side in ("parent", "child"))
+        step = F @ M.inverse() if joint.a.body == body else M @ F.inverse()
+        bodies[other] = clean(bodies[body] @ step)
+
+    for joint, body, other in tree.ground:
+        weld(joint, body, other)
+    placements, forms, inertias = [], [], []
+    for node in tree.nodes:
+        joint = node.joint
+        C = Pose(joint.axis_rotation(resolve, system.nominal), np.zeros(3))
+        sides = [joint_frame(joint, side).pose(resolve) @ C for side in ("parent", "child")]
+        near, far = reversed(sides) if node.reversed else sides
+        placements.append(clean(bodies[node.carrier] @ near))
+        bodies[node.bodies[0]] = clean(far.inverse())
+        for inner, body, other in node.welds:
+            weld(inner, body, other)
+        forms.append(joint.form(resolve))
+        total = RigidInertia.zero()
+        for name in node.bodies:
+            total = total + system.bodies[name].rigid_inertia(resolve).seen_from(bodies[name])
+        inertias.append(total)
+    return Geometry(placements, forms, inertias, bodies)
+
+
+def clean(X: Pose) -> Pose:
+    """The pose with rounding noise in a rotation of plain numbers set to exact 0 and 1, so that it folds."""
+    R = X.R
+    if R.dtype == object and all(is_number(x) for x in R.flat):
+        R = R.astype(float)
+    if R.dtype != object:
+        R = R.copy()
+        R[abs(R) < 4e-16] = 0.0
+        for sign in (1.0, -1.0):
+            R[abs(R - sign) < 4e-16] = sign
+    p = X.p.astype(float) if X.p.dtype == object and all(is_number(x) for x in X.p) else X.p
+    return Pose(R, p)
+
+
+def _check_inertia(topology: Topology) -> None:
+    """Every freedom has something to move: a massless end would be thrown to infinite acceleration."""
+    system = topology.system
+    geometry = topology.geometry(topology.tree, system.nominal)
+    nodes = topology.tree.nodes
+    mass = [float(i.mass) for i in geometry.inertias]
+    spin = [float(np.trace(np.asarray(i.J, dtype=float))) for i in geometry.inertias]
+    for node in reversed(nodes):
+        if node.joint.name in topology.u_of and node.joint.n_u:
+            kinds = {kind for _, kind in node.joint.coordinates}
+            if ("length" in kinds and mass[node.index] <= 0) or (mass[node.index] <= 0 and spin[node.index] <= 0):
+                what = "mass" if "length" in kinds else "mass or inertia"
+                raise ModelError(
+                    f"{node.bodies[0]} and all that it carries have no {what}: the joint would move them with infinite acceleration",
+                    component=node.joint.name,
+                )
+        if node.parent != WORLD:
+            mass[node.parent] += mass[node.index]
+            spin[node.parent] += spin[node.index] + mass[node.index]
+
+
+def find_node_frame(topology: Topology, tree: Tree, geometry: Geometry, frame: Frame, resolve: Resolve) -> tuple[int, Pose]:
+    """The node that carries a frame, and the frame's pose in the node's link frame."""
+    X = geometry.bodies[frame.body]
+    return tree.node_of[frame.body], X if frame.is_plain else X @ frame.pose(resolve)
