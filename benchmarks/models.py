@@ -107,3 +107,44 @@ def check_same_dynamics(model: Any, path: Path) -> None:
     expected = pin.aba(*pinocchio_model(path), q, u, np.zeros(model.nv))
     if not np.allclose(data.qacc, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max()):
         raise ValueError(f"MuJoCo and Pinocchio disagree on {path.name}: {data.qacc} against {expected}")
+
+
+def exudyn_model(path: Path, q: Vector, u: Vector) -> tuple[Any, int]:
+    """A kinematic tree of Exudyn, made from Pinocchio's reading of the file: the system and its node of coordinates."""
+    import exudyn
+    from exudyn.itemInterface import NodeGenericODE2, ObjectKinematicTree
+
+    model, _ = pinocchio_model(path)
+    kinds = {f"JointModelR{axis}": getattr(exudyn.JointType, f"Revolute{axis}") for axis in "XYZ"}
+    rotations, inertias = exudyn.Matrix3DList(), exudyn.Matrix3DList()
+    offsets, centers = exudyn.Vector3DList(), exudyn.Vector3DList()
+    bodies = list(model.inertias)[1:]
+    for place, body in zip(list(model.jointPlacements)[1:], bodies):
+        rotations.Append(place.rotation)
+        offsets.Append(place.translation)
+        inertias.Append(body.inertia)
+        centers.Append(body.lever)
+    system = exudyn.SystemContainer().AddSystem()
+    node = system.AddNode(
+        NodeGenericODE2(
+            referenceCoordinates=[0.0] * model.nv,
+            initialCoordinates=list(q),
+            initialCoordinates_t=list(u),
+            numberOfODE2Coordinates=model.nv,
+        )
+    )
+    system.AddObject(
+        ObjectKinematicTree(
+            nodeNumber=node,
+            jointTypes=[kinds[joint.shortname()] for joint in list(model.joints)[1:]],
+            linkParents=np.array(list(model.parents)[1:]) - 1,
+            jointTransformations=rotations,
+            jointOffsets=offsets,
+            linkInertiasCOM=inertias,
+            linkCOMs=centers,
+            linkMasses=[body.mass for body in bodies],
+            gravity=list(model.gravity.linear),
+        )
+    )
+    system.Assemble()
+    return system, node

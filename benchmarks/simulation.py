@@ -1,4 +1,4 @@
-"""Rows about whole simulations of the UR5 swinging freely: RK4 at 1 ms, one run and a batch, against MuJoCo.
+"""Rows about whole simulations of the UR5 swinging freely: RK4 at 1 ms, one run and a batch, against MuJoCo and Exudyn.
 
 MuJoCo's contacts, constraints, sensors and actuation are off. Both sides write every step of a batch.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from mujoco import rollout
 
 from measure import Row, Side, call
-from models import mujoco_model, robot, state
+from models import exudyn_model, mujoco_model, robot, state
 
 STEP = 1e-3
 STEPS = 10_000  # ten seconds
@@ -34,6 +34,27 @@ def mj_step() -> Side:
 
     run(COMPARED)
     value = np.concatenate([data.qpos, data.qvel])
+    return call(run, STEPS, value=value, evaluations=STEPS)
+
+
+def exudyn_rk4() -> Side:
+    """Exudyn's explicit RK4 on its kinematic tree, writing nothing."""
+    import exudyn
+
+    q, u = state(6)
+    system, node = exudyn_model(robot(UR5), q, u)
+    settings = exudyn.SimulationSettings()
+    settings.timeIntegration.verboseMode = 0
+    settings.solution.file.write = False
+    settings.solution.file.writePeriod = settings.solution.sensors.writePeriod = 1e9
+
+    def run(steps: int) -> None:
+        settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = steps, steps * STEP
+        system.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.RK44)
+
+    run(COMPARED)
+    kinds = exudyn.OutputVariableType
+    value = np.concatenate([system.GetNodeOutput(node, kind) for kind in (kinds.Coordinates, kinds.Coordinates_t)])
     return call(run, STEPS, value=value, evaluations=STEPS)
 
 
@@ -75,17 +96,9 @@ def batch_rk4() -> Side:
 
 def rows() -> list[Row]:
     """The rows of this file."""
+    one, many = "UR5: free swing, RK4 at 1 ms for 10 s, each step", f"UR5: {BATCH} such runs on 2 cores, each step"
     return [
-        Row(
-            "UR5: free swing, RK4 at 1 ms for 10 s, each step", "mujoco.mj_step", simulate, mj_step, 8.0, tolerance=1e-6
-        ),
-        Row(
-            f"UR5: {BATCH} such runs on 2 cores, each step",
-            "mujoco.rollout",
-            batch_rk4,
-            batch_rollout,
-            25.0,
-            tolerance=1e-6,
-            rounds=6,
-        ),
+        Row(one, "mujoco.mj_step", simulate, mj_step, 8.0, tolerance=1e-6, rounds=8),
+        Row(one, "exudyn RK44", simulate, exudyn_rk4, tolerance=1e-6, rounds=4),
+        Row(many, "mujoco.rollout", batch_rk4, batch_rollout, 25.0, tolerance=1e-6, rounds=6),
     ]
