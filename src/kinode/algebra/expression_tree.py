@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partialmethod
 from typing import Any, Protocol
 
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, PARTIALS, Dual, Scalar, apply, is_number, register_kind
@@ -64,9 +65,6 @@ class Expression:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an expression cannot be changed ({name})")
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"an expression cannot be changed ({name})")
-
     def __hash__(self) -> int:
         return self._hash  # type: ignore[attr-defined, no-any-return]
 
@@ -88,12 +86,6 @@ class Expression:
             (node.op, tuple(_Place(places[id(a)]) if type(a) is Expression else a for a in node.args)) for node in nodes
         ]
         return _unflatten, (flat,)
-
-    def __copy__(self) -> Expression:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Expression:
-        return self
 
     def __repr__(self) -> str:
         return f"<law {self.short()}>"
@@ -400,3 +392,6 @@ def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:
 
 
 register_kind(Expression, _apply_expression)
+# NumPy's functions look for methods of these names in arrays of objects.
+for _op in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
+    setattr(Expression, _op, partialmethod(lambda self, op: build(op, (self,)), _op))

@@ -22,6 +22,9 @@ from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
+import numpy as np
+
+from kinode.algebra.expression_text import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.algebra.expression_tree import Expression, build, divide, modulo, symbol
 from kinode.algebra.scalars import Scalar, apply
 from kinode.errors import LawError
@@ -63,10 +66,6 @@ def _hypot(*args: Scalar) -> Scalar:
 def _smoothstep(x: Scalar, start: Scalar, end: Scalar) -> Scalar:
     s = _clamp(divide(x - start, end - start), 0.0, 1.0)
     return s * s * (3.0 - 2.0 * s)
-
-
-def _multiply(a: Scalar, b: Scalar) -> Scalar:
-    return build("mul", (a, b))
 
 
 def _plain(op: str, count: int, note: str) -> Function:
@@ -112,7 +111,21 @@ _WORD = r"[^\W\d]\w*"
 _NAME = re.compile(rf"{_WORD}(?:\.{_WORD})*(?:@{_WORD}(?:\.{_WORD})*)?")
 _MARK = r"\*\*|<=|>=|==|!=|[-+*/^(),<>=]"
 _TOKEN = re.compile(f"(?P<number>{_NUMBER})|(?P<name>{_NAME.pattern})|(?P<mark>{_MARK})")
-_COMPARISONS = ("<", "<=", ">", ">=", "==")
+_OPERATORS: dict[str, Callable[[Scalar, Scalar], Scalar]] = {
+    "<": lambda a, b: build("less", (a, b)),
+    "<=": lambda a, b: build("less_equal", (a, b)),
+    ">": lambda a, b: build("less", (b, a)),
+    ">=": lambda a, b: build("less_equal", (b, a)),
+    "==": lambda a, b: build("equal", (a, b)),
+    "+": lambda a, b: build("add", (a, b)),
+    "-": lambda a, b: build("sub", (a, b)),
+    "*": lambda a, b: build("mul", (a, b)),
+    "/": divide,
+    "^": lambda a, b: build("pow", (a, b)),
+    "**": lambda a, b: build("pow", (a, b)),
+}
+_STRENGTHS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER, "**": POWER}
+_STRENGTHS |= dict.fromkeys(("<", "<=", ">", ">=", "=="), COMPARISON)
 
 
 def is_name(text: str) -> bool:
@@ -205,7 +218,8 @@ class _Parser:
     def make(self, token: Token, function: Callable[..., Scalar], *args: Scalar) -> Scalar:
         """Apply, and let an error or a value that is not finite point at the operation."""
         try:
-            value = function(*args)
+            with np.errstate(all="ignore"):
+                value = function(*args)
         except LawError as error:
             self.fail(error.message, token)
         except OverflowError:
@@ -217,7 +231,7 @@ class _Parser:
     def law(self) -> Scalar:
         if self.token.kind == "end":
             self.fail("the law is empty")
-        value = self.comparison()
+        value = self.expression()
         if self.token.kind != "end":
             self.refuse_rest()
         return value
@@ -230,7 +244,7 @@ class _Parser:
             self.fail("a law has no '='; to compare write ==")
         if token.kind == "!=":
             self.fail("'!=' has no meaning in a law: write 1 - (a == b)")
-        if token.kind in _COMPARISONS:
+        if _STRENGTHS.get(token.kind) == COMPARISON:
             self.fail("comparisons do not chain: write (a < b)*(b < c)")
         if token.kind == ",":
             self.fail("a comma stands between the arguments of a function; decimals follow a point")
@@ -244,64 +258,39 @@ class _Parser:
             self.fail(f"an operator is missing: write {before.text}*{token.text}{'...)' * (token.kind == '(')}{hint}")
         self.fail(f"{token.text!r} is not expected here")
 
-    def comparison(self) -> Scalar:
+    def expression(self, least: int = COMPARISON) -> Scalar:
+        """What stands here, up to the first operator that binds less tightly than ``least``."""
+        if self.token.kind in ("-", "+"):
+            token = self.take()
+            left = self.inner(SIGN)
+            left = left if token.kind == "+" else self.make(token, build, "neg", (left,))
+        else:
+            left = self.atom()
+        compared = False
+        while (strength := _STRENGTHS.get(self.token.kind, 0)) >= least:
+            if compared and strength == COMPARISON:
+                self.refuse_rest()
+            compared = strength == COMPARISON
+            token = self.take()
+            right = self.inner(SIGN) if strength == POWER else self.expression(strength + 1)
+            left = self.make(token, _OPERATORS[token.kind], left, right)
+        return left
+
+    def inner(self, least: int = COMPARISON) -> Scalar:
+        """An expression one level further in."""
         self.depth += 1
         if self.depth > DEEPEST_TEXT:
             self.fail(f"the law is nested more than {DEEPEST_TEXT} deep; split it into signals")
-        left = self.sum()
-        if self.token.kind in _COMPARISONS:
-            token = self.take()
-            right = self.sum()
-            pair = (right, left) if token.kind in (">", ">=") else (left, right)
-            op = {"<": "less", ">": "less", "==": "equal"}.get(token.kind, "less_equal")
-            left = self.make(token, apply, op, *pair)
+        value = self.expression(least)
         self.depth -= 1
-        return left
-
-    def sum(self) -> Scalar:
-        left = self.product()
-        while self.token.kind in ("+", "-"):
-            token = self.take()
-            left = self.make(token, build, "add" if token.kind == "+" else "sub", (left, self.product()))
-        return left
-
-    def product(self) -> Scalar:
-        left = self.sign()
-        while self.token.kind in ("*", "/"):
-            token = self.take()
-            right = self.sign()
-            left = self.make(token, divide if token.kind == "/" else _multiply, left, right)
-        return left
-
-    def sign(self) -> Scalar:
-        if self.token.kind not in ("-", "+"):
-            return self.power()
-        token = self.take()
-        self.depth += 1
-        if self.depth > DEEPEST_TEXT:
-            self.fail(f"more than {DEEPEST_TEXT} signs and powers in a row")
-        value = self.sign()
-        self.depth -= 1
-        return value if token.kind == "+" else self.make(token, build, "neg", (value,))
-
-    def power(self) -> Scalar:
-        base = self.atom()
-        if self.token.kind not in ("^", "**"):
-            return base
-        token = self.take()
-        self.depth += 1
-        if self.depth > DEEPEST_TEXT:
-            self.fail(f"more than {DEEPEST_TEXT} signs and powers in a row")
-        exponent = self.sign()
-        self.depth -= 1
-        return self.make(token, build, "pow", (base, exponent))
+        return value
 
     def atom(self) -> Scalar:
         token = self.take()
         if token.kind == "number":
             return self.make(token, float, token.text)
         if token.kind == "(":
-            value = self.comparison()
+            value = self.inner()
             self.close(token)
             return value
         if token.kind == "name":
@@ -338,10 +327,10 @@ class _Parser:
         opening = self.take()
         args: list[Scalar] = []
         if self.token.kind != ")":
-            args.append(self.comparison())
+            args.append(self.inner())
             while self.token.kind == ",":
                 self.take()
-                args.append(self.comparison())
+                args.append(self.inner())
         self.close(opening)
         if function is not None:
             self.check_count(token, len(args), function.least, function.most)
@@ -390,7 +379,10 @@ def parse(text: str, functions: Collection[str] = ()) -> Expression | float:
     """
     if len(text) > LONGEST_TEXT:
         raise LawError(f"a law of {len(text)} characters is too long (at most {LONGEST_TEXT}); split it into signals")
-    result: Expression | float = _Parser(text, functions).law()
+    try:
+        result: Expression | float = _Parser(text, functions).law()
+    except RecursionError:
+        raise LawError("the law is nested too deep; split it into signals", text=text, position=0) from None
     return result
 
 

@@ -20,8 +20,7 @@ from fractions import Fraction
 from kinode.errors import UnitError
 
 BASE_UNITS = ("kg", "m", "s", "A", "K")
-LONGEST_TEXT = 200
-LARGEST_POWER = 12
+LONGEST_TEXT, LARGEST_POWER = 200, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,18 +299,17 @@ class _Reader:
             return unit
         if name == "t":
             raise self.fail("t is the time, and no unit; a tonne is 1000 kg")
-        if name in ("degC", "degF"):
-            raise self.fail("temperatures are given in K")
         raise self.fail(f"{name!r} is no known unit{_suggest(name)}")
 
 
+_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "metre": "m", "millimeter": "mm"}
+_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
+
+
 def _suggest(name: str) -> str:
-    same = [unit for unit in UNITS if unit.lower() == name.lower()]
+    word = _WORDS.get(name.lower().removesuffix("s"))
+    same = [word] if word else [unit for unit in UNITS if unit.lower() == name.lower()]
     close = same or get_close_matches(name, UNITS, n=1, cutoff=0.6)
-    words = {"degree": "deg", "newton": "N", "meter": "m", "metre": "m", "second": "s", "gram": "g", "sec": "s"}
-    words |= {"radian": "rad", "volt": "V", "hour": "h", "minute": "min", "millimeter": "mm", "kilogram": "kg"}
-    word = words.get(name.lower().removesuffix("s"))
-    close = [word] if word else close
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
@@ -374,8 +372,7 @@ def check_dimension(
     named = DIMENSIONS[expected] if isinstance(expected, str) else None
     dimension = named.dimension if named else expected
     need = f"{named.words} is needed, in {named.unit}" if named else f"needed is a quantity in {dimension}"
-    if named and named.name == "dimensionless":
-        need = "a plain number is needed"
+    need = "a plain number is needed" if expected == "dimensionless" else need
     given = quantity.text or f"{quantity.value_si:g} {quantity.unit_text}"
     if quantity.dimension != dimension:
         raise UnitError(f"{given} is {describe(quantity)}; {need}", field=field, component=component)

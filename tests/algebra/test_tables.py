@@ -1,0 +1,246 @@
+"""Tables: interpolation and its derivatives in every kind of number, against NumPy and SciPy."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from kinode.algebra.expressions import parse
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual
+from kinode.algebra.tables import METHODS, OUTSIDE, Table, read_table_file
+from kinode.algebra.trace import Tape, replay
+from kinode.errors import LawError, ModelError
+
+AXES = ((0.0, 1.0, 1.5, 4.0, 4.25), (-2.0, 0.0, 3.0, 3.5), (0.0, 2.0), (1.0, 2.0, 4.0))
+RNG = np.random.default_rng(7)
+
+
+def make(dimensions, method="linear", outside="error"):
+    axes = AXES[:dimensions]
+    values = np.random.default_rng(dimensions).normal(size=[len(axis) for axis in axes])
+    return Table("T", axes, values, method, outside)
+
+
+CASES = [
+    (n, method, outside)
+    for n, method, outside in product((1, 2, 3, 4), METHODS, OUTSIDE)
+    if method != "cubic" or n <= 2
+]
+
+
+def points(table, count, beyond=0.0):
+    low = np.array([axis[0] for axis in table.axes])
+    high = np.array([axis[-1] for axis in table.axes])
+    return RNG.uniform(low - beyond, high + beyond, (count, len(low)))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_one_axis_agrees_with_scipy(count):
+    from scipy.interpolate import CubicSpline
+
+    axis, values = AXES[0][:count], RNG.normal(size=count)
+    spline = CubicSpline(axis, values)
+    x = np.linspace(axis[0], axis[-1], 37)
+    cubic, linear = Table("c", axis, values, "cubic"), Table("l", axis, values)
+    assert np.allclose([cubic.evaluate(v) for v in x], spline(x), rtol=0, atol=1e-13)
+    assert np.allclose([cubic.derivative(0, v) for v in x], spline(x, 1), rtol=0, atol=1e-12)
+    assert np.allclose([cubic.evaluate(v, along=(0, 0)) for v in x], spline(x, 2), rtol=0, atol=1e-12)
+    assert np.allclose([linear.evaluate(v) for v in x], np.interp(x, axis, values), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3, 4])
+@pytest.mark.parametrize("method", ["linear", "nearest"])
+def test_more_axes_agree_with_scipy(dimensions, method):
+    from scipy.interpolate import RegularGridInterpolator
+
+    table = make(dimensions, method)
+    reference = RegularGridInterpolator(table.axes, table.array(), method=method)
+    for x in points(table, 50):
+        assert math.isclose(table.evaluate(*x), reference(x)[0], rel_tol=0, abs_tol=1e-13)
+
+
+def test_a_bicubic_table_reproduces_a_bicubic_polynomial():
+    def f(x, y):
+        return (1 + x - 0.2 * x**3) * (2 - y + 0.1 * y**2 + 0.05 * y**3)
+
+    values = [[f(x, y) for y in AXES[1]] for x in AXES[0]]
+    table = Table("T", AXES[:2], values, "cubic")
+    for x, y in points(table, 30):
+        assert math.isclose(table.evaluate(x, y), f(x, y), rel_tol=1e-11, abs_tol=1e-11)
+
+
+@pytest.mark.parametrize(("dimensions", "method", "outside"), CASES)
+def test_grid_points_are_met(dimensions, method, outside):
+    table = make(dimensions, method, outside)
+    for index in np.ndindex(*table.shape):
+        x = [axis[i] for axis, i in zip(table.axes, index, strict=True)]
+        assert math.isclose(table.evaluate(*x), table.array()[index], rel_tol=0, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize(("dimensions", "method", "outside"), CASES)
+def test_all_kinds_of_number_agree(dimensions, method, outside):
+    table = make(dimensions, method, outside)
+    tape = Tape()
+    inputs = tape.inputs("x", dimensions)
+    duals = [Dual(x, 1.0 + k) for k, x in enumerate(inputs)]
+    moving = table.evaluate(*duals)
+    slope = moving.rate if isinstance(moving, Dual) else 0.0
+    outputs = [table.evaluate(*inputs), slope, *(table.derivative(k, *inputs) for k in range(dimensions))]
+    for x in points(table, 12, beyond=0.0 if outside == "error" else 1.0):
+        value, rate, *partials = replay(outputs, {("x", k): float(v) for k, v in enumerate(x)})
+        assert value == pytest.approx(table.evaluate(*x), rel=1e-14, abs=1e-14)
+        assert partials == pytest.approx([table.derivative(k, *x) for k in range(dimensions)], rel=1e-14, abs=1e-14)
+        assert rate == pytest.approx(sum((1.0 + k) * d for k, d in enumerate(partials)), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize(("dimensions", "method", "outside"), CASES)
+def test_derivatives_are_those_of_the_values(dimensions, method, outside):
+    table = make(dimensions, method, outside)
+    for x, k in product(points(table, 10), range(dimensions)):
+        if any(abs(v - p) < 1e-5 for v, axis in zip(x, table.axes, strict=True) for p in axis):
+            continue
+        step = np.eye(dimensions)[k] * 1e-6
+        slope = (table.evaluate(*(x + step)) - table.evaluate(*(x - step))) / 2e-6
+        if method not in ("nearest", "previous"):
+            assert table.derivative(k, *x) == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        else:
+            assert table.derivative(k, *x) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("outside", OUTSIDE)
+def test_symbols_agree(method, outside):
+    import sympy
+
+    table = make(1, method, outside)
+    x = sympy.Symbol("x")
+    modules = [{"interval": FLOAT_FUNCTIONS["interval"], "fetch": FLOAT_FUNCTIONS["fetch"]}, "math"]
+    for formula, floats in (
+        (table.evaluate(x), table.evaluate),
+        (table.derivative(0, x), lambda v: table.derivative(0, v)),
+    ):
+        function = sympy.lambdify(x, formula, modules)
+        for (v,) in points(table, 8):
+            assert function(v) == pytest.approx(floats(v), rel=1e-13, abs=1e-13)
+
+
+def test_outside():
+    values = (1.0, 3.0, 2.0)
+    held, continued = (Table("T", (0, 1, 2), values, outside=outside) for outside in ("hold", "extrapolate"))
+    assert [held.evaluate(x) for x in (-5, 7)] == [1, 2]
+    assert [held.derivative(0, x) for x in (-5, 0, 2, 7)] == [0, 2, -1, 0]
+    assert [continued.evaluate(x) for x in (-1, 3)] == [-1, 1]
+    assert [continued.derivative(0, x) for x in (-1, 3)] == [2, -1]
+
+
+def test_outside_is_refused_or_not_a_number():
+    table = Table("torque", ((0, 1, 2), (0, 5)), [[1, 2], [3, 4], [5, 6]])
+    with pytest.raises(LawError, match=r"torque: 7 lies outside axis 1, which goes from 0 to 5"):
+        table.evaluate(1, 7)
+    tape = Tape()
+    inputs = tape.inputs("x", 2)
+    outputs = [table.evaluate(*inputs), table.derivative(0, *inputs)]
+    for x, y in ((-1.0, 1.0), (3.0, 1.0), (1.0, -0.1), (1.0, 5.1)):
+        assert all(math.isnan(value) for value in replay(outputs, {("x", 0): x, ("x", 1): y}))
+    assert math.isnan(table.evaluate(math.nan, 1.0))
+
+
+def test_previous_and_nearest():
+    previous = Table("T", (0, 1, 2), (10, 20, 30), "previous")
+    assert [previous.evaluate(x) for x in (0, 0.99, 1, 1.99, 2)] == [10, 10, 20, 20, 30]
+    nearest = Table("T", (0, 1, 2), (10, 20, 30), "nearest", "hold")
+    assert [nearest.evaluate(x) for x in (-1, 0, 0.49, 0.51, 1.49, 1.51, 9)] == [10, 10, 10, 20, 20, 30, 30]
+
+
+def test_a_table_in_a_law():
+    table = make(1, "cubic")
+    law = parse("2*T(x^2)", ["T"])
+    assert law == 2 * table.evaluate(parse("x^2"))
+    slope = law.derivative("x")
+    for x in (0.3, 1.1, 1.9):
+        value = law.evaluate(lambda name, x=x: Dual(x, 1.0), lambda name, args, axes=(): table.call(args, axes))
+        assert value.rate == pytest.approx(
+            slope.evaluate(lambda name, x=x: x, lambda n, a, axes=(): table.call(a, axes))
+        )
+
+
+def test_a_table_is_a_value():
+    a, b = Table("T", (0, 1), (2, 3)), Table("T", [[0.0, 1.0]], np.array([2, 3]))
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a.evaluate(0.5) == 2.5
+    with pytest.raises(AttributeError):
+        a.name = "other"
+
+
+WRONG = [
+    ({"axes": (0, 0, 1), "values": (1, 2, 3)}, "T.axes: axis 0 must increase from point to point: 0 follows 0"),
+    ({"axes": (0,), "values": (1,)}, "T.axes: axis 0 needs at least 2 points"),
+    ({"axes": (), "values": ()}, "T.axes: a table has 1 to 4 axes, not 0"),
+    ({"axes": ((0, 1),) * 5, "values": np.zeros((2,) * 5)}, "a table has 1 to 4 axes, not 5"),
+    ({"axes": (0, 1, 2), "values": (1, 2)}, "T.values: the axes need 3 values, but there are 2"),
+    ({"axes": ((0, 1), (0, 1, 2)), "values": [[1, 2], [3, 4], [5, 6]]}, "need 2 x 3 values, but there are 3 x 2"),
+    ({"axes": (0, math.inf), "values": (1, 2)}, "T.axes: every number must be finite"),
+    ({"axes": (0, 1), "values": (1, math.nan)}, "T.values: every number must be finite"),
+    ({"axes": (0, 1), "values": (1, "a")}, "T.values: these are not numbers"),
+    ({"axes": (0, 1), "values": ((1, 2), (3,))}, "T.values: these are not numbers in rows of equal length"),
+    ({"axes": (0, 1), "values": (1, 2), "method": "liner"}, "T.method: 'liner' is not known; did you mean linear?"),
+    ({"axes": (0, 1), "values": (1, 2), "outside": "zero"}, "T.outside: 'zero' is not known; there are error, hold"),
+    ({"axes": ((0, 1),) * 3, "values": np.zeros((2, 2, 2)), "method": "cubic"}, "cubic takes one or two axes, not 3"),
+    ({"axes": "abc", "values": (1, 2)}, "T.axes: a table has 1 to 4 axes, not 0"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), WRONG)
+def test_wrong_tables_are_refused(fields, message):
+    with pytest.raises(ModelError) as caught:
+        Table("T", **fields)
+    assert message in str(caught.value)
+
+
+def test_wrong_calls_are_refused():
+    with pytest.raises(LawError, match="T: takes 1 argument, not 2"):
+        make(1).evaluate(1.0, 2.0)
+    with pytest.raises(LawError, match="T: there is no axis 1"):
+        make(1).derivative(1, 1.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["0,1\n1,3\n", "t;y\n0;1\n# note\n\n1;3", "\ufeffx y\n0 1\n1 3.0\n", "0\t1\r\n1\t3e0\r\n"]
+)
+def test_files(tmp_path, text):
+    file = tmp_path / "table.csv"
+    file.write_text(text, encoding="utf-8", newline="")
+    table = Table("T", *read_table_file(file))
+    assert (table.axes, table.values) == (((0, 1),), (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,1\n1,2,3\n", "table.csv:2: a table file has 2 columns, this line 3"),
+        ("0,1\n1,x\n", "table.csv:2: 'x' is not a finite number"),
+        ("0,1\n0,2\n", "table.csv:2: the axis must increase: 0 follows 0"),
+        ("0,1\n1,1e999\n", "table.csv:2: '1e999' is not a finite number"),
+        ("0,5,1,5\n", "decimals follow a point"),
+        ("0,1\n", "a table needs at least 2 points; there are 1"),
+        ("", "a table needs at least 2 points; there are 0"),
+        ("a,b\nc,d\n", "table.csv:2: 'c' is not a finite number"),
+    ],
+)
+def test_wrong_files_name_the_line(tmp_path, text, message):
+    file = tmp_path / "table.csv"
+    file.write_text(text)
+    with pytest.raises(ModelError) as caught:
+        read_table_file(file)
+    assert message in str(caught.value)
+
+
+def test_files_that_are_no_text(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ModelError, match="not text in UTF-8"):
+        read_table_file(file)
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_table_file(tmp_path / "missing.csv")
