@@ -45,8 +45,11 @@ def tree_program(n, seed, name="tree"):
         [[("above", 0, above[0] + 0.5 * here[0]), ("above", 1, above[1] * 0.9 + here[1])]],
     )
     first = Block(1, {}, [[("work", 0, 1.0), ("work", 1, tape.input("q", 0))]])
-    last = Block(2 * n + 2, {"from": ("work", np.arange(2 * n + 2)), "to": ("out", np.arange(2 * n + 2)[::-1])},
-                 [[("to", 0, tape.input("from", 0))]])
+    last = Block(
+        2 * n + 2,
+        {"from": ("work", np.arange(2 * n + 2)), "to": ("out", np.arange(2 * n + 2)[::-1])},
+        [[("to", 0, tape.input("from", 0))]],
+    )
     given_sizes = sizes(t=1, q=n, work=2 * n + 2, out=2 * n + 2)
     return Program(name, given_sizes, {"lengths": generator.uniform(0.5, 1, n)}, [first, outward, inward, last])
 

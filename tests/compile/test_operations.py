@@ -7,9 +7,9 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from kernels import call_lanes, straight
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels import call_lanes, straight
 
 from kinode.algebra.scalars import FLOAT_FUNCTIONS
 from kinode.algebra.trace import Tape
@@ -21,7 +21,8 @@ TABLES = ("interval", "fetch")
 ARITY = dict.fromkeys(FLOAT_FUNCTIONS, 1)
 ARITY |= dict.fromkeys(("add", "sub", "mul", "pow", "atan2", "min", "max", "less", "less_equal", "equal"), 2)
 ARITY["where"] = 3
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1e-310, 1e300, -1e300, math.inf, -math.inf, math.nan, 1e5, 99999.9, 1e6]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1e-310, 1e300, -1e300, 1e5, 99999.9, 1e6]
+SPECIAL += [math.inf, -math.inf, math.nan]
 JUMPS = ("sign", "floor", "less", "less_equal", "equal")
 EXACT = ("neg", "abs", "min", "max", "where")
 BREAKS = (-1.0, 0.0, 0.25, 2.0, 5.0)

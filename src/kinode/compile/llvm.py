@@ -19,7 +19,7 @@ from kinode.compile import routines
 from kinode.compile.program import ARGUMENTS, Block, Program, Store
 from kinode.compile.routines import Lines, number
 
-LIBRARY = {name: 1 for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")}
+LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
@@ -39,8 +39,7 @@ def write(program: Program, lanes: int) -> str:
     parts.append(f"declare void @{shared.batch}(i64, i64, ptr, ptr, ptr, ptr, ptr, ptr) nounwind")
     for name, count in LIBRARY.items():
         parts.append(f"declare double @{name}({', '.join(['double'] * count)}) nounwind")
-    for name in ("sqrt", "floor", "fabs"):
-        parts.append(f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})")
+    parts += [f"declare {line.type} @llvm.{name}.{line.suffix}({line.type})" for name in ("sqrt", "floor", "fabs")]
     parts.append("!1 = !{}")
     return "\n".join(parts) + "\n"
 
@@ -65,9 +64,7 @@ class _Writer:
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
         self.label = "%entry"
-        self.written = {
-            block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case
-        }
+        self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
 
     def kernel(self) -> str:
         """The function itself."""
@@ -76,7 +73,8 @@ class _Writer:
         for index, block in enumerate(self.program.blocks):
             if block.count == 1:
                 case = 0 if block.case_of is None else int(block.case_of[0])
-                bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in block.views.items()}
+                views = block.views.items()
+                bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in views}
                 _Case(self, bases).write(block.cases[case])
             elif block.count > 1:
                 self.loop(index, block)
