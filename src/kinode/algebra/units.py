@@ -27,7 +27,7 @@ LONGEST_TEXT, LARGEST_POWER = 200, 12
 class Dimension:
     """Exponents of kg, m, s, A and K."""
 
-    exponents: tuple[Fraction, ...] = (Fraction(0),) * len(BASE_UNITS)
+    exponents: tuple[int | Fraction, ...] = (0,) * len(BASE_UNITS)
 
     def __mul__(self, other: Dimension) -> Dimension:
         return Dimension(tuple(a + b for a, b in zip(self.exponents, other.exponents, strict=True)))
@@ -36,7 +36,7 @@ class Dimension:
         return Dimension(tuple(a - b for a, b in zip(self.exponents, other.exponents, strict=True)))
 
     def __pow__(self, power: float | Fraction) -> Dimension:
-        power = Fraction(power).limit_denominator(1000)
+        power = power if isinstance(power, int) else Fraction(power).limit_denominator(1000)
         return Dimension(tuple(a * power for a in self.exponents))
 
     @property
@@ -111,7 +111,7 @@ class Quantity:
 
 
 def _base(**exponents: int) -> Dimension:
-    return Dimension(tuple(Fraction(exponents.get(name, 0)) for name in BASE_UNITS))
+    return Dimension(tuple(exponents.get(name, 0) for name in BASE_UNITS))
 
 
 DIMENSIONLESS = _base()
@@ -287,7 +287,7 @@ class _Reader:
         if not token.lstrip("+-").isdigit() or len(token) > 3 or abs(int(token)) > LARGEST_POWER:
             raise self.fail(f"a power is a whole number up to {LARGEST_POWER}")
         result = unit ** int(token)
-        if any(abs(exponent) > 4 * LARGEST_POWER for exponent in result.dimension.exponents):
+        if any(not -LARGEST_POWER <= exponent / 4 <= LARGEST_POWER for exponent in result.dimension.exponents):
             raise self.fail("its powers are too high")
         if max(result.ratio.numerator, result.ratio.denominator).bit_length() > 1000:
             raise self.fail("its size is beyond all numbers")
