@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
@@ -90,6 +89,8 @@ def load(name: str) -> bytes | None:
 
 def save(name: str, payload: bytes) -> None:
     """Keep a payload under a name, as far as the disk allows."""
+    import tempfile
+
     place = directory()
     if place is None:
         return

@@ -10,14 +10,17 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache as remember
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.compile.machine import Machine
 from kinode.compile.program import ARGUMENTS
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 WORTHWHILE = 2e-4  # seconds of work left below which other threads are not asked
 
@@ -118,6 +121,8 @@ def _processors() -> int:
 
 @remember
 def _pool() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(_processors(), thread_name_prefix="kinode")
 
 
