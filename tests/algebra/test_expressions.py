@@ -448,6 +448,7 @@ def test_with_numpy():
     assert list(np.array([1.0, 2.0]) * X) == [X, 2 * X]
     assert np.array([X, Y]) @ np.array([Y, X]) == X * Y + Y * X
     assert abs(X) == scalars.absolute(X)
+    assert scalars.sign(X).evaluate(lambda name: np.float64(-2)) == -1
     assert np.sin(np.array([X, Y])).tolist() == [scalars.sin(X), scalars.sin(Y)]
 
 

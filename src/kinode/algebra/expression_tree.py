@@ -353,7 +353,8 @@ def _evaluate(expression: Expression, lookup: Callable[[str], Scalar], call: Cal
 
 def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Scalar], call: Calling | None) -> Scalar:
     if node.op == "name":
-        return lookup(args[0])
+        value = lookup(args[0])
+        return float(value) if is_number(value) else value
     if node.op in ("call", "call_derivative"):
         if call is None:
             raise LawError(f"the law calls the table {args[0]!r}, which is not at hand")
