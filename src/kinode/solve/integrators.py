@@ -7,9 +7,9 @@ control.
 | ``"dop853"`` Dormand-Prince 8(5, 3) | 8 | 7 | 12, and 3 in steps that hold a requested time |
 | ``"rk4"`` classical, fixed step | 4 | 4 (cubic Hermite) | 4 |
 
-No Python runs within a step. The compiled loop (loops.py) comes back after some 50 ms, so that an interrupt, a
-progress bar and a wish to stop are dealt with here; a run that ends early keeps what it has reached. Not done here:
-stiff problems (stiff.py), many runs at a time (batch.py), events and constraints.
+No Python runs within a step. The compiled loop (adaptive_loops.py, fixed_loops.py) comes back after some 50 ms, so
+that an interrupt, a progress bar and a wish to stop are dealt with here; a run that ends early keeps what it has
+reached. Not done here: stiff problems (stiff.py), many runs at a time (batch.py), events and constraints.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import math
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from kinode.solve import records as R
 from kinode.solve.tableaus import tableau
 
 Array = npt.NDArray[np.float64]
@@ -91,12 +92,12 @@ def aligned(*shape: int) -> Array:
     return flat.reshape(shape) if math.prod(shape) else flat
 
 
-def aligned_copy(values: npt.ArrayLike | None) -> Array:
-    """A contiguous aligned copy, which stays ours to pass on."""
-    given = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64).ravel()
-    copy = aligned(given.size)
-    copy[: given.size] = given
-    return copy
+def flat(name: str, values: npt.ArrayLike | None) -> Array:
+    """The values as a flat array, none being none."""
+    given = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64)
+    if given.ndim > 1:
+        raise ValueError(f"{name}: expected a list of numbers, got an array of shape {given.shape}")
+    return given.reshape(-1)
 
 
 def check_times(times: npt.ArrayLike, t0: float, t1: float) -> Array:
@@ -140,6 +141,13 @@ def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
     return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
 
 
+def check_quaternions(quaternions: Sequence[int], n_q: int) -> None:
+    """Each must lie within q."""
+    for index in quaternions:
+        if not 0 <= index <= n_q - 4:
+            raise ValueError(f"quaternions: each begins at an index from 0 to {n_q - 4}, got {index}")
+
+
 def count_steps(t0: float, t1: float, step: float | None) -> int:
     """Number of equal steps, none longer than asked for."""
     if step is None or not (math.isfinite(step) and step > 0):
@@ -147,104 +155,120 @@ def count_steps(t0: float, t1: float, step: float | None) -> int:
     return max(1, math.ceil(abs(t1 - t0) / step * (1.0 - 1e-10)))
 
 
-class _Run:
-    """The arrays of one run, its loop, and its output so far."""
+class Job:
+    """The arrays that a loop works on: a state for all lanes, the arguments of the kernel, ``layout`` to find them."""
+
+    def __init__(self, kernel: KernelSpec, rows: int, n_p: int, n_inputs: int, quaternions: Sequence[int] = ()) -> None:
+        n, lanes = kernel.n_y * kernel.lanes, kernel.lanes
+        self.layout = np.zeros(R.LAYOUT_SIZE, dtype=np.int64)
+        self.memory = np.zeros(R.MEMORY_SIZE + rows)
+        self.counters = np.zeros(R.COUNTERS_SIZE, dtype=np.int64)
+        self.state = aligned(rows, n)
+        self.time, self.x, self.work = aligned(lanes), aligned(lanes), aligned(kernel.n_work * lanes)
+        self.p, self.inputs = aligned(n_p * lanes), aligned(n_inputs * lanes)
+        self.quaternions = np.array(quaternions, dtype=np.int64)
+        self._kept: dict[int, Any] = {}
+        self.layout[[R.KERNEL, R.N, R.LANES, R.QUATERNIONS]] = kernel.address, n, lanes, self.quaternions.size
+        self.layout[[R.U_AT, R.Z_AT]] = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes
+        self.place(R.AT_MEMORY, self.memory)
+        self.place(R.AT_COUNTERS, self.counters)
+        self.place(R.AT_STATE, self.state)
+        self.place(R.AT_TIME, self.time)
+        self.place(R.AT_X, self.x)
+        self.place(R.AT_WORK, self.work)
+        self.place(R.AT_P, self.p)
+        self.place(R.AT_INPUTS, self.inputs)
+        self.place(R.AT_QUATERNIONS, self.quaternions)
+
+    def place(self, entry: SupportsIndex, array: npt.NDArray[Any]) -> None:
+        """Write the address of an array into the layout, and keep the array alive."""
+        self._kept[int(entry)] = array
+        self.layout[entry] = array.ctypes.data
+
+
+class _Run(Job):
+    """One run of one lane: its loop, and its output so far."""
 
     def __init__(
         self,
+        name: str,
         kernel: KernelSpec,
         y0: Array,
-        t0: float,
-        t1: float,
-        p: npt.ArrayLike | None,
-        inputs: npt.ArrayLike | None,
-        quaternions: Array | npt.NDArray[np.int64],
+        span: tuple[float, float],
+        arguments: tuple[Array, Array],
+        quaternions: Sequence[int],
         times: Array | None,
         rows: int,
-        weights: int,
     ) -> None:
-        from kinode.solve import loops
-
-        self.loops = loops
-        n, lanes = y0.size, kernel.lanes
-        self.state = aligned(rows, n)
-        self.state[loops.Y] = y0
-        self.time = aligned(lanes)
-        self.work = aligned(kernel.n_work * lanes)
-        self.p, self.inputs, self.x = aligned_copy(p), aligned_copy(inputs), aligned(1)
-        self.quaternions = np.asarray(quaternions, dtype=np.int64)
-        self.layout = np.zeros(loops.LAYOUT_SIZE, dtype=np.int64)
-        self.layout[: loops.LANES + 1] = (
-            kernel.address,
-            self.time.ctypes.data,
-            self.p.ctypes.data,
-            self.inputs.ctypes.data,
-            self.x.ctypes.data,
-            self.work.ctypes.data,
-            self.state.ctypes.data,
-            8 * n,
-            8 * kernel.n_q * lanes,
-            8 * (kernel.n_q + kernel.n_u) * lanes,
-            lanes,
-        )
-        self.memory = np.zeros(loops.MEMORY_SIZE + weights)
-        self.memory[[loops.T, loops.T_NEW, loops.T_START, loops.T_END]] = t0, t0, t0, t1
-        self.memory[loops.PREVIOUS_ERROR] = 1e-4
-        self.counters = np.zeros(loops.COUNTERS_SIZE, dtype=np.int64)
-        self.counters[loops.FAILED] = -1
-        self.layout[loops.SAMPLED] = times is not None
+        p, inputs = arguments
+        super().__init__(kernel, rows, p.size, inputs.size, quaternions)
+        self.name = name
+        self.state[R.Y] = y0
+        self.p[: p.size], self.inputs[: inputs.size] = p, inputs
+        self.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
+        self.memory[R.PREVIOUS_ERROR] = 1e-4
+        self.counters[R.FAILED] = -1
+        self.sampled = times is not None
         self.times = np.zeros(0) if times is None else times
+        self.place(R.AT_TIMES, self.times)
+        self.layout[[R.SAMPLED, R.TIMES]] = self.sampled, self.times.size
         self.blocks: list[tuple[Array, Array]] = []
-        self.out_t, self.out_y = np.zeros(0), np.zeros((0, n))
-        self.loop: Callable[[int], int] = lambda budget: 0
-        self._first_rows(t0, y0)
+        self.out_t, self.out_y = np.zeros(0), np.zeros((0, y0.size))
+        self._first_rows(span[0], y0)
+
+    def _make_room(self, rows: int) -> None:
+        self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.state.shape[1]))
+        self.place(R.AT_OUT_T, self.out_t)
+        self.place(R.AT_OUT_Y, self.out_y)
+        self.layout[R.ROOM] = rows
 
     def _first_rows(self, t0: float, y0: Array) -> None:
         """Room for the output, and the rows that are known before the first step."""
-        at_start = int((self.times == t0).sum()) if self.layout[self.loops.SAMPLED] else 1
-        size = self.times.size if self.layout[self.loops.SAMPLED] else max(16, min(1024, _BLOCK_NUMBERS // y0.size))
-        self.out_t, self.out_y = np.empty(max(1, size)), np.empty((max(1, size), y0.size))
+        at_start = int((self.times == t0).sum()) if self.sampled else 1
+        self._make_room(
+            max(1, self.times.size) if self.sampled else max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
+        )
         self.out_t[:at_start], self.out_y[:at_start] = t0, y0
-        self.counters[self.loops.WRITTEN] = self.counters[self.loops.NEXT_TIME] = at_start
+        self.counters[R.WRITTEN] = self.counters[R.NEXT_TIME] = at_start
 
     def _next_block(self) -> None:
         """Set the full block aside and begin one of twice the size."""
-        written = int(self.counters[self.loops.WRITTEN])
-        self.blocks.append((self.out_t[:written], self.out_y[:written]))
-        n = self.out_y.shape[1]
-        size = max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // n))
-        self.out_t, self.out_y = np.empty(size), np.empty((size, n))
-        self.counters[self.loops.WRITTEN] = 0
+        self.blocks.append((self.out_t, self.out_y))
+        self._make_room(max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // self.state.shape[1])))
+        self.counters[R.WRITTEN] = 0
 
     def drive(self, on_progress: Callable[[float], bool] | None, budget: int | None) -> tuple[Status, str]:
         """Call the loop again and again until it is done or something ends it."""
-        loops = self.loops
+        from kinode.solve.native import loop
+
+        call, place = loop(self.name), self.layout.ctypes.data
         steps = budget or 256
         try:
             while True:
                 began = clock.perf_counter()
-                code = self.loop(steps)
+                self.layout[R.BUDGET] = steps
+                code = call(place)
                 elapsed = clock.perf_counter() - began
-                if code == loops.FULL:
+                if code == R.FULL:
                     self._next_block()
-                elif code == loops.DONE:
+                elif code == R.DONE:
                     return "done", "reached the end"
-                elif code != loops.CHUNK:
+                elif code != R.CHUNK:
                     return self._failure(code)
-                if budget is None and code == loops.CHUNK:
+                if budget is None and code == R.CHUNK:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
-                if on_progress is not None and on_progress(float(self.memory[loops.T])) is False:
-                    return "stopped", f"stopped at t = {self.memory[loops.T]:.9g} s"
+                if on_progress is not None and on_progress(float(self.memory[R.T])) is False:
+                    return "stopped", f"stopped at t = {self.memory[R.T]:.9g} s"
         except KeyboardInterrupt:
-            return "interrupted", f"interrupted at t = {self.memory[loops.T]:.9g} s"
+            return "interrupted", f"interrupted at t = {self.memory[R.T]:.9g} s"
 
     def _failure(self, code: int) -> tuple[Status, str]:
-        loops, t = self.loops, float(self.memory[self.loops.T])
-        if code == loops.NOT_FINITE:
-            where = int(self.counters[loops.FAILED])
-            when = float(self.memory[loops.FAILED_TIME])
+        t = float(self.memory[R.T])
+        if code == R.NOT_FINITE:
+            where = int(self.counters[R.FAILED])
+            when = float(self.memory[R.FAILED_TIME])
             return "not finite", f"component {where} of the state is not finite at t = {when:.9g} s"
-        if code == loops.TOO_SMALL:
+        if code == R.TOO_SMALL:
             return (
                 "step too small",
                 f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed",
@@ -253,8 +277,8 @@ class _Run:
 
     def solution(self, status: Status, message: str) -> Solution:
         """What was reached, as a record."""
-        loops, counters = self.loops, self.counters
-        written = int(counters[loops.WRITTEN])
+        counters = self.counters
+        written = int(counters[R.WRITTEN])
         blocks = [*self.blocks, (self.out_t[:written], self.out_y[:written])]
         failed = status == "not finite"
         single = len(blocks) == 1 and written == len(self.out_t)
@@ -263,49 +287,29 @@ class _Run:
             y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
             status=status,
             message=message,
-            steps=int(counters[loops.STEPS]),
-            rejected=int(counters[loops.REJECTED]),
-            evaluations=int(counters[loops.EVALUATIONS]),
-            t_end=float(self.memory[loops.T]),
-            y_end=self.state[loops.Y].copy(),
-            next_step=abs(float(self.memory[loops.H])),
-            failed_component=int(counters[loops.FAILED]) if failed else None,
-            failed_time=float(self.memory[loops.FAILED_TIME]) if failed else None,
+            steps=int(counters[R.STEPS]),
+            rejected=int(counters[R.REJECTED]),
+            evaluations=int(counters[R.EVALUATIONS]),
+            t_end=float(self.memory[R.T]),
+            y_end=self.state[R.Y].copy(),
+            next_step=abs(float(self.memory[R.H])),
+            failed_component=int(counters[R.FAILED]) if failed else None,
+            failed_time=float(self.memory[R.FAILED_TIME]) if failed else None,
         )
 
 
 def _prepare_adaptive(run: _Run, method: Any, rtol: float, atol: Array, max_step: float, first_step: float) -> None:
-    loops, table = run.loops, tableau(method)
-    run.layout[[loops.LAST, loops.STAGES, loops.ORDER]] = table.last, len(table.nodes), table.error_order
-    run.memory[[loops.RTOL, loops.MAX_STEP, loops.DAMPING, loops.H]] = rtol, max_step, table.damping, first_step
-    advance = loops.compiled("advance")
-    numbers = np.vstack([table.stages, table.nodes, table.errors, table.dense])
-
-    def loop(budget: int) -> int:
-        code: int = advance(
-            run.layout, run.memory, run.counters, numbers, run.state, run.time, atol, run.quaternions, run.times,
-            run.out_t, run.out_y, budget,
-        )  # fmt: skip
-        return code
-
-    run.loop = loop
-
-
-def _prepare_fixed(run: _Run, t0: float, t1: float, steps: int) -> None:
-    loops = run.loops
-    run.layout[loops.MAX_STEPS] = steps
-    run.memory[loops.H] = (t1 - t0) / steps
-    advance = loops.compiled("advance_fixed")
-    bits = run.state.view(np.int64)
-
-    def loop(budget: int) -> int:
-        code: int = advance(
-            run.layout, run.memory, run.counters, run.state, bits, run.time, run.quaternions, run.times,
-            run.out_t, run.out_y, budget,
-        )  # fmt: skip
-        return code
-
-    run.loop = loop
+    table = tableau(method)
+    run.layout[[R.LAST, R.STAGES, R.POWERS, R.ORDER]] = (
+        table.last,
+        len(table.nodes),
+        len(table.dense),
+        table.error_order,
+    )
+    run.memory[[R.RTOL, R.MAX_STEP, R.DAMPING, R.H]] = rtol, max_step, table.damping, first_step
+    run.place(R.AT_TABLE, np.vstack([table.stages, table.nodes, table.errors, table.dense]))
+    run.layout[R.ESTIMATES] = 1 + table.errors[1].any()
+    run.place(R.AT_ATOL, atol)
 
 
 def integrate(
@@ -344,22 +348,20 @@ def integrate(
     n = kernel.n_y
     start = check_start(y0, n, t0, t1)
     absolute = check_tolerances(rtol, atol, n)
-    blocks = np.asarray(quaternions, dtype=np.int64).reshape(-1)
-    if blocks.size and (blocks.min() < 0 or blocks.max() > kernel.n_q - 4):
-        raise ValueError(f"quaternions: each begins at an index from 0 to {kernel.n_q - 4}, got {blocks.tolist()}")
+    check_quaternions(quaternions, kernel.n_q)
     if not max_step > 0:
         raise ValueError(f"max_step: must be positive, got {max_step}")
     asked = None if times is None else check_times(times, t0, t1)
-    fixed = method == "rk4"
-    steps = count_steps(t0, t1, step) if fixed else 0
-    stages = 0 if fixed else len(tableau(method).nodes)
-    rows = 8 if fixed else 3 + stages
-    run = _Run(kernel, start, t0, t1, p, inputs, blocks, asked, rows, stages)
+    arguments = flat("p", p), flat("inputs", inputs)
+    if method == "rk4":
+        steps = count_steps(t0, t1, step)
+        run = _Run("advance_fixed", kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS))
+        run.layout[R.MAX_STEPS], run.memory[R.H] = steps, (t1 - t0) / steps
+    else:
+        rows = int(R.SLOPES) + len(tableau(method).nodes)
+        run = _Run("advance", kernel, start, (t0, t1), arguments, quaternions, asked, rows)
+        _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
+        run.layout[R.MAX_STEPS] = max_steps
     if t0 == t1 or n == 0:
         return run.solution("done", "nothing to integrate")
-    if fixed:
-        _prepare_fixed(run, t0, t1, steps)
-    else:
-        _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
-        run.layout[run.loops.MAX_STEPS] = max_steps
     return run.solution(*run.drive(on_progress, chunk))

@@ -1,0 +1,187 @@
+"""The loops of the classical Runge-Kutta method with a fixed step, as numba compiles them: one run, or groups of runs.
+
+One run goes on from where it stopped; the groups of a batch go from start to end, each as many runs as lanes.
+"""
+
+# Functions that numba compiles carry no types of their own.
+# mypy: allow-untyped-defs, allow-untyped-calls
+# The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
+# ruff: noqa: F403, F405
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinode.solve.primitives import *
+from kinode.solve.records import *
+
+
+@njit
+def _fixed_step(layout, t, h):
+    """One step of the classical Runge-Kutta method from Y, whose slope is in K1, to Y_NEW; nonzero if not finite."""
+    n, y, new, stage = layout[N], state_row(layout, Y), state_row(layout, Y_NEW), state_row(layout, Y_STAGE)
+    k1, k2, k3, k4 = state_row(layout, K1), state_row(layout, K2), state_row(layout, K3), state_row(layout, K4)
+    half = 0.5 * h
+    for i in range(n):
+        stage[i] = y[i] + half * k1[i]
+    rate(layout, t + half, Y_STAGE, K2)
+    for i in range(n):
+        stage[i] = y[i] + half * k2[i]
+    rate(layout, t + half, Y_STAGE, K3)
+    for i in range(n):
+        stage[i] = y[i] + h * k3[i]
+    rate(layout, t + h, Y_STAGE, K4)
+    sixth = h / 6.0
+    for i in range(n):
+        new[i] = y[i] + sixth * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i])
+    return not_finite(layout, Y_NEW)
+
+
+@njit
+def _write_fixed(layout, memory, counters):
+    """As `_write`, on the cubic through both ends and their slopes; a time on the grid gets the state there."""
+    n, h, sampled = layout[N], memory[H], layout[SAMPLED] != 0
+    y, new, k1, k_next = (
+        state_row(layout, Y),
+        state_row(layout, Y_NEW),
+        state_row(layout, K1),
+        state_row(layout, K_NEXT),
+    )
+    times, out_t = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
+    while True:
+        t, theta = memory[T_NEW], 1.0
+        if sampled:
+            if counters[NEXT_TIME] >= layout[TIMES]:
+                return True
+            t = times[counters[NEXT_TIME]]
+            beyond = (t - memory[T_NEW]) / h
+            if beyond > 1e-9:
+                return True
+            if beyond < -1e-9:
+                theta = (t - memory[T]) / h
+        row = counters[WRITTEN]
+        if row >= layout[ROOM]:
+            return False
+        out_t[row] = t
+        out = floats(layout[AT_OUT_Y] + 8 * row * n)
+        a = theta * theta * (3.0 - 2.0 * theta)
+        b = h * theta * (1.0 - theta) * (1.0 - theta)
+        c = -h * theta * theta * (1.0 - theta)
+        for i in range(n):
+            out[i] = (1.0 - a) * y[i] + a * new[i] + b * k1[i] + c * k_next[i]
+        if theta != 1.0:
+            normalize(layout, out)
+        counters[WRITTEN] += 1
+        counters[NEXT_TIME] += 1
+        if not sampled:
+            return True
+
+
+@njit
+def advance_fixed(layout):
+    """Go on with a run of the classical Runge-Kutta method; its times are memory[T_START] + i memory[H]."""
+    memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
+    y, new, k1, k_next = (
+        state_row(layout, Y),
+        state_row(layout, Y_NEW),
+        state_row(layout, K1),
+        state_row(layout, K_NEXT),
+    )
+    if counters[STARTED] == 0 and not start(layout, memory, counters):
+        return NOT_FINITE
+    while True:
+        if counters[PENDING] == 0:
+            if counters[STEPS] >= layout[MAX_STEPS]:
+                return DONE
+            if budget <= 0:
+                return CHUNK
+            budget -= 1
+            bad = _fixed_step(layout, memory[T], memory[H])
+            counters[STEPS] += 1
+            counters[EVALUATIONS] += 4
+            memory[T_NEW] = memory[T_START] + counters[STEPS] * memory[H]
+            if counters[STEPS] == layout[MAX_STEPS]:
+                memory[T_NEW] = memory[T_END]
+            if bad != 0:
+                counters[FAILED] = first_not_finite(new, layout[N])
+                memory[FAILED_TIME] = memory[T_NEW]
+                return NOT_FINITE
+            normalize(layout, new)
+            rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
+            counters[PENDING] = 1
+        if not _write_fixed(layout, memory, counters):
+            return FULL
+        for i in range(layout[N]):
+            y[i] = new[i]
+            k1[i] = k_next[i]
+        memory[T] = memory[T_NEW]
+        counters[PENDING] = 0
+
+
+@njit
+def _gather(layout, group, source, stride, n, target):
+    """Entry i of lane l of a group is target[i * lanes + l]; past the last run the last one is repeated."""
+    lanes = layout[LANES]
+    for lane in range(lanes):
+        run = min(group * lanes + lane, layout[RUNS] - 1)
+        row = floats(source + 8 * stride * run)
+        for i in range(n):
+            target[i * lanes + lane] = row[i]
+
+
+@njit
+def _scatter(layout, group, sample):
+    """Store the present states of a group as the given sample of each of its runs."""
+    lanes, y = layout[LANES], state_row(layout, Y)
+    n = layout[N] // lanes
+    for lane in range(min(lanes, layout[RUNS] - group * lanes)):
+        row = floats(layout[AT_OUT_Y] + 8 * n * ((group * lanes + lane) * layout[SAMPLES] + sample))
+        for i in range(n):
+            row[i] = y[i * lanes + lane]
+
+
+@njit
+def _note_failures(layout, group, step):
+    """Note the step and the component for each run that is not finite for the first time."""
+    lanes, new = layout[LANES], state_row(layout, Y_NEW)
+    steps, components = ints(layout[AT_FAILED_STEP]), ints(layout[AT_FAILED_COMPONENT])
+    for lane in range(min(lanes, layout[RUNS] - group * lanes)):
+        run = group * lanes + lane
+        if steps[run] < 0:
+            for i in range(layout[N] // lanes):
+                if not np.isfinite(new[i * lanes + lane]):
+                    steps[run] = step
+                    components[run] = i
+                    break
+
+
+@njit
+def run_groups(layout):
+    """Runs of the classical Runge-Kutta method from start to end, group after group, each as many runs as lanes.
+
+    A run that is not finite any more goes on as it is beside the others; where it happened is noted.
+    """
+    memory, counters, stop = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), ints(layout[AT_STOP])
+    y, new, every = state_row(layout, Y), state_row(layout, Y_NEW), layout[EVERY]
+    for group in range(layout[FIRST_GROUP], layout[LAST_GROUP]):
+        _gather(layout, group, layout[AT_START], layout[N] // layout[LANES], layout[N] // layout[LANES], y)
+        _gather(layout, group, layout[ALL_P], layout[P_STRIDE], layout[N_P], floats(layout[AT_P]))
+        _gather(layout, group, layout[ALL_INPUTS], layout[INPUTS_STRIDE], layout[N_INPUTS], floats(layout[AT_INPUTS]))
+        _scatter(layout, group, np.int64(0))
+        for step in range(layout[MAX_STEPS]):
+            t = memory[T_START] + step * memory[H]
+            rate(layout, t, Y, K1)
+            bad = _fixed_step(layout, t, memory[H])
+            if bad != 0:
+                _note_failures(layout, group, step + 1)
+            normalize(layout, new)
+            for i in range(layout[N]):
+                y[i] = new[i]
+            if (step + 1) % every == 0:
+                _scatter(layout, group, (step + 1) // every)
+            elif step + 1 == layout[MAX_STEPS]:
+                _scatter(layout, group, layout[SAMPLES] - 1)
+            counters[STEPS] += 1
+            if stop[0] != 0:
+                return CHUNK
+    return DONE
