@@ -10,6 +10,10 @@ class Error(Exception):
     """Base of everything that kinode raises on purpose."""
 
 
+class ArgumentError(Error, ValueError):
+    """A function was given an argument of the wrong shape, type or name."""
+
+
 class ModelError(Error):
     """The description of the system is wrong.
 

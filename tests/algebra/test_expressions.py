@@ -332,10 +332,7 @@ def test_derivatives_and_kinds_of_number(text):
         assert parse(slope.text()) == slope
 
 
-EXPONENT = pytest.mark.xfail(reason="PARTIALS['pow'] takes the float value of a dual exponent for a constant")
-
-
-@pytest.mark.parametrize("text", [pytest.param(t, marks=EXPONENT) if t in ("y^x", "2^x") else t for t in SMOOTH])
+@pytest.mark.parametrize("text", SMOOTH)
 def test_derivatives_agree_with_duals(text):
     law = parse(text)
     for x, y in ((1.3, 2.2), (2.6, 0.4)):

@@ -10,6 +10,7 @@ the named function.  The partial derivatives stand here once and serve duals and
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from bisect import bisect_right
@@ -30,7 +31,7 @@ def register_kind(kind: type, handler: Callable[[str, tuple[Scalar, ...]], Scala
 
 
 def _sign(x: float) -> float:
-    return (x > 0) - (x < 0) + 0.0
+    return float(x > 0) - float(x < 0)
 
 
 def find_interval(breaks: Sequence[float], x: float) -> float:
@@ -53,10 +54,10 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
     "acos": lambda a: math.acos(a) if -1 <= a <= 1 else math.nan,
     "atan": math.atan,
     "atan2": math.atan2,
-    "sinh": lambda a: float(np.sinh(a)),
-    "cosh": lambda a: float(np.cosh(a)),
+    "sinh": lambda a: math.copysign(_guarded(math.sinh, a), a),
+    "cosh": lambda a: _guarded(math.cosh, a),
     "tanh": math.tanh,
-    "exp": lambda a: float(np.exp(a)),
+    "exp": lambda a: _guarded(math.exp, a),
     "log": lambda a: math.log(a) if a > 0 else (-math.inf if a == 0 else math.nan),
     "abs": abs,
     "sign": _sign,
@@ -72,12 +73,21 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 
 
-def _float_power(a: float, b: float) -> float:
+def _guarded(function: Callable[[float], float], a: float) -> float:
+    """The function, with infinity where it is too large for a float."""
     try:
-        value = float(a) ** b
-    except (ZeroDivisionError, OverflowError):
+        return function(a)
+    except OverflowError:
         return math.inf
-    return value if isinstance(value, float) else math.nan
+
+
+def _float_power(a: float, b: float) -> float:
+    if a < 0 and math.isfinite(b) and not float(b).is_integer():
+        return math.nan
+    try:
+        return float(float(a) ** b)
+    except (ZeroDivisionError, OverflowError):
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
 
 
 def apply(name: str, *args: Scalar) -> Scalar:
@@ -174,7 +184,7 @@ PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
     "mul": lambda a, b: (b, a),
     "neg": lambda a: (-1.0,),
     "inv": lambda a: (-1.0 * inverse(a) * inverse(a),),
-    "pow": lambda a, b: (b * power(a, b - 1.0), 0.0 if is_number(b) else power(a, b) * log(a)),
+    "pow": lambda a, b: (b * power(a, b - 1.0), power(a, b) * log(a)),
     "sqrt": lambda a: (0.5 * inverse(sqrt(a)),),
     "sin": lambda a: (cos(a),),
     "cos": lambda a: (-1.0 * sin(a),),
@@ -205,33 +215,47 @@ def is_number(x: object) -> bool:
 
 
 class Dual:
-    """A value and its rate of change; both of any one kind of number."""
+    """A value and its rate of change; both of any one kind of number.
 
-    __slots__ = ("rate", "value")
+    ``level`` tells derivatives within derivatives apart: what has a lower level is a constant to this one,
+    so that ``rate`` may be used inside a function that is itself being differentiated.
+    """
 
-    def __init__(self, value: Scalar, rate: Scalar = 0.0) -> None:
+    __slots__ = ("level", "rate", "value")
+
+    def __init__(self, value: Scalar, rate: Scalar = 0.0, level: int = 0) -> None:
         self.value = value
         self.rate = rate
+        self.level = level
 
     def __add__(self, other: Scalar) -> Dual:
         if isinstance(other, Dual):
-            return Dual(self.value + other.value, self.rate + other.rate)
-        return Dual(self.value + other, self.rate)
+            if other.level == self.level:
+                return Dual(self.value + other.value, self.rate + other.rate, self.level)
+            if other.level > self.level:
+                return Dual(self + other.value, other.rate, other.level)
+        return Dual(self.value + other, self.rate, self.level)
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Dual:
         if isinstance(other, Dual):
-            return Dual(self.value - other.value, self.rate - other.rate)
-        return Dual(self.value - other, self.rate)
+            if other.level == self.level:
+                return Dual(self.value - other.value, self.rate - other.rate, self.level)
+            if other.level > self.level:
+                return Dual(self - other.value, -other.rate, other.level)
+        return Dual(self.value - other, self.rate, self.level)
 
     def __rsub__(self, other: Scalar) -> Dual:
-        return Dual(other - self.value, -self.rate)
+        return Dual(other - self.value, -self.rate, self.level)
 
     def __mul__(self, other: Scalar) -> Dual:
         if isinstance(other, Dual):
-            return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate)
-        return Dual(self.value * other, self.rate * other)
+            if other.level == self.level:
+                return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate, self.level)
+            if other.level > self.level:
+                return Dual(self * other.value, self * other.rate, other.level)
+        return Dual(self.value * other, self.rate * other, self.level)
 
     __rmul__ = __mul__
 
@@ -242,7 +266,7 @@ class Dual:
         return other * apply("inv", self)
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, -self.rate)
+        return Dual(-self.value, -self.rate, self.level)
 
     def __pos__(self) -> Dual:
         return self
@@ -255,33 +279,46 @@ class Dual:
 
 
 def _apply_dual(name: str, args: tuple[Scalar, ...]) -> Scalar:
-    values = tuple(arg.value if isinstance(arg, Dual) else arg for arg in args)
-    rates = tuple(arg.rate if isinstance(arg, Dual) else 0.0 for arg in args)
+    level = max(arg.level for arg in args if isinstance(arg, Dual))
+    moving = [isinstance(arg, Dual) and arg.level == level for arg in args]
+    values = tuple(arg.value if moves else arg for arg, moves in zip(args, moving, strict=True))
+    rates = tuple(arg.rate if moves else 0.0 for arg, moves in zip(args, moving, strict=True))
     value = apply(name, *values)
     if name == "where":
-        return Dual(value, apply("where", values[0], rates[1], rates[2]))
+        return Dual(value, apply("where", values[0], rates[1], rates[2]), level)
     if name in ("interval", "fetch"):
         return value
     rate: Scalar = 0.0
     for partial, change in zip(PARTIALS[name](*values), rates, strict=True):
         if not (is_number(change) and change == 0) and not (is_number(partial) and partial == 0):
             rate = rate + partial * change
-    return Dual(value, rate)
+    return Dual(value, rate, level)
 
 
 register_kind(Dual, _apply_dual)
 
 
-def rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> Array:
-    """Rate of change of ``function(q)`` while q changes at ``q_dot``: exact, for every kind of number."""
+_LEVELS = itertools.count(1)
+
+
+def value_and_rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> tuple[Array, Array]:
+    """``function(q)`` and its rate of change while q changes at ``q_dot``: exact, for every kind of number."""
+    level = next(_LEVELS)
     duals = np.empty(len(q), dtype=object)
     for i in range(len(q)):
-        duals[i] = Dual(q[i], q_dot[i])
+        still = is_number(q_dot[i]) and q_dot[i] == 0
+        duals[i] = q[i] if still else Dual(q[i], q_dot[i], level)
     result = np.asarray(function(duals), dtype=object)
-    rates = np.empty(result.shape, dtype=object)
+    values, rates = np.empty(result.shape, dtype=object), np.empty(result.shape, dtype=object)
     for index, entry in np.ndenumerate(result):
-        rates[index] = entry.rate if isinstance(entry, Dual) else 0.0
-    return tidy(rates)
+        moves = isinstance(entry, Dual) and entry.level == level
+        values[index], rates[index] = (entry.value, entry.rate) if moves else (entry, 0.0)
+    return tidy(values), tidy(rates)
+
+
+def rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> Array:
+    """Rate of change of ``function(q)`` while q changes at ``q_dot``."""
+    return value_and_rate(function, q, q_dot)[1]
 
 
 def tidy(values: Sequence[Any] | Array) -> Array:

@@ -14,6 +14,7 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, Vector, choice, number, special, vector
 from kinode.model.frames import ZERO, Frame, Resolve
+from kinode.model.looks import Look, read_look
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -194,7 +195,8 @@ class Body(Component):
     about: str = choice(("com", "origin"), "what the inertia is about", "com")
     shape: Shape | None = special("shape", "box, cylinder, sphere or rod, with mass or density")
     frames: tuple[Frame, ...] = special("frames", "named frames", ())
-    meshes: tuple[tuple[str, Any], ...] = special("meshes", "files for drawing; never needed", ())
+    meshes: tuple[Look, ...] = special("meshes", "meshes and solids for drawing; never needed", ())
+    physical: bool = special("flag", "whether an inertia that no body can have is refused", True)
     system: System | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @classmethod
@@ -216,8 +218,16 @@ class Body(Component):
         return tuple(read_place(reader, reader.component, item, f"{name}.{key}", key) for key, item in raw.items())
 
     @classmethod
-    def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[tuple[str, Any], ...]:
-        return tuple(tuple(item) for item in raw)
+    def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Look, ...]:
+        if not isinstance(raw, (list, tuple)):
+            raise reader.fail(name, "is a list of meshes and solids")
+        return tuple(read_look(reader, item, name) for item in raw)
+
+    @classmethod
+    def read_flag(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> bool:
+        if not isinstance(raw, bool):
+            raise reader.fail(name, f"is true or false, not {raw!r}")
+        return raw
 
     def at(
         self, x: Any = 0.0, y: Any = 0.0, z: Any = 0.0, *, rpy: Any = None, quaternion: Any = None,
@@ -265,6 +275,8 @@ class Body(Component):
         mass = float(nominal(self.total_mass()))
         if not mass >= 0:
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
+        if not self.physical:
+            return
         rigid = self.rigid_inertia(nominal)
         c = np.array([float(nominal(x)) for x in self.center()])
         J = np.asarray(rigid.J, dtype=float) - mass * ((c @ c) * np.eye(3) - np.outer(c, c))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
 from kinode.algebra.spatial import (
     IDENTITY3,
     ZERO3,
@@ -18,46 +19,62 @@ from kinode.algebra.spatial import (
     rotation_from_rpy,
     turn_about,
 )
-from kinode.errors import ModelError
-from kinode.model.fields import Reader, Value, Vector
+from kinode.model.fields import Reader, Value, Vector, unknown
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
 ROTATIONS = ("rpy", "quaternion", "matrix", "turns")
+PLACE_FIELDS = ("at", *ROTATIONS, "on")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
+# What can be asked of a body by name, beside its frames.
+FRAME_WORDS = frozenset(
+    {"com", "position", "velocity", "acceleration", "quaternion", "rpy", "rotation"}
+    | {"angular_velocity", "angular_acceleration"}
+)
+# Rounding that normalizing leaves behind; what is this close is kept to the last digit, so that files are too.
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
 class Frame:
     """Axes fixed in a body: ``position`` of the origin and ``rotation`` as it was given.
 
-    ``rotation`` is None or a pair (way, data) with the way rpy, quaternion, matrix or turns.
-    ``then`` is a shift in the frame's own axes, as a joint's ``at`` makes it.
+    ``rotation`` is None or a pair (way, data) with the way rpy, quaternion, matrix or turns.  Both are in
+    the axes of the body, or of ``base`` where the frame was placed on another frame of the same body.
     """
 
     body: str
     position: Vector = ZERO
     rotation: tuple[str, Any] | None = None
     name: str | None = None
-    then: Vector = ZERO
+    base: Frame | None = None
 
     def pose(self, resolve: Resolve) -> Pose:
         """X_BF: the frame in its body, its numbers found by ``resolve``."""
         p = ZERO3 if self.position == ZERO else tidy([resolve(x) for x in self.position])
         R = IDENTITY3 if self.rotation is None else tidy(rotation_matrix(self.rotation, resolve))
-        if self.then != ZERO:
-            p = tidy(p + R @ tidy([resolve(x) for x in self.then]))
-        return Pose(R, p)
+        if self.base is None:
+            return Pose(R, p)
+        X = self.base.pose(resolve)
+        return Pose(X.R if self.rotation is None else tidy(X.R @ R), tidy(X.p + X.R @ p))
+
+    def on(self, base: Frame) -> Frame:
+        """This frame with its numbers taken in another frame instead of the body's own."""
+        if self.is_plain:
+            return replace(base, name=self.name)
+        inner = base if self.base is None else self.base.on(base)
+        return replace(self, body=base.body, base=None if inner.is_plain else replace(inner, name=None))
 
     def shifted(self, p: Vector) -> Frame:
-        """The frame moved by p in its own axes."""
-        if self.then != ZERO:
-            raise ModelError("a frame can be shifted only once")
-        return self if p == ZERO else replace(self, then=p)
+        """The frame moved by p in its own axes; it has no name any more."""
+        if p == ZERO:
+            return self if self.name is None else replace(self, name=None)
+        return Frame(self.body, p).on(self)
 
     @property
     def is_plain(self) -> bool:
         """Whether the frame is the body's own."""
-        return self.position == ZERO and self.rotation is None and self.then == ZERO
+        return self.position == ZERO and self.rotation is None and self.base is None
 
     def __str__(self) -> str:
         return f"{self.body}.{self.name}" if self.name else self.body
@@ -78,12 +95,46 @@ def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
             sign = -1.0 if axis[0] == "-" else 1.0
             turn, _ = turn_about("xyz".index(axis[-1]), sign * resolve(angle))
         else:
-            turn = rotation_about(np.array(axis), resolve(angle))
+            e = np.array([resolve(x) for x in axis], dtype=object)
+            turn = rotation_about(tidy(e / sqrt(e @ e)), resolve(angle))
         R = R @ turn
     return R
 
 
-def read_rotation(reader: Reader, given: dict[str, Any], field: str) -> tuple[str, Any] | None:
+def read_place(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
+    """A place on a body: three numbers, or a mapping with at, a rotation and the place that it starts from."""
+    if isinstance(raw, np.ndarray):
+        raw = raw.tolist()
+    if isinstance(raw, (list, tuple)):
+        raw = {"at": raw}
+    if not isinstance(raw, Mapping):
+        raise reader.fail(field, f"a place is [x, y, z] or {{at: [x, y, z], rpy: [...]}}, not {raw!r}")
+    for key in raw:
+        if key not in PLACE_FIELDS:
+            raise reader.fail(field, unknown("a place has no field", key, PLACE_FIELDS))
+    at = raw.get("at")
+    position = ZERO if at is None else reader.vector(at, "length", field)
+    found = Frame(body, position, read_rotation(reader, raw, field), name)
+    start = raw.get("on")
+    if start is None:
+        return found
+    base = reader.frame(start, field) if isinstance(start, str) else read_place(reader, body, start, field, None)
+    if base.body != body:
+        raise reader.fail(field, f"{start} is on {base.body}, not on {body}")
+    return found.on(base)
+
+
+def check_frame_name(reader: Reader, name: Any, taken: Iterable[str | None]) -> None:
+    """Refuse names of frames that could not be found again."""
+    if not isinstance(name, str) or not NAME.match(name):
+        raise reader.fail("frames", f"{name!r} is no name: use letters, digits and _, starting with a letter")
+    if name.partition(".")[0] in FRAME_WORDS:
+        raise reader.fail("frames", f"a frame cannot be called {name!r}, which has a meaning of its own; choose another name")
+    if name in taken:
+        raise reader.fail("frames", f"has a frame {name!r} already")
+
+
+def read_rotation(reader: Reader, given: Mapping[str, Any], field: str) -> tuple[str, Any] | None:
     """One of rpy, quaternion, matrix, turns; numbers are checked, quaternions brought to unit length."""
     ways = [way for way in ROTATIONS if given.get(way) is not None]
     if not ways:
@@ -102,11 +153,12 @@ def read_rotation(reader: Reader, given: dict[str, Any], field: str) -> tuple[st
             R = R.astype(float)
             if abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
                 raise reader.fail("matrix", "is not a rotation: its rows must be orthonormal and right-handed")
-            U, _, Vt = np.linalg.svd(R)
-            rows = tuple(tuple(float(x) for x in row) for row in (U @ Vt))
+            if abs(R @ R.T - np.eye(3)).max() > ROUNDING:
+                U, _, Vt = np.linalg.svd(R)
+                rows = tuple(tuple(float(x) for x in row) for row in (U @ Vt))
         return way, rows
-    if not isinstance(raw, (list, tuple)):
-        raise reader.fail("turns", "is a list of (axis, angle) pairs, such as [(z, 30 deg), (x, 10 deg)]")
+    if not isinstance(raw, (list, tuple)) or not raw:
+        raise reader.fail("turns", "is a list of (axis, angle) pairs, such as [[z, 30 deg], [x, 10 deg]]")
     return way, tuple(_read_turn(reader, item) for item in raw)
 
 
@@ -128,7 +180,7 @@ def read_axis(reader: Reader, raw: Any, field: str) -> Any:
         length = float(np.linalg.norm(np.array(values, dtype=float)))
         if not length > 1e-12:
             raise reader.fail(field, "an axis needs a direction; this one has no length")
-        if abs(length - 1.0) > 1e-15:
+        if abs(length - 1.0) > ROUNDING:
             return tuple(float(x) / length for x in values)  # type: ignore[arg-type]
     return values
 
@@ -149,5 +201,5 @@ def read_quaternion(reader: Reader, raw: Any, field: str) -> tuple[Value, ...]:
         length = float(np.linalg.norm(np.array(values, dtype=float)))
         if abs(length - 1.0) > 1e-3:
             raise reader.fail(field, f"has length {length:.6g}; a unit quaternion (w, x, y, z) is expected")
-        return tuple(float(x) / length for x in values)
+        return values if abs(length - 1.0) <= ROUNDING else tuple(float(x) / length for x in values)
     return values

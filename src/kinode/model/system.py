@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kinode.algebra.expressions import RESERVED as RESERVED_IN_LAWS, Expression
+from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, Expression
 from kinode.algebra.tables import Table, read_table_file
 from kinode.algebra.units import Dimension, parse_quantity
 from kinode.errors import LawError, ModelError
@@ -24,7 +24,7 @@ from kinode.model.joints import JOINTS, Joint
 from kinode.model.quantities import CONSTRAINTS, Constraint, Input, Parameter, Signal, TableRecord
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
-RESERVED = frozenset({"world", "system", "t", "gnd", *RESERVED_IN_LAWS})
+RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS})
 C = TypeVar("C", bound=Component)
 
 

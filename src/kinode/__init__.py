@@ -1,0 +1,72 @@
+"""kinode: from the description of a mechanism to its motion and the loads in its joints.
+
+    import kinode as kn
+
+    arm = kn.System("arm", gravity=(0, -9.81, 0))
+    ...
+    run = kn.simulate(arm, 10.0)
+    run["elbow.reaction.force"]
+
+What is listed here is the public face; everything else is private.  Names are imported when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# name -> module, in reading order
+_FACE = {
+    # describe
+    "System": "kinode.model.system",
+    "box": "kinode.model.bodies",
+    "cylinder": "kinode.model.bodies",
+    "sphere": "kinode.model.bodies",
+    "rod": "kinode.model.bodies",
+    "load": "kinode.formats",
+    "schema": "kinode.formats.schema",
+    # functions for laws in Python
+    **dict.fromkeys(
+        ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
+         "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
+    # compile and solve
+    "compile": "kinode.compile.dynamics",
+    "Dynamics": "kinode.compile.dynamics",
+    "State": "kinode.compile.dynamics",
+    "Wrench": "kinode.compile.dynamics",
+    "simulate": "kinode.solve.simulate",
+    "verify": "kinode.results.verify",
+    # results
+    "Trajectory": "kinode.results.trajectory",
+    # errors
+    **dict.fromkeys(
+        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"), "kinode.errors"),
+    # extend
+    "Joint": "kinode.model.joints",
+    "Element": "kinode.model.elements",
+    "register": "kinode.model.registry",
+}  # fmt: skip
+
+__all__ = ["__version__", *_FACE]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FACE:
+        raise AttributeError(f"module 'kinode' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_FACE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if TYPE_CHECKING:
+    from kinode.compile.dynamics import Dynamics as Dynamics
+    from kinode.compile.dynamics import State as State
+    from kinode.compile.dynamics import Wrench as Wrench
+    from kinode.compile.dynamics import compile as compile
+    from kinode.model.system import System as System

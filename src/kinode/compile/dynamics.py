@@ -1,0 +1,374 @@
+"""Dynamics: a system as functions of machine code.
+
+Each function is compiled when it is first called, or found in the cache on disk.  A call with one state
+goes straight to machine code; a call with 2-D ``q, u`` is a batch over lanes and threads; whatever does
+not fit exactly is checked here and told in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile import call, kernels, machine, native
+from kinode.compile.kernels import Kernel
+from kinode.compile.machine import Machine
+from kinode.errors import ArgumentError, ModelError
+from kinode.model.fields import unknown
+from kinode.model.frames import Frame
+from kinode.model.names import QuantityName, find_quantity
+from kinode.model.system import System
+from kinode.topology import Coordinate, Topology, find_topology
+
+LANES_FROM = 64  # rows from which a batch is worth code for several lanes
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Time, coordinates, speeds and other states."""
+
+    t: float
+    q: Array
+    u: Array
+    z: Array
+
+    @property
+    def y(self) -> Array:
+        """All of it as one vector [q, u, z]."""
+        return np.concatenate([self.q, self.u, self.z])
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """A force and a moment: on which body, about which point, in whose axes; ``unique`` if no other is possible."""
+
+    force: Array
+    moment: Array
+    on: str
+    at: str
+    frame: str
+    unique: bool = True
+
+
+class Dynamics:
+    """A compiled system; ``kn.compile`` makes it.
+
+    Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
+    ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
+    """
+
+    def __init__(self, system: System, formulation: str = "recursive") -> None:
+        if formulation != "recursive":
+            raise ArgumentError(unknown("compile: no compiled formulation is called", formulation, ["recursive"]))
+        self.system = system.copy()
+        self.topology: Topology = find_topology(self.system)
+        if self.topology.cuts:
+            cut = self.topology.cuts[0]
+            raise ModelError(
+                f"closes a loop with {', '.join(cut.loop)}; this version of kinode simulates trees only",
+                component=cut.joint.name,
+            )
+        self._fingerprint = kernels.fingerprint(self.topology)
+        self._machines: dict[tuple[Kernel, int], Machine] = {}
+        values = self.system.parameter_values()
+        self.parameters = np.array([values[name] for name in self.topology.parameters])
+        self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
+        self.initial = self.state()
+
+    # -- state -------------------------------------------------------------------------------------
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Every entry of q, u and z: name, index, role."""
+        return self.topology.coordinates
+
+    @property
+    def n_q(self) -> int:
+        return self.topology.n_q
+
+    @property
+    def n_u(self) -> int:
+        return self.topology.n_u
+
+    @property
+    def n_z(self) -> int:
+        return self.topology.n_z
+
+    def state(self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None) -> State:
+        """The initial state with some coordinates replaced by name: ``state({"elbow.q": 0.3})``."""
+        if isinstance(values, State):
+            return values
+        resolve = self._resolver(p)
+        q, u, z = np.zeros(self.n_q), np.zeros(self.n_u), np.zeros(self.n_z)
+        for name, joint in self.system.joints.items():
+            if name in self.topology.q_of:
+                q[self.topology.q_of[name]] = joint.initial_q(resolve)
+                u[self.topology.u_of[name]] = joint.initial_u(resolve)
+            if name in self.topology.z_of:
+                z[self.topology.z_of[name]] = joint.initial_q(resolve)
+        found = {"q": q, "u": u, "z": z}
+        names = {c.name: c for c in self.coordinates}
+        wholes = {f"{j}.{r}": (r, s) for r, where in (("q", self.topology.q_of), ("u", self.topology.u_of)) for j, s in where.items()}
+        wholes.update({f"{j}.q": ("z", s) for j, s in self.topology.z_of.items()})
+        for name, value in (values or {}).items():
+            if name in names:
+                found[names[name].role][names[name].index] = self._number(name, value)
+            elif name in wholes:
+                role, where = wholes[name]
+                found[role][where] = np.asarray(value, dtype=float)
+            else:
+                raise ArgumentError(unknown("the state has no coordinate", name, names))
+        for start in self.topology.quaternions:
+            whole = np.concatenate([q, u, z])
+            length = float(np.linalg.norm(whole[start : start + 4]))
+            if abs(length - 1.0) > 1e-3:
+                raise ArgumentError(f"a quaternion of the state has length {length:.6g}, not 1")
+        return State(float(t), q, u, z)
+
+    def _number(self, name: str, value: Any) -> float:
+        reader = self.system._reader(name)
+        found = find_quantity(self.system, name)
+        dimension = found.dimension if isinstance(found.dimension, str) else None
+        return self.system.nominal(reader.number(value, dimension, "start"))
+
+    def _resolver(self, p: Any) -> Callable[[Any], float]:
+        if p is None:
+            return self.system.nominal
+        values = dict(zip(self.topology.parameters, self._vector("p", p), strict=True))
+        full = self.system.parameter_values({k: float(v) for k, v in values.items()})
+        return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
+
+    def values(self, state: State) -> dict[str, float]:
+        """Every coordinate of a state by name."""
+        parts = {"q": state.q, "u": state.u, "z": state.z}
+        return {c.name: float(parts[c.role][c.index]) for c in self.coordinates}
+
+    # -- functions ---------------------------------------------------------------------------------
+    def acceleration(
+        self, t: Any, q: Any, u: Any, *, effort: Any = None, wrenches: Any = None, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> Array:  # fmt: skip
+        """u_dot; ``effort`` adds to the model's own laws, ``wrenches`` maps a body to (force, moment) in world axes."""
+        if effort is None and wrenches is None:
+            return self._call("acceleration", ("t", "q", "u"), t, q, u, z, p, inputs)
+        x = np.zeros(self.n_u + 6 * len(self.system.bodies))
+        if effort is not None:
+            x[: self.n_u] = self._row("effort", effort, self.n_u)
+        for body, (force, moment) in (wrenches or {}).items():
+            if body not in self.system.bodies:
+                raise ArgumentError(unknown("wrenches: no body is called", body, self.system.bodies))
+            start = self.n_u + 6 * list(self.system.bodies).index(body)
+            x[start : start + 3] = self._row("force", force, 3)
+            x[start + 3 : start + 6] = self._row("moment", moment, 3)
+        return self._call("loaded_acceleration", (), t, q, u, z, p, inputs, x)
+
+    def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """Inverse dynamics: the efforts beyond the model's own laws that give these accelerations."""
+        return self._call("effort", ("t", "q", "u", "x"), t, q, u, z, p, inputs, u_dot)
+
+    def mass_matrix(self, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """M, symmetric and positive definite."""
+        n = self.n_u
+        return self._call("mass_matrix", ("t", "q"), t, q, None, z, p, inputs, shape=(n, n))
+
+    def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws."""
+        return self._call("bias", ("t", "q", "u"), t, q, u, z, p, inputs)
+
+    def energy(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """Kinetic and potential energy."""
+        return self._call("energy", ("t", "q", "u"), t, q, u, z, p, inputs)
+
+    def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
+        """Rate of the whole state vector [q, u, z]."""
+        y = np.asarray(y, dtype=float)
+        a, b = self.n_q, self.n_q + self.n_u
+        return self._call("rate", (), t, y[..., :a], y[..., a:b], y[..., b:], p, inputs)
+
+    def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
+        """Derivative of the rate by the state, exact: one directional derivative for each column."""
+        y = np.asarray(y, dtype=float)
+        n, a, b = y.size, self.n_q, self.n_q + self.n_u
+        rows = np.broadcast_to(y, (n, n))
+        return self._call("direction", (), t, rows[:, :a], rows[:, a:b], rows[:, b:], p, inputs, np.eye(n)).T
+
+    def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
+        """Rotation (to world axes) and position of a body or frame."""
+        found = self._call(Kernel("pose", (self._frame(of),)), (), t, q, None, z, p, inputs)
+        return found[..., :9].reshape(*found.shape[:-1], 3, 3), found[..., 9:]
+
+    def jacobian(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
+        """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
+        found = self._call(Kernel("jacobian", (self._frame(of),)), (), t, q, None, z, p, inputs, shape=(6, self.n_u))
+        return found[..., :3, :], found[..., 3:, :]
+
+    def evaluate(
+        self, names: str | Sequence[str], t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> dict[str, Array]:  # fmt: skip
+        """Any quantities by name."""
+        texts = (names,) if isinstance(names, str) else tuple(names)
+        found = [find_quantity(self.system, name) for name in texts]
+        whole = self._call(Kernel("evaluate", texts), (), t, q, u, z, p, inputs)
+        return dict(_split(whole, found))
+
+    def reactions(
+        self, t: Any, q: Any, u: Any, u_dot: Any = None, *, part: str = "total", on: str | None = None,
+        expressed_in: Any = None, about: Any = None, joints: Sequence[str] | None = None, whole: bool = False,
+        z: Any = None, p: Any = None, inputs: Any = None,
+    ) -> dict[str, Wrench]:  # fmt: skip
+        """Force and moment in every joint: by the parent side on the child, about the child's joint point, in the parent's axes.
+
+        ``part`` is total, static (applied loads alone) or kinetic (inertia alone); ``whole`` adds the effort.
+        With ``u_dot`` the accelerations are those given, not those of the model.
+        """
+        if part not in ("total", "static", "kinetic"):
+            raise ArgumentError(f"part: total, static or kinetic, not {part!r}")
+        names = tuple(self.system.joints) if joints is None else tuple(joints)
+        for name in names:
+            if name not in self.system.joints:
+                raise ArgumentError(unknown("no joint is called", name, self.system.joints))
+        about_, axes = ("-" if x is None else self._frame(x) for x in (about, expressed_in))
+        options = (part, "whole" if whole else "reaction", on or "-", about_, axes, *names)
+        kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", options)
+        found = self._call(kernel, (), t, q, u, z, p, inputs, u_dot)
+        result = {}
+        for k, name in enumerate(names):
+            joint = self.system.joints[name]
+            values = found[..., 6 * k : 6 * k + 6]
+            result[name] = Wrench(
+                values[..., :3], values[..., 3:], on=on or joint.b.body,
+                at=f"{name}.child" if about is None else about_, frame=f"{name}.parent" if expressed_in is None else axes,
+            )  # fmt: skip
+        return result
+
+    def step(self, state: State, dt: float, **options: Any) -> State:
+        """The state a time dt later."""
+        from kinode.solve.simulate import advance
+
+        return advance(self, state, dt, **options)
+
+    # -- machine code ------------------------------------------------------------------------------
+    def kernel(self, name: str | Kernel, lanes: int = 1) -> Machine:
+        """The machine code behind a function: its address and the sizes of its arguments."""
+        kernel = Kernel(name) if isinstance(name, str) else name
+        found = self._machines.get((kernel, lanes))
+        if found is None:
+            from kinode.compile.rolled import make_program
+
+            key = f"{kernel}\n{self._fingerprint}"
+            found = machine.build(key, lanes, lambda: make_program(self.topology, kernel))
+            self._machines[kernel, lanes] = found
+        return found
+
+    def _make_fast(self, name: str, roles: tuple[str, ...], shape: tuple[int, ...]) -> None:
+        """Put a built-in function in the place of a method of this object."""
+        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.initial.z}
+        if "u" not in roles:
+            defaults["u"] = np.zeros(self.n_u)
+        method = getattr(type(self), name)
+        fallback = method.__get__(self)
+        self.__dict__[name] = native.make_callable(
+            self.kernel(name), roles, defaults, shape, fallback, name=name, doc=method.__doc__ or ""
+        )
+
+    def _call(
+        self, name: str | Kernel, roles: tuple[str, ...], t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
+        x: Any = None, shape: tuple[int, ...] | None = None,
+    ) -> Array:  # fmt: skip
+        """Check the arguments and run a kernel, for one state or a batch; prepare the fast way for the next call."""
+        kernel = Kernel(name) if isinstance(name, str) else name
+        single = self.kernel(kernel)
+        size = single.sizes["out"]
+        if roles and kernel.name not in self.__dict__ and size:
+            self._make_fast(kernel.name, roles, shape or (size,))
+        given = {
+            "t": self._argument("t", t, 1), "q": self._argument("q", q, self.n_q),
+            "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)), "z": self._argument("z", z, self.n_z, self.initial.z),
+            "p": self._vector("p", p), "inputs": self._vector("inputs", inputs),
+            "x": self._argument("u_dot" if kernel.name == "effort" else "x", x, single.sizes["x"], np.zeros(single.sizes["x"])),
+        }  # fmt: skip
+        rows = {len(array) for array in given.values() if array.ndim == 2}
+        if len(rows) > 1:
+            shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
+            raise ArgumentError(f"{kernel.name}: the batches differ in their numbers of rows: {shapes}")
+        if not rows:
+            out = call.run(single, given)
+            return out if shape is None else out.reshape(shape)
+        count = rows.pop()
+        lanes = machine.choose_lanes() if count >= LANES_FROM and kernel.name in FAST else 1
+        code = single if lanes == 1 else self.kernel(kernel, lanes)
+        out = call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
+        return out if shape is None else out.reshape(count, *shape)
+
+    def _argument(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
+        if value is None:
+            if default is None:
+                raise ArgumentError(f"{name}: needed and not given")
+            return default
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{name}: numbers are expected, not {value!r:.80}") from None
+        if name == "t":
+            if array.ndim > 1:
+                raise ArgumentError(f"t: one time, or one for each row, not shape {array.shape}")
+            return array.reshape(-1, 1) if array.ndim else array.reshape(1)
+        if array.ndim not in (1, 2) or array.shape[-1] != size:
+            raise ArgumentError(f"{name}: shape ({size},) or (rows, {size}) is expected, not {array.shape}")
+        return array
+
+    def _row(self, name: str, value: Any, size: int) -> Array:
+        array = self._argument(name, value, size)
+        if array.ndim != 1:
+            raise ArgumentError(f"{name}: shape ({size},) is expected, not {array.shape}")
+        return array
+
+    def _vector(self, name: str, value: Any) -> Array:
+        """Parameters or inputs from names, from a vector, or from one for each row."""
+        names = self.topology.parameters if name == "p" else self.topology.inputs
+        default = self.parameters if name == "p" else self.inputs
+        if value is None:
+            return default
+        if not isinstance(value, Mapping):
+            return self._argument(name, value, len(names))
+        found = default.copy()
+        if name == "p":
+            for key, new in self.system.read_parameters(value).items():
+                if key not in names:
+                    raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
+                found[names.index(key)] = self.system.nominal(new)
+            return found
+        for key, new in value.items():
+            if key not in names:
+                raise ArgumentError(unknown("inputs: no input is called", key, names))
+            found[names.index(key)] = self.system.nominal(self.system._reader(key).number(new, None, "value"))
+        return found
+
+    def _frame(self, of: Any) -> str:
+        """A name for a frame that a kernel can be told by; places without a name are refused."""
+        frame = self.system.find_frame(of if not hasattr(of, "com") else of.name)
+        if isinstance(of, str):
+            return of
+        if isinstance(frame, Frame) and (frame.is_plain or frame.name):
+            return str(frame)
+        raise ArgumentError("give the place a name: body.at(..., name=...)")
+
+
+FAST = frozenset({"acceleration", "rate", "effort", "bias", "mass_matrix", "energy", "direction", "loaded_acceleration"})
+
+
+def _split(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array]]:
+    found, start = [], 0
+    for name in names:
+        size = int(np.prod(name.size))
+        part = whole[..., start : start + size]
+        found.append((name.text, part.reshape(*whole.shape[:-1], *name.size)))
+        start += size
+    return found
+
+
+def compile(system: System, formulation: str = "recursive") -> Dynamics:
+    """A system as functions of machine code."""
+    return Dynamics(system, formulation)

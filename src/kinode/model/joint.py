@@ -1,0 +1,222 @@
+"""What all joints share: their fields, how these are read, initial values.
+
+A joint is one class.  Its mechanics stand in canonical axes (about or along z; the user's axis goes
+into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that
+maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
+``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
+reaction directions, files and drawing are derived.  ``form`` holds the joint's own numbers (a screw's
+pitch); it is an argument so that one traced step serves every joint of a kind.  The kinds are in joints.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import (
+    IDENTITY3,
+    Pose,
+    rotation_to_axis,
+    solve_spd,
+)
+from kinode.errors import ModelError
+from kinode.model.fields import (
+    Component,
+    Reader,
+    Spec,
+    Value,
+    Values,
+    frame,
+    laws_per_coordinate,
+    per_coordinate,
+    special,
+    vector,
+)
+from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
+
+JOINTS: dict[str, type[Joint]] = {}
+
+# Unit of a coordinate -> unit of what is derived from it.
+DERIVED = {
+    "coordinate": {"angle": "angle", "length": "length"},
+    "rate": {"angle": "angular_velocity", "length": "velocity"},
+    "effort": {"angle": "moment", "length": "force"},
+    "stiffness": {"angle": "rotational_stiffness", "length": "stiffness"},
+    "damping": {"angle": "rotational_damping", "length": "damping"},
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint is built for; recorded and checked against results, never a force."""
+
+    lower: Value | None = None
+    upper: Value | None = None
+    effort: Value | None = None
+    speed: Value | None = None
+
+
+@dataclass(frozen=True)
+class Joint(Component):
+    """Connects frame a (the parent side) to frame b (the child side)."""
+
+    section: ClassVar[str] = "joints"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
+    n_q: ClassVar[int] = 0
+    quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
+
+    a: Frame = frame("parent side: a body, a named frame or a place on a body")
+    b: Frame = frame("child side")
+    at: tuple[Value, Value, Value] = vector("length", "the joint's point, the same in both bodies' axes", ZERO)
+    q: Values | None = special("initial", "initial coordinates, exact")
+    u: Values | None = special("initial_rate", "initial speeds, exact")
+    guess: Values | None = special("initial", "where assembly starts to look for the coordinates")
+    motion: Values | None = laws_per_coordinate("coordinate", "prescribed motion, a law of time")
+    speed: Values | None = laws_per_coordinate("rate", "prescribed speed, a law of time")
+    effort: Values | None = laws_per_coordinate("effort", "force or moment along the freedom, a law")
+    stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
+    neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
+    damping: Values | None = per_coordinate("damping", "effort -damping u")
+    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force")
+
+    # -- mechanics, in canonical axes --------------------------------------------------------------
+    @property
+    def n_u(self) -> int:
+        return len(self.coordinates)
+
+    def form(self, resolve: Resolve) -> Array:
+        """The joint's own numbers."""
+        return np.empty(0)
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        """Rotation from the given axes of F and M to the canonical ones."""
+        return IDENTITY3
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        raise NotImplementedError
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        raise NotImplementedError
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return u
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        raise NotImplementedError
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        """The coordinates of an allowed pose of plain numbers."""
+        raise NotImplementedError
+
+    def effort_wrench(self, q: Array, form: Array) -> Array:
+        """Wrench of unit efforts in M: T with S'T = 1 and without part in the reaction."""
+        S = self.motion_subspace(q, form)
+        return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
+
+    # -- initial values ----------------------------------------------------------------------------
+    def neutral_q(self) -> Array:
+        q = np.zeros(self.n_q)
+        if self.quaternion is not None:
+            q[self.quaternion] = 1.0
+        return q
+
+    def initial_q(self, resolve: Resolve) -> Array:
+        """q at the start, as far as it is given."""
+        given = self.q if self.q is not None else self.guess
+        return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
+
+    def initial_u(self, resolve: Resolve) -> Array:
+        return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
+
+    # -- reading -----------------------------------------------------------------------------------
+    @classmethod
+    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED[spec.dimension or ""][kind], field))
+
+    @classmethod
+    def read_laws_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is not None and field == "motion":
+            raise reader.fail(field, f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles")
+        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, DERIVED[spec.dimension or ""][kind], field))
+
+    @classmethod
+    def _each(cls, raw: Any, field: str, reader: Reader, read: Any) -> Values:
+        n = len(cls.coordinates)
+        if n == 0:
+            raise reader.fail(field, f"a {cls.kind} joint has no freedom")
+        if n == 1 and not isinstance(raw, (list, tuple, np.ndarray)):
+            raw = [raw]
+        kinds = iter(kind for _, kind in cls.coordinates)
+        return reader.sequence(raw, n, field, lambda item: read(item, next(kinds)))
+
+    @classmethod
+    def read_initial(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is None:
+            return cls._each(raw, field, reader, lambda item, kind: reader.number(item, kind, field))
+        head = cls.quaternion
+        if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
+            raise reader.fail(field, f"{cls.n_q} numbers are expected: {'x, y, z, ' if head else ''}quaternion w, x, y, z")
+        places = tuple(reader.number(item, "length", field) for item in raw[:head])
+        return places + read_quaternion(reader, list(raw[head:]), field)
+
+    @classmethod
+    def read_initial_rate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED["rate"][kind], field))
+
+    @classmethod
+    def read_limits(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Limits:
+        if isinstance(raw, Limits):
+            return raw
+        if len(cls.coordinates) != 1:
+            raise reader.fail(field, f"limits belong to a joint with one freedom; a {cls.kind} joint has {len(cls.coordinates)}")
+        kind = cls.coordinates[0][1]
+        if isinstance(raw, (list, tuple)):
+            raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
+        if not isinstance(raw, dict) or set(raw) - {"lower", "upper", "effort", "speed"}:
+            raise reader.fail(field, "takes [lower, upper] or a mapping with lower, upper, effort, speed")
+        unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
+        found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
+        lower, upper = found.get("lower"), found.get("upper")
+        if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
+            raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
+        return Limits(**found)
+
+    @classmethod
+    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        return read_axis(reader, raw, field)
+
+    def check(self) -> None:
+        """Refuse combinations that cannot hold."""
+        if self.motion is not None and self.speed is not None:
+            raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
+        if self.motion is not None and (self.q is not None or self.u is not None):
+            field = "q" if self.q is not None else "u"
+            raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
+        if self.speed is not None and self.u is not None:
+            raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
+        if self.a.body == self.b.body:
+            raise ModelError(f"joins {self.a.body} to itself", component=self.name)
+
+    @property
+    def driven(self) -> bool:
+        return self.motion is not None or self.speed is not None
+
+
+def register_joint(cls: type[Joint]) -> type[Joint]:
+    """Make a joint known by its ``kind``."""
+    JOINTS[cls.kind] = cls
+    return cls
+
+
+@dataclass(frozen=True)
+class AxialJoint(Joint):
+    """A joint with one axis."""
+
+    axis: Any = special("axis", "x, y, z, -x, -y, -z or three numbers, in the joint's axes", "z")
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        v = axis_vector(self.axis)
+        return rotation_to_axis([resolve(x) for x in v], [float(nominal(x)) for x in v])
