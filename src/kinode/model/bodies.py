@@ -277,22 +277,26 @@ class Body(Component):
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        rigid = self.rigid_inertia(nominal)
+        shape = self.shape if self._from_shape else None
+        xx, yy, zz, xy, xz, yz = (float(nominal(x)) for x in (shape.inertia() if shape else self.inertia))
         c = np.array([float(nominal(x)) for x in self.center()])
-        J = np.asarray(rigid.J, dtype=float) - mass * ((c @ c) * np.eye(3) - np.outer(c, c))
-        scale = max(abs(J).max(), 1e-300)
+        # Rounding in what was given, and in the shift by c; a radius of gyration below a nanometer is none.
+        scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * (c @ c) + 1e-18)
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        where = ""
+        if self.about == "origin" and shape is None:
+            J -= mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+            where = f" (about the center of mass, {mass:g} kg at {tuple(map(float, c))})"
+        elif scale == 0.0:
+            return
         moments = np.linalg.eigvalsh(J)
-        where = "" if self.about == "com" else f" (about the center of mass, {mass:g} kg at {tuple(c)})"
-        if moments[0] < -1e-9 * scale:
-            raise ModelError(
-                f"no body has it: the principal moments{where} are {_list(moments)}, and none may be negative",
-                component=self.name, field="inertia",
-            )  # fmt: skip
-        if moments[0] + moments[1] < moments[2] - 1e-6 * scale:
-            raise ModelError(
-                f"no body has it: of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others",
-                component=self.name, field="inertia",
-            )  # fmt: skip
+        problem = None
+        if moments[0] < -1e-9 * scale - noise:
+            problem = f"the principal moments{where} are {_list(moments)}, and none may be negative"
+        elif moments[0] + moments[1] < moments[2] - 1e-6 * scale - noise:
+            problem = f"of the principal moments{where} {_list(moments)} the largest exceeds the sum of the others"
+        if problem is not None:
+            raise ModelError(f"no body has it: {problem}", component=self.name, field="inertia")
 
 
 def _list(values: Array) -> str:

@@ -72,11 +72,12 @@ def read_look(reader: Reader, raw: Any, field: str) -> Look:
     if role not in ROLES:
         raise reader.fail(f"{field}.role", f"must be visual or collision, not {role!r}")
     if (kind == "mesh") != isinstance(file, str):
-        raise reader.fail(f"{field}.file", "a mesh needs the name of its file" if kind == "mesh" else f"a {kind} has no file")
+        message = "a mesh needs the name of its file" if kind == "mesh" else f"a {kind} has no file"
+        raise reader.fail(f"{field}.file", message)
 
     def numbers(name: str, count: int, default: Any) -> Numbers:
-        given = raw.get(name, default)
-        return tuple(float(x) for x in reader.sequence(given, count, f"{field}.{name}", lambda x: _plain(reader, x, f"{field}.{name}")))
+        where = f"{field}.{name}"
+        return reader.sequence(raw.get(name, default), count, where, lambda x: _plain(reader, x, where))
 
     return Look(
         kind,
