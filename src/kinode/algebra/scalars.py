@@ -234,6 +234,8 @@ class Dual:
                 return Dual(self.value + other.value, self.rate + other.rate, self.level)
             if other.level > self.level:
                 return Dual(self + other.value, other.rate, other.level)
+        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+            return NotImplemented
         return Dual(self.value + other, self.rate, self.level)
 
     __radd__ = __add__
@@ -244,6 +246,8 @@ class Dual:
                 return Dual(self.value - other.value, self.rate - other.rate, self.level)
             if other.level > self.level:
                 return Dual(self - other.value, -other.rate, other.level)
+        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+            return NotImplemented
         return Dual(self.value - other, self.rate, self.level)
 
     def __rsub__(self, other: Scalar) -> Dual:
@@ -255,6 +259,8 @@ class Dual:
                 return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate, self.level)
             if other.level > self.level:
                 return Dual(self * other.value, self * other.rate, other.level)
+        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+            return NotImplemented
         return Dual(self.value * other, self.rate * other, self.level)
 
     __rmul__ = __mul__

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number, rate
+from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import (
     ArticulatedInertia,
     Pose,
@@ -63,7 +63,7 @@ def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array
     centripetal = X_PF.R.T @ cross(w_P, cross(w_P, X_PF.p)) + cross(w_F, cross(w_F, X.p))
     c_w = cross(w_M, w_r)
     c_v = X.R.T @ centripetal + 2.0 * cross(w_M, v_r) + cross(w_r, v_r)
-    if mechanics.n_u and not all(is_number(x) for x in np.asarray(mechanics.motion_subspace(q, form), dtype=object).flat):
+    if mechanics.n_u:
         bias = rate(lambda x: mechanics.motion_subspace(x, form) @ u, q, mechanics.rate_map(q, u))
         c_w, c_v = c_w + bias[:3], c_v + bias[3:]
     return Moved(X, S, w_M + w_r, c_w, c_v)

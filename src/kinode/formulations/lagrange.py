@@ -1,0 +1,358 @@
+"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q [SPEC 1.2, equation (1)], on a tree.
+
+The independent check of the recursive formulation.  It shares with it only what the joints say of their
+poses (``transform``, ``rate_map``) and how laws are read; motion subspaces, link inertias, recursions and the
+symbolic derivatives of prescribed motions are not used here.  Every body is placed by its own chain of poses,
+every velocity is the derivative of a pose, and prescribed motion comes in by differentiating by t.
+
+With x = (t, q, z) and x_dot = (1, N u, z_dot), twice the kinetic energy is the quadratic form
+``pair(V, V)`` of the bodies' velocities V(x, x_dot), which are linear in x_dot.  For each direction n_i of N,
+
+    n_i . (d/dt dT/dx_dot - dT/dx)  =  n_i . (Q - dV/dx)
+
+holds with unit quaternions too, because n_i runs along the motions that are possible and the equations are
+the same for every way to continue T beyond unit length.  Loops and reactions are not dealt with here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinode.algebra.expressions import Expression
+from kinode.algebra.scalars import Array, Scalar, rate, tidy, value_and_rate
+from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, cross, dot, solve_spd
+from kinode.formulations.snapshot import EMPTY, Snapshot
+from kinode.model.fields import Value
+from kinode.model.frames import Frame
+from kinode.model.joints import Joint
+from kinode.model.system import joint_frame
+from kinode.topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far, A being the carrier."""
+
+    body: str
+    carrier: str
+    joint: Joint
+    reversed: bool
+    near: Pose
+    far: Pose
+    form: Array
+    mass: Scalar
+    center: Array
+    J: Array  # about the center, in body axes
+
+
+class Motion(NamedTuple):
+    """How a body changes along a direction: rates of its pose, velocity of its center, angular velocity in body axes."""
+
+    R_dot: Array
+    p_dot: Array
+    v: Array
+    w: Array
+
+
+class Energies(Snapshot):
+    """One instant of a system as Lagrange sees it: poses, and what follows from differentiating them."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        t: Scalar,
+        q: Array,
+        u: Array,
+        z: Array = EMPTY,
+        p: Array = EMPTY,
+        inputs: Array = EMPTY,
+        *,
+        effort: Array | None = None,
+        wrenches: Mapping[str, tuple[Array, Array]] | None = None,
+        u_dot: Array | None = None,
+    ) -> None:
+        super().__init__(topology, t, q, u, z, p, inputs, effort=effort, wrenches=wrenches, u_dot=u_dot, full=True)
+        self._constants = {name: value for name, value in self._names.items() if name != "t"}
+
+    # -- the configuration x = (t, q, z) -------------------------------------------------------------
+    @cached_property
+    def x(self) -> Array:
+        return np.concatenate([np.array([self.t], dtype=object), self.q, self.z])
+
+    def law_at(self, value: Value, t: Scalar) -> Scalar:
+        """A law of time, at another time than the snapshot's (a dual, say)."""
+
+        def lookup(name: str) -> Scalar:
+            if name == "t":
+                return t
+            if name in self._constants:
+                return self._constants[name]
+            signal = self.system.signals.get(name)
+            return self.law_at(self.system.parameters[name].value if signal is None else signal.law, t)
+
+        return value.evaluate(lookup, self.call) if isinstance(value, Expression) else value
+
+    def coordinates(self, name: str, x: Array) -> Array:
+        """q of any joint, as a function of x."""
+        topology, joint = self.topology, self.system.joints[name]
+        if name in topology.q_of:
+            return x[1 : 1 + topology.n_q][topology.q_of[name]]
+        if name in topology.z_of:
+            return x[1 + topology.n_q :][topology.z_of[name]]
+        if name in topology.couplings:
+            coupling = topology.couplings[name]
+            leader = self.coordinates(coupling.leader, x)
+            return self.resolve(coupling.ratio) * leader + self.resolve(coupling.offset)
+        if joint.motion is not None:
+            return np.array([self.law_at(law, x[0]) for law in joint.motion], dtype=object)
+        return EMPTY
+
+    def flow(self, x: Array, u: Array, t_dot: Scalar) -> Array:
+        """x_dot; with ``t_dot`` zero only what u moves: the columns of N for unit speeds."""
+        topology = self.topology
+        x_dot = np.zeros(len(x), dtype=object)
+        x_dot[0] = t_dot
+        for name, where in topology.q_of.items():
+            rates = self.system.joints[name].rate_map(self.coordinates(name, x), u[topology.u_of[name]])
+            x_dot[1 + where.start : 1 + where.stop] = rates
+        for name, where in topology.z_of.items():
+            joint, start = self.system.joints[name], 1 + topology.n_q
+            assert joint.speed is not None
+            speed = np.array([self.law_at(law, x[0]) * t_dot for law in joint.speed], dtype=object)
+            x_dot[start + where.start : start + where.stop] = joint.rate_map(self.coordinates(name, x), speed)
+        return x_dot
+
+    @cached_property
+    def x_dot(self) -> Array:
+        return self.flow(self.x, self.u, 1.0)
+
+    @cached_property
+    def x_ddot(self) -> Array:
+        """With u_dot = 0: what N_dot u and the prescribed motions contribute."""
+        return rate(lambda x: self.flow(x, self.u, 1.0), self.x, self.x_dot)
+
+    @cached_property
+    def directions(self) -> list[Array]:
+        """The columns of N: how x changes for a unit of each speed."""
+        return [self.flow(self.x, unit, 0.0) for unit in np.eye(self.topology.n_u)]
+
+    # -- poses and velocities ----------------------------------------------------------------------
+    @cached_property
+    def limbs(self) -> list[Limb]:
+        found = []
+        for node in self.topology.full.nodes:
+            joint, body = node.joint, self.system.bodies[node.bodies[0]]
+            C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
+            sides = [joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child")]
+            near, far = reversed(sides) if node.reversed else sides
+            rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
+            J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
+            form = joint.form(self.resolve)
+            limb = Limb(body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J)
+            found.append(limb)
+        return found
+
+    def place_bodies(self, x: Array) -> Array:
+        """The poses of all bodies as rows of (R, p), 12 numbers each, from the joints' transforms alone."""
+        poses = {"world": Pose(IDENTITY3, ZERO3)}
+        rows = []
+        for limb in self.limbs:
+            X = limb.joint.transform(self.coordinates(limb.joint.name, x), limb.form)
+            X_WB = poses[limb.carrier] @ limb.near @ (X.inverse() if limb.reversed else X) @ limb.far
+            poses[limb.body] = X_WB
+            rows.append(np.concatenate([X_WB.R.ravel(), X_WB.p]))
+        return np.array(rows, dtype=object)
+
+    def move_bodies(self, x: Array, along: Array) -> dict[str, Motion]:
+        """How every body moves while x changes at ``along``, by differentiating its pose."""
+        found = {}
+        values, rates = value_and_rate(self.place_bodies, x, along)
+        for limb, value, change in zip(self.limbs, values, rates, strict=True):
+            R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
+            turn = R.T @ R_dot
+            w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
+            found[limb.body] = Motion(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
+        return found
+
+    def pair(self, one: Mapping[str, Motion], two: Mapping[str, Motion]) -> Scalar:
+        """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
+        total: Scalar = 0.0
+        for limb in self.limbs:
+            a, b = one[limb.body], two[limb.body]
+            total = total + limb.mass * dot(a.v, b.v) + dot(a.w, limb.J @ b.w)
+        return total
+
+    @cached_property
+    def body_poses(self) -> dict[str, Pose]:
+        rows = self.place_bodies(self.x)
+        found = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
+        return {"world": Pose(IDENTITY3, ZERO3), **found}
+
+    @cached_property
+    def body_motions(self) -> dict[str, Motion]:
+        """The actual motion."""
+        still = Motion(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
+        return {"world": still, **self.move_bodies(self.x, self.x_dot)}
+
+    @cached_property
+    def virtual(self) -> list[dict[str, Motion]]:
+        """The motions that unit speeds make possible."""
+        return [self.move_bodies(self.x, n) for n in self.directions]
+
+    # -- the equations -----------------------------------------------------------------------------
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """A = d2T/du du, the bilinear form for each pair of unit speeds."""
+        n = self.topology.n_u
+        A = np.zeros((n, n), dtype=object)
+        for i in range(n):
+            for j in range(i + 1):
+                A[i, j] = A[j, i] = self.pair(self.virtual[i], self.virtual[j])
+        return A
+
+    @cached_property
+    def inertial_bias(self) -> Array:
+        """D: n_i . (d/dt dT/dx_dot - dT/dx) with u_dot = 0."""
+        x, x_dot = self.x, self.x_dot
+
+        def momenta(y: Array) -> Array:
+            V = self.move_bodies(y, x_dot)
+            return np.array([self.pair(self.move_bodies(y, n), V) for n in self.directions], dtype=object)
+
+        def double_energy(y: Array) -> Array:
+            V = self.move_bodies(y, x_dot)
+            return np.array([self.pair(V, V)], dtype=object)
+
+        grown = rate(momenta, x, x_dot)
+        turned = self.move_bodies(x, self.x_ddot)
+        return tidy(
+            [
+                grown[i] + self.pair(self.virtual[i], turned) - 0.5 * rate(double_energy, x, n)[0]
+                for i, n in enumerate(self.directions)
+            ]
+        )
+
+    def potential_at(self, x: Array) -> Array:
+        """Energy of gravity and joint stiffness as a function of x."""
+        total: Scalar = 0.0
+        for limb, row in zip(self.limbs, self.place_bodies(x), strict=True):
+            total = total - limb.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ limb.center)
+        for joint in self.system.joints.values():
+            if joint.stiffness is not None:
+                neutral = joint.neutral or (0.0,) * joint.n_u
+                for k, q, q_0 in zip(joint.stiffness, self.coordinates(joint.name, x), neutral, strict=True):
+                    stretch = q - self.resolve(q_0)
+                    total = total + 0.5 * self.resolve(k) * stretch * stretch
+        return np.array([total], dtype=object)
+
+    @cached_property
+    def generalized_force(self) -> Array:
+        """Q - dV/dx along each direction: virtual work of loads and efforts, and the slope of the potential."""
+        loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
+        total = []
+        for n, V in zip(self.directions, self.virtual, strict=True):
+            Q = -rate(self.potential_at, self.x, n)[0]
+            for load in loads:
+                if load.on.body != "world":
+                    point = self.pose(load.on).p if load.at is None else load.at
+                    Q = Q + self._virtual_power(load.on.body, point, load.force, load.moment, V)
+            for body, (force, moment) in self.wrenches.items():
+                if body != "world":
+                    Q = Q + self._virtual_power(body, self.body_poses[body].p, force, moment, V)
+            total.append(Q)
+        return tidy(total) + self._effort_work()
+
+    def _virtual_power(self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, Motion]) -> Scalar:
+        X, motion = self.body_poses[body], V[body]
+        arm = X.R.T @ (point - X.p)  # the point as a place on the body
+        return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
+
+    def _effort_work(self) -> Array:
+        """Of drives and damping in the joints, and of extra efforts."""
+        topology = self.topology
+        total = np.zeros(topology.n_u, dtype=object)
+        for name, joint in self.system.joints.items():
+            shares = self.effort_shares(name)
+            tau = shares["drive"] + shares["damping"]
+            if name in topology.u_of:
+                total[topology.u_of[name]] += tau
+            elif joint.n_u and name in topology.couplings:
+                for i, n in enumerate(self.directions):
+                    total[i] = total[i] + dot(tau, rate(lambda x, name=name: self.coordinates(name, x), self.x, n))
+        return total if self.extra_effort is None else total + self.extra_effort
+
+    @cached_property
+    def bias_effort(self) -> Array:
+        return self.generalized_force - self.inertial_bias
+
+    @cached_property
+    def u_dot(self) -> Array:
+        if self.given_u_dot is not None:
+            return self.given_u_dot
+        return tidy(solve_spd(self.mass_matrix, self.bias_effort))
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        return tidy(self.mass_matrix @ self.u_dot - self.bias_effort)
+
+    # -- what laws and elements ask ------------------------------------------------------------------
+    def pose(self, frame: Frame) -> Pose:
+        return self.body_poses[frame.body] @ frame.pose(self.resolve)
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        X, motion = self.body_poses[frame.body], self.body_motions[frame.body]
+        return X.R @ motion.w, motion.p_dot + motion.R_dot @ frame.pose(self.resolve).p
+
+    def _find_joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
+        topology = self.topology
+        q = self.coordinates(name, self.x)
+        if name in topology.u_of:
+            return q, self.u[topology.u_of[name]], None
+        if name in topology.z_of:
+            laws = self.system.joints[name].speed or ()
+            return q, tidy([self.law_at(law, self.t) for law in laws]), None
+        return q, rate(lambda x: self.coordinates(name, x), self.x, self.x_dot), None
+
+    def joint_effort(self, name: str) -> Array:
+        shares = self.effort_shares(name)
+        return shares["drive"] + shares["spring"] + shares["damping"]
+
+    @cached_property
+    def kinetic_energy(self) -> Scalar:
+        return 0.5 * self.pair(self.body_motions, self.body_motions)
+
+    @cached_property
+    def potential_energy(self) -> Scalar:
+        own = self.potential_at(self.x)[0]
+        return own + sum((element.potential(self) for element in self.system.elements.values()), 0.0)
+
+    @cached_property
+    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
+        P, L, first, mass = ZERO3, ZERO3, ZERO3, 0.0
+        for limb in self.limbs:
+            X, motion = self.body_poses[limb.body], self.body_motions[limb.body]
+            momentum, place = limb.mass * motion.v, X.p + X.R @ limb.center
+            P, mass, first = P + momentum, mass + limb.mass, first + limb.mass * place
+            L = L + cross(place, momentum) + X.R @ (limb.J @ motion.w)
+        return P, L, first, mass
+
+
+def accelerations(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
+    """u_dot, from A u_dot + D = Q."""
+    return Energies(topology, t, q, u, z, p, inputs).u_dot
+
+
+def mass_matrix(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
+    """A, the Hessian of the kinetic energy by the speeds."""
+    return Energies(topology, t, q, u, z, p, inputs).mass_matrix
+
+
+def bias(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
+    """D - Q: the efforts that hold the system at u_dot = 0, beyond the model's own."""
+    return -Energies(topology, t, q, u, z, p, inputs).bias_effort

@@ -1,0 +1,105 @@
+"""The ways of deriving the equations, by name: each takes the same numbers and gives outputs of the same names.
+
+A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows on every output that both give.
+
+    u_dot                accelerations of the state
+    mass_matrix          M
+    bias                 h with M u_dot + h = added effort, the model's own laws being part of h
+    effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
+    kinetic_energy, potential_energy
+    momentum, angular_momentum    of all bodies, about the world's origin, in world axes
+    reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.formulations.lagrange import Energies
+from kinode.formulations.snapshot import EMPTY, Snapshot
+from kinode.topology import Topology
+
+OUTPUTS = (
+    "u_dot", "mass_matrix", "bias", "effort", "kinetic_energy", "potential_energy", "momentum", "angular_momentum",
+    "reactions",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """One instant, in one kind of number; ``u_dot`` is what inverse dynamics asks for."""
+
+    t: Scalar
+    q: Array
+    u: Array
+    z: Array = EMPTY
+    p: Array = EMPTY
+    inputs: Array = EMPTY
+    u_dot: Array | None = None
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A way of deriving the equations: ``applies`` gives the reason why not, or None."""
+
+    name: str
+    outputs: frozenset[str]
+    applies: Callable[[Topology], str | None]
+    evaluate: Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]
+
+
+FORMULATIONS: dict[str, Formulation] = {}
+
+
+def register_formulation(formulation: Formulation) -> Formulation:
+    """Make a formulation known by its name."""
+    unknown = formulation.outputs - set(OUTPUTS)
+    if unknown:
+        raise ValueError(f"{formulation.name}: no output is called {', '.join(sorted(unknown))}")
+    FORMULATIONS[formulation.name] = formulation
+    return formulation
+
+
+def tree_only(topology: Topology) -> str | None:
+    """The reason why a formulation for trees does not apply."""
+    if not topology.cuts:
+        return None
+    names = ", ".join(cut.joint.name for cut in topology.cuts)
+    return f"the system has loops, closed by {names}"
+
+
+_READ: dict[str, Callable[[Snapshot], Any]] = {
+    "u_dot": lambda s: s.u_dot,
+    "mass_matrix": lambda s: s.mass_matrix,
+    "bias": lambda s: -s.bias_effort,
+    "kinetic_energy": lambda s: s.kinetic_energy,
+    "potential_energy": lambda s: s.potential_energy,
+    "momentum": lambda s: s.momenta[0],
+    "angular_momentum": lambda s: s.momenta[1],
+    "reactions": lambda s: {name: s.reaction(name) for name in s.full.node_named},
+}
+
+
+def _from_snapshot(
+    kind: type[Snapshot],
+) -> Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]:
+    def evaluate(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+        n = numbers
+        state = (topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+        free = kind(*state)
+        found = {name: read(free) for name, read in _READ.items() if name in wanted}
+        if "effort" in wanted:
+            u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
+            found["effort"] = kind(*state, u_dot=u_dot).inverse_effort
+        return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+
+    return evaluate
+
+
+register_formulation(Formulation("recursive", frozenset(OUTPUTS), tree_only, _from_snapshot(Snapshot)))
+register_formulation(Formulation("lagrange", frozenset(OUTPUTS) - {"reactions"}, tree_only, _from_snapshot(Energies)))
