@@ -1,0 +1,1 @@
+"""The description of a mechanism: System and the records that it holds."""

@@ -13,7 +13,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, Vector, choice, number, special, vector
-from kinode.model.frames import ZERO, Frame, Resolve
+from kinode.model.frames import ZERO, Frame, Resolve, check_frame_name, read_place
 from kinode.model.looks import Look, read_look
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Shape:
     def size(self, name: str) -> Any:
         return dict(self.sizes)[name]
 
-    def volume(self) -> Value:
+    def volume(self) -> Any:
         if self.kind == "box":
             return self.size("x") * self.size("y") * self.size("z")
         if self.kind == "cylinder":
@@ -48,7 +48,7 @@ class Shape:
         raise ModelError("a rod is thin: give its mass, not a density", field="density")
 
     def total_mass(self) -> Value:
-        return self.mass if self.mass is not None else self.density * self.volume()  # type: ignore[operator]
+        return self.mass if self.mass is not None else self.density * self.volume()
 
     def com(self) -> Vector:
         if self.kind != "rod":
@@ -71,7 +71,9 @@ class Shape:
             length = self.size("length")
             r2 = self.size("radius") ** 2 if self.kind == "cylinder" else 0.0
             across = m * (3.0 * r2 + length**2) / 12.0
-            principal = tuple(m * r2 * 0.5 if axis == self.size("axis") else across for axis in AXES)
+            along = AXES.index(self.size("axis"))
+            principal = (across, across, across)
+            principal = (*principal[:along], m * r2 * 0.5, *principal[along + 1 :])
         return (*principal, 0.0, 0.0, 0.0)
 
 
@@ -113,7 +115,7 @@ def read_shape(reader: Reader, raw: Any, name: str) -> Shape:
     allowed = {*SHAPE_SIZES[kind], "mass", "density", "at"} | ({"axis"} if kind in ("cylinder", "rod") else set())
     for key in given:
         if key not in allowed:
-            raise reader.fail(name, f"a {kind} has no {key!r}; it takes {', '.join(sorted(allowed))}")
+            raise reader.fail(f"{name}.{key}", f"a {kind} has no {key!r}; it takes {', '.join(sorted(allowed))}")
     sizes: list[tuple[str, Any]] = []
     for size in SHAPE_SIZES[kind]:
         if size not in given:
@@ -124,7 +126,7 @@ def read_shape(reader: Reader, raw: Any, name: str) -> Shape:
         sizes.append((size, value))
     if "axis" in allowed:
         axis = given.get("axis", "x" if kind == "rod" else "z")
-        if axis not in AXES:
+        if not isinstance(axis, str) or axis not in AXES:
             raise reader.fail(f"{name}.axis", f"must be x, y or z, not {axis!r}")
         sizes.append(("axis", axis))
     if ("mass" in given) and ("density" in given):
@@ -165,7 +167,8 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
         rows = reader.sequence(raw, 3, name, lambda row: reader.sequence(row, 3, name, entry))
         for i, j in ((0, 1), (0, 2), (1, 2)):
             a, b = rows[i][j], rows[j][i]
-            if a != b and not (isinstance(a, float) and isinstance(b, float) and abs(a - b) <= 1e-9 * max(abs(a), abs(b))):
+            plain = isinstance(a, float) and isinstance(b, float)
+            if a != b and not (plain and abs(a - b) <= 1e-9 * max(abs(a), abs(b))):
                 raise reader.fail(name, f"is not symmetric: {AXES[i]}{AXES[j]} and {AXES[j]}{AXES[i]} differ")
         return (rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2])
     if isinstance(raw, (list, tuple)) and len(raw) == 6:
@@ -213,9 +216,11 @@ class Body(Component):
             return raw
         if not isinstance(raw, Mapping):
             raise reader.fail(name, "is a mapping of names to places")
-        from kinode.model.system import read_place
-
-        return tuple(read_place(reader, reader.component, item, f"{name}.{key}", key) for key, item in raw.items())
+        found: dict[str, Frame] = {}
+        for key, item in raw.items():
+            check_frame_name(reader, key, found)
+            found[key] = read_place(reader, reader.component, item, f"{name}.{key}", key)
+        return tuple(found.values())
 
     @classmethod
     def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Look, ...]:
@@ -270,8 +275,9 @@ class Body(Component):
 
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
-        if self._from_shape and any(getattr(self, f) != Body.__dataclass_fields__[f].default for f in ("mass", "center_of_mass", "inertia")):
-            raise ModelError("the shape has a mass or density; leave out mass, com and inertia", component=self.name, field="shape")
+        if self._from_shape and (self.mass, self.center_of_mass, self.inertia) != (0.0, ZERO, NO_INERTIA):
+            message = "the shape has a mass or density; leave out mass, com and inertia"
+            raise ModelError(message, component=self.name, field="shape")
         mass = float(nominal(self.total_mass()))
         if not mass >= 0:
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.tables import Table
 from kinode.errors import ModelError
 from kinode.model.bodies import Body
 from kinode.model.elements import Element
@@ -78,9 +77,8 @@ def _changed_quantity(system: System, old: Parameter | Input | Signal, fields: d
 
 def _changed_table(old: TableRecord, fields: dict[str, Any]) -> TableRecord:
     _check_fields(old.name, fields, ("axes", "values", "method", "outside"))
-    given = {"axes": old.table.axes, "values": old.table.values, "method": old.table.method, "outside": old.table.outside}
     try:
-        return TableRecord(old.name, Table(old.name, **{**given, **fields}))
+        return TableRecord(old.name, dataclasses.replace(old.table, **fields))
     except ModelError as error:
         raise error.located(component=old.name) from None
 
@@ -94,8 +92,8 @@ def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -
 def _follow_frames(system: System, body: Body) -> None:
     """Bring what stands on the body's named frames, its mass center included, to where these are now."""
     for component in list(system.components.values()):
-        moved: dict[str, Frame] = {}
-        for field, spec in component.specs().values():
+        moved: dict[str, Any] = {}
+        for field, _ in component.specs().values():
             frame = getattr(component, field.name)
             if isinstance(frame, Frame) and frame.body == body.name and frame.name is not None:
                 try:

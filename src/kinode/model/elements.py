@@ -94,7 +94,8 @@ class Spring(Element):
         if self.tension is None and self.stiffness == 0.0 and self.damping == 0.0:
             raise ModelError("has neither stiffness, damping nor a tension law", component=self.name)
         if self.tension is not None and (self.stiffness, self.damping, self.free_length) != (0.0, 0.0, 0.0):
-            raise ModelError("give a tension law, or stiffness and damping, not both", component=self.name, field="tension")
+            message = "give a tension law, or stiffness and damping, not both"
+            raise ModelError(message, component=self.name, field="tension")
         if self.a == self.b:
             raise ModelError("both ends are the same point", component=self.name)
         for field in ("stiffness", "damping", "free_length"):

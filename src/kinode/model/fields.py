@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.expressions import Expression, parse
-from kinode.algebra.units import Quantity, check_dimension, parse_quantity
+from kinode.algebra.expressions import Expression, locate, parse
+from kinode.algebra.units import Dimension, Quantity, check_dimension, parse_quantity
 from kinode.errors import LawError, ModelError, UnitError
 
 Value = float | Expression
@@ -89,6 +89,9 @@ def special(shape: str, doc: str, default: Any = None) -> Any:
     return _declare(default, Spec(shape, None, doc))
 
 
+_SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
+
+
 @dataclass(frozen=True)
 class Component:
     """Anything with a name in a system."""
@@ -98,10 +101,13 @@ class Component:
     name: str
 
     @classmethod
-    def specs(cls) -> dict[str, tuple[dataclasses.Field[Any], Spec]]:
+    def specs(cls) -> Mapping[str, tuple[dataclasses.Field[Any], Spec]]:
         """The declared fields, by the names that users write."""
-        declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
-        return {spec.public or f.name: (f, spec) for f, spec in declared}
+        found = _SPECS.get(cls)
+        if found is None:
+            declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
+            found = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
+        return found
 
     def given(self) -> dict[str, Any]:
         """The fields that differ from their defaults."""
@@ -114,11 +120,15 @@ class Component:
     def expressions(self) -> Iterable[tuple[str, Expression]]:
         """Every expression in the component, with the name of its field."""
         for name, (field, _) in self.specs().items():
-            yield from ((name, e) for e in find_expressions(getattr(self, field.name)))
+            value = getattr(self, field.name)
+            if value is not None and type(value) is not float:
+                yield from ((name, e) for e in find_expressions(value))
 
 
 def find_expressions(value: Any) -> Iterable[Expression]:
     """The expressions inside a value, however nested."""
+    if value is None or type(value) in (float, str):
+        return
     if isinstance(value, Expression):
         yield value
     elif isinstance(value, Mapping):
@@ -126,10 +136,11 @@ def find_expressions(value: Any) -> Iterable[Expression]:
             yield from find_expressions(item)
     elif isinstance(value, (tuple, list)):
         for item in value:
-            yield from find_expressions(item)
+            if type(item) is not float:
+                yield from find_expressions(item)
     elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from find_expressions(getattr(value, field.name))
+        for name in value.__dataclass_fields__:
+            yield from find_expressions(getattr(value, name))
 
 
 class Reader:
@@ -158,7 +169,8 @@ class Reader:
         specs = cls.specs()
         for name in raw:
             if name not in specs:
-                raise self.fail(None, unknown(f"{cls.kind or cls.section.rstrip('s')} has no field", name, specs))
+                what = cls.kind or {"bodies": "body", "run": "run"}.get(cls.section, cls.section.rstrip("s"))
+                raise self.fail(str(name), unknown(f"a {what} has no field", name, specs))
         values = {}
         for name, (field, spec) in specs.items():
             if name in raw and not (raw[name] is None and field.default is None):
@@ -180,23 +192,29 @@ class Reader:
         if spec.shape == "frame":
             return self.frame(raw, name)
         if spec.shape == "choice":
-            if raw not in spec.choices:
-                raise self.fail(name, f"{raw!r} is not one of {', '.join(spec.choices)}")
+            if not isinstance(raw, str) or raw not in spec.choices:
+                raise self.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
             return raw
-        if spec.shape == "text":
-            if not isinstance(raw, str):
-                raise self.fail(name, f"text is expected, not {raw!r}")
-            return raw
+        if spec.shape in ("text", "joint"):
+            return self.text(raw, name)
         reader = getattr(cls, f"read_{spec.shape}")
         return reader(self, raw, name, spec)
 
+    def text(self, raw: Any, field: str) -> str:
+        """A word or a sentence; a component stands for its name."""
+        raw = raw.name if isinstance(raw, Component) else raw
+        if not isinstance(raw, str):
+            raise self.fail(field, f"text is expected, not {short(raw)}")
+        return raw
+
     def frame(self, raw: Any, field: str) -> Any:
+        """A body or a place on one."""
         try:
             return self._frame(raw)
         except ModelError as error:
             raise error.located(component=self.component, field=field) from None
 
-    def number(self, raw: Any, dimension: str | None, field: str) -> Value:
+    def number(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         """A constant: a number, a quantity, or arithmetic with declared parameters."""
         value = self._value(raw, dimension, field)
         if isinstance(value, Expression):
@@ -208,13 +226,13 @@ class Reader:
             self._check_expression(value, dimension, field)
         return value
 
-    def law(self, raw: Any, dimension: str | None, field: str) -> Value:
+    def law(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         """A law; its names are checked once the whole system is known."""
         if callable(raw) and not isinstance(raw, Expression):
             raw = raw(self._symbols())
         return self._value(raw, dimension, field)
 
-    def _value(self, raw: Any, dimension: str | None, field: str) -> Value:
+    def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         if isinstance(raw, Expression):
             return raw
         if isinstance(raw, bool) or raw is None:
@@ -224,7 +242,7 @@ class Reader:
                 raise self.fail(field, f"must be finite, not {raw}")
             return float(raw)
         if not isinstance(raw, str):
-            raise self.fail(field, f"a number is expected, not {_short(raw)}")
+            raise self.fail(field, f"a number is expected, not {short(raw)}")
         try:
             quantity = parse_quantity(raw)
             if quantity is not None:
@@ -235,7 +253,7 @@ class Reader:
         except (LawError, UnitError) as error:
             raise error.located(component=self.component, field=field) from None
 
-    def _check_expression(self, value: Expression, dimension: str | None, field: str) -> None:
+    def _check_expression(self, value: Expression, dimension: str | Dimension | None, field: str) -> None:
         try:
             found = value.dimension(lambda name: self.parameters[name].dimension)
         except UnitError as error:
@@ -245,8 +263,6 @@ class Reader:
             check_dimension(quantity, dimension, field=field, component=self.component)
 
     def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
-        from kinode.algebra.expressions import locate
-
         text = value.text()
         return LawError(
             unknown("no parameter is called", name, self.parameters),
@@ -260,13 +276,13 @@ class Reader:
         """A tuple of ``count`` items."""
         if isinstance(raw, np.ndarray):
             raw = raw.tolist()
+        numbers = f"{count} numbers are" if count > 1 else "one number is"
         if isinstance(raw, (str, Mapping)) or not isinstance(raw, Sequence):
-            raise self.fail(field, f"{count} numbers are expected, not {_short(raw)}")
+            raise self.fail(field, f"{numbers} expected, not {short(raw)}")
+        if any(isinstance(item, str) and item.count("(") > item.count(")") for item in raw):
+            raise self.fail(field, f"{numbers} expected; a law was split at its comma: quote the law")
         if len(raw) != count:
-            hint = ""
-            if len(raw) > count and any(isinstance(item, str) and item.count("(") != item.count(")") for item in raw):
-                hint = "; a law that holds a comma has to be quoted: quote the law"
-            raise self.fail(field, f"{count} numbers are expected, not {len(raw)}{hint}")
+            raise self.fail(field, f"{numbers} expected, not {len(raw)}")
         return tuple(read(item) for item in raw)
 
     def vector(self, raw: Any, dimension: str | None, field: str) -> Vector:
@@ -280,6 +296,7 @@ def unknown(message: str, name: object, known: Iterable[str]) -> str:
     return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
 
 
-def _short(raw: Any) -> str:
+def short(raw: Any) -> str:
+    """A value in few words, for messages."""
     text = repr(raw)
     return text if len(text) <= 60 else text[:57] + "..."

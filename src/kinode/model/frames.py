@@ -129,7 +129,7 @@ def check_frame_name(reader: Reader, name: Any, taken: Iterable[str | None]) -> 
     if not isinstance(name, str) or not NAME.match(name):
         raise reader.fail("frames", f"{name!r} is no name: use letters, digits and _, starting with a letter")
     if name.partition(".")[0] in FRAME_WORDS:
-        raise reader.fail("frames", f"a frame cannot be called {name!r}, which has a meaning of its own; choose another name")
+        raise reader.fail("frames", f"{name!r} has a meaning of its own and cannot name a frame; choose another")
     if name in taken:
         raise reader.fail("frames", f"has a frame {name!r} already")
 
@@ -181,7 +181,7 @@ def read_axis(reader: Reader, raw: Any, field: str) -> Any:
         if not length > 1e-12:
             raise reader.fail(field, "an axis needs a direction; this one has no length")
         if abs(length - 1.0) > ROUNDING:
-            return tuple(float(x) / length for x in values)  # type: ignore[arg-type]
+            return tuple(float(x) / length for x in values)
     return values
 
 

@@ -10,6 +10,7 @@ pitch); it is an argument so that one traced step serves every joint of a kind. 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -134,13 +135,16 @@ class Joint(Component):
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
-        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED[spec.dimension or ""][kind], field))
+        units = DERIVED[spec.dimension or ""]
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
 
     @classmethod
     def read_laws_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
         if cls.quaternion is not None and field == "motion":
-            raise reader.fail(field, f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles")
-        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, DERIVED[spec.dimension or ""][kind], field))
+            message = f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles"
+            raise reader.fail(field, message)
+        units = DERIVED[spec.dimension or ""]
+        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, units[kind], field))
 
     @classmethod
     def _each(cls, raw: Any, field: str, reader: Reader, read: Any) -> Values:
@@ -158,7 +162,8 @@ class Joint(Component):
             return cls._each(raw, field, reader, lambda item, kind: reader.number(item, kind, field))
         head = cls.quaternion
         if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
-            raise reader.fail(field, f"{cls.n_q} numbers are expected: {'x, y, z, ' if head else ''}quaternion w, x, y, z")
+            parts = f"{'x, y, z, ' if head else ''}quaternion w, x, y, z"
+            raise reader.fail(field, f"{cls.n_q} numbers are expected: {parts}")
         places = tuple(reader.number(item, "length", field) for item in raw[:head])
         return places + read_quaternion(reader, list(raw[head:]), field)
 
@@ -171,11 +176,12 @@ class Joint(Component):
         if isinstance(raw, Limits):
             return raw
         if len(cls.coordinates) != 1:
-            raise reader.fail(field, f"limits belong to a joint with one freedom; a {cls.kind} joint has {len(cls.coordinates)}")
+            has = f"a {cls.kind} joint has {len(cls.coordinates)}"
+            raise reader.fail(field, f"limits belong to a joint with one freedom; {has}")
         kind = cls.coordinates[0][1]
         if isinstance(raw, (list, tuple)):
             raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
-        if not isinstance(raw, dict) or set(raw) - {"lower", "upper", "effort", "speed"}:
+        if not isinstance(raw, Mapping) or set(raw) - {"lower", "upper", "effort", "speed"}:
             raise reader.fail(field, "takes [lower, upper] or a mapping with lower, upper, effort, speed")
         unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
         found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -236,7 +237,8 @@ class Spherical(Joint):
     @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
         if field in ("stiffness", "neutral"):
-            raise reader.fail(field, f"a {cls.kind} joint turns by a quaternion and has no angle to act on; use an effort law")
+            message = f"a {cls.kind} joint turns by a quaternion and has no angle to act on; use an effort law"
+            raise reader.fail(field, message)
         return super().read_per_coordinate(reader, raw, field, spec)
 
 
@@ -285,7 +287,7 @@ class Free(Spherical):
     def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
         if isinstance(raw, tuple):
             raw = {raw[0]: raw[1]}
-        if not isinstance(raw, dict):
+        if not isinstance(raw, Mapping):
             raise reader.fail(field, "takes one of rpy, quaternion, matrix, turns")
         return read_rotation(reader, raw, field)
 

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinode.algebra.expressions import Expression, locate
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
 from kinode.model.elements import Element, Spring
@@ -104,23 +102,26 @@ def find_quantity(system: System, text: str) -> QuantityName:
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
         return _joint_quantity(text, component, rest, axes)
     if isinstance(component, Body):
-        first, _, tail = rest.partition(".")
-        if first and first not in FRAME_QUANTITIES:
-            try:
-                frame = system.find_frame(f"{owner}.{first}")
-            except ModelError:
-                message = unknown(f"{owner} has neither a quantity nor a frame called", first, FRAME_QUANTITIES)
-                raise LawError(message, text=text, position=len(owner) + 1) from None
-            return _pick(text, f"{owner}.{first}", "frame", tail, FRAME_QUANTITIES, frame, axes)
-        return _pick(text, owner, "frame", rest, FRAME_QUANTITIES, Frame(owner), axes)
+        return _body_quantity(text, component, rest, axes)
     if isinstance(component, Element):
-        table = {name: (unit, _element_parts(component, name), "velocity") for name, unit in component.quantities.items()}
+        parts: tuple[str, ...] = () if isinstance(component, Spring) else XYZ
+        table = {name: (unit, parts, "velocity") for name, unit in component.quantities.items()}
         return _pick(text, owner, "element", rest, table, None, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
 
 
-def _element_parts(element: Element, name: str) -> tuple[str, ...]:
-    return () if isinstance(element, Spring) else XYZ
+def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:
+    """Of the body itself, or of one of its named frames, whose names may hold points."""
+    first = rest.partition(".")[0]
+    if not first or first in FRAME_QUANTITIES:
+        return _pick(text, body.name, "frame", rest, FRAME_QUANTITIES, Frame(body.name), axes)
+    for frame in (body.com, *body.frames):
+        if rest == frame.name or rest.startswith(f"{frame.name}."):
+            tail = rest[len(frame.name or "") + 1 :]
+            return _pick(text, f"{body.name}.{frame.name}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+    known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
+    raise LawError(message, text=text, position=len(body.name) + 1)
 
 
 def _split_owner(system: System, head: str, text: str) -> tuple[str, str]:
@@ -175,7 +176,7 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> Q
     kinds = tuple(kind for _, kind in joint.coordinates)
     if head == "q":
         names_q, kinds_q = coordinate_names(joint)
-        return make("q", names_q if len(names_q) > 1 else (), tail, kinds_q if len(kinds_q) > 1 else kinds_q[0] if kinds_q else "angle", "position")
+        return make("q", _parts(names_q), tail, _units(kinds_q, "angle"), "position")
     units = {"u": "rate", "u_dot": "second", "effort": "effort"}
     if head in units:
         share, _, part = tail.partition(".")
@@ -187,11 +188,20 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> Q
         needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
         if head == "effort" and not joint.driven:
             needs = "velocity"
-        return make(quantity, names if len(names) > 1 else (), tail, each if len(each) > 1 else each[0] if each else "moment", needs)
+        return make(quantity, _parts(names), tail, _units(each, "moment"), needs)
     if rest == "power":
         return make("power", (), "", "power", "acceleration")
     known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
-    raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=min(len(joint.name) + 1, len(text) - 1))
+    position = min(len(joint.name) + 1, len(text) - 1)
+    raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=position)
+
+
+def _parts(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if len(names) > 1 else ()
+
+
+def _units(kinds: tuple[str, ...], default: str) -> str | tuple[str, ...]:
+    return kinds if len(kinds) > 1 else kinds[0] if kinds else default
 
 
 def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -201,68 +211,3 @@ def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     places = ("x", "y", "z")[: joint.quaternion]
     turns = ("qw", "qx", "qy", "qz")
     return places + turns, ("length",) * len(places) + ("dimensionless",) * 4
-
-
-def check_laws(system: System) -> None:
-    """Every name in every law exists and may be used there; signals do not go in a circle."""
-    for component in system.components.values():
-        for field, expression in _laws_of(component):
-            timely = isinstance(component, Joint) and field in ("motion", "speed")
-            local = {"length", "rate"} if isinstance(component, Spring) and field == "tension" else set()
-            for name in sorted(expression.names() - local):
-                _check_name(system, component.name, field, expression, name, timely)
-            for table in expression.calls():
-                if table not in system.tables:
-                    raise LawError(unknown("no table is called", table, system.tables), component=component.name, field=field)
-    _check_circles(system)
-
-
-def _laws_of(component: object) -> Iterable[tuple[str, Expression]]:
-    if isinstance(component, Signal):
-        return [("law", component.law)] if isinstance(component.law, Expression) else []
-    if isinstance(component, Joint | Element):
-        return component.expressions()
-    return []
-
-
-def _check_name(system: System, component: str, field: str, expression: Expression, name: str, timely: bool) -> None:
-    text = expression.text()
-    try:
-        found = find_quantity(system, name)
-    except LawError as error:
-        raise LawError(error.message, text=text, position=locate(text, name), component=component, field=field) from None
-    problem = None
-    if found.size != ():
-        problem = f"{name} has {len(found.parts)} parts; write {name}.{found.parts[0]}" if not found.axes else f"{name} is not a single number"
-    elif found.needs == "acceleration":
-        problem = f"{name} depends on accelerations or reactions, which laws cannot use"
-    elif timely and found.sort not in ("time", "parameter", "input", "signal"):
-        problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
-    if problem:
-        raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
-    if timely and found.sort == "signal":
-        law = system.signals[name].law
-        if isinstance(law, Expression):
-            for inner in sorted(law.names()):
-                _check_name(system, component, field, law, inner, timely)
-
-
-def _check_circles(system: System) -> None:
-    """Depth-first over signals and spring laws; a circle is named in full."""
-    state: dict[str, int] = {}
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if state.get(name) == 2:
-            return
-        if name in path:
-            circle = " -> ".join((*path[path.index(name) :], name))
-            raise LawError(f"depends on itself: {circle}", component=name, field="law")
-        law = system.signals[name].law
-        if isinstance(law, Expression):
-            for inner in sorted(law.names()):
-                if inner in system.signals:
-                    visit(inner, (*path, name))
-        state[name] = 2
-
-    for name in system.signals:
-        visit(name, ())

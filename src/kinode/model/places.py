@@ -70,7 +70,9 @@ def find_named_frame(system: System, name: str) -> Frame:
         if isinstance(component, Joint) and part in ("parent", "child"):
             return joint_frame(component, part)
         if isinstance(component, Joint) and part:
-            raise ModelError(unknown(f"the joint {owner} has the frames parent and child, not", part, ("parent", "child")))
+            raise ModelError(
+                unknown(f"the joint {owner} has the frames parent and child, not", part, ("parent", "child"))
+            )
         raise ModelError(f"{owner} is a {sort(component)}, not a body or frame")
     named = [f"{body.name}.{f.name}" for body in (system.world, *system.bodies.values()) for f in body.frames]
     raise ModelError(unknown("no body or frame is called", name, [*system.bodies, "world", *named]))

@@ -1,14 +1,17 @@
-"""The small records: parameters, inputs, signals, tables, couplings."""
+"""The small records: parameters, inputs, signals, tables, couplings, defaults of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
+from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.tables import Table
 from kinode.algebra.units import Dimension
-from kinode.errors import ModelError
-from kinode.model.fields import Component, Value, number, special
+from kinode.errors import LawError, ModelError
+from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, short, special, unknown
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 
@@ -46,7 +49,7 @@ class TableRecord(Component):
     """A table that laws can call."""
 
     section: ClassVar[str] = "tables"
-    table: Table | None = None
+    table: Table
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class Gear(Constraint):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
     kind: ClassVar[str] = "gear"
-    input: str = special("text", "the joint that follows", ...)
-    output: str = special("text", "the joint that leads", ...)
+    input: str = special("joint", "the joint that follows", ...)
+    output: str = special("joint", "the joint that leads", ...)
     ratio: Value = number(None, "input.q for a unit of output.q")
     offset: Value = number(None, "input.q where output.q is 0", 0.0)
 
@@ -80,12 +83,89 @@ class Gear(Constraint):
         for field in ("input", "output"):
             joint = system.joints.get(getattr(self, field))
             if joint is None:
-                raise ModelError(f"no joint is called {getattr(self, field)!r}", component=self.name, field=field)
+                message = unknown("no joint is called", getattr(self, field), system.joints)
+                raise ModelError(message, component=self.name, field=field)
             if joint.n_u != 1:
-                raise ModelError(f"{joint.name} has {joint.n_u} freedoms; a gear ties joints with one", component=self.name, field=field)
+                message = f"{joint.name} has {joint.n_u} freedoms; a gear ties joints with one"
+                raise ModelError(message, component=self.name, field=field)
         if self.input == self.output:
             raise ModelError("ties a joint to itself", component=self.name)
         if system.joints[self.input].driven:
             raise ModelError(f"{self.input} has a prescribed motion already", component=self.name, field="input")
         if self.ratio == 0.0:
             raise ModelError("must not be zero", component=self.name, field="ratio")
+
+
+METHODS = ("dopri5", "dop853", "rk4", "stiff")
+
+
+@dataclass(frozen=True)
+class RunDefaults(Component):
+    """How a model is simulated where the caller says nothing else."""
+
+    section: ClassVar[str] = "run"
+    until: Value | None = number("time", "end of the simulation", None)
+    t0: Value | None = number("time", "start of the simulation", None)
+    step: Value | None = number("time", "step of rk4, or largest step", None)
+    method: str | None = choice(METHODS, "integration method", None)
+    rtol: Value | None = number("dimensionless", "relative tolerance", None)
+    atol: Value | None = number(None, "absolute tolerance", None)
+    times: Values | None = special("times", "times of output, increasing")
+
+    @classmethod
+    def read_times(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if not isinstance(raw, (list, tuple)) or len(raw) < 2:
+            raise reader.fail(field, "takes two or more times, increasing")
+        times = reader.sequence(raw, len(raw), field, lambda item: _plain(reader, item, "time", field))
+        if any(b <= a for a, b in pairwise(times)):
+            raise reader.fail(field, "must increase")
+        return times
+
+    @classmethod
+    def read_all(cls, reader: Reader, raw: Any) -> dict[str, Any]:
+        """The given defaults, checked, as plain numbers."""
+        if not isinstance(raw, Mapping):
+            raise reader.fail(None, f"takes {', '.join(cls.specs())}")
+        given = cls("run", **reader.read_component(cls, raw)).given()
+        for field, value in given.items():
+            if isinstance(value, Expression):
+                raise reader.fail(field, f"a plain number is expected, not {value.short()}")
+            if field in ("step", "rtol", "atol") and value <= 0:
+                raise reader.fail(field, f"must be positive, not {value:g}")
+        if "until" in given and given["until"] <= given.get("t0", 0.0):
+            raise reader.fail("until", f"must come after the start, {given.get('t0', 0.0):g} s")
+        return given
+
+
+class Symbols:
+    """What a law written as a Python function is given: ``s.t``, ``s["elbow.q"]``."""
+
+    def __init__(self) -> None:
+        self.t = Expression("name", ("t",))
+
+    def __getitem__(self, name: str) -> Expression:
+        found = parse(name)
+        if not isinstance(found, Expression) or found.op != "name":
+            raise LawError(f"{name!r} is not the name of a quantity")
+        return found
+
+    def call(self, table: str, *args: Any) -> Expression:
+        """The value of a table."""
+        return Expression("call", (table, *args))
+
+
+def _plain(reader: Reader, raw: Any, dimension: Dimension | str | None, field: str) -> float:
+    value = reader.number(raw, dimension, field)
+    if not isinstance(value, float):
+        raise reader.fail(field, f"a plain number is expected, not {short(raw)}")
+    return value
+
+
+def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | None) -> tuple[float, float]:
+    """Lowest and highest value of a parameter, which its present value has to respect."""
+    low, high = reader.sequence(raw, 2, "bounds", lambda item: _plain(reader, item, dimension, "bounds"))
+    if low > high:
+        raise reader.fail("bounds", f"the lower bound {low:g} is above the upper bound {high:g}")
+    if not low <= value <= high:
+        raise reader.fail("value", f"{value:g} is outside its bounds ({low:g}, {high:g})")
+    return low, high

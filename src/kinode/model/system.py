@@ -7,8 +7,8 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 from __future__ import annotations
 
 import copy as copying
-import re
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -16,35 +16,69 @@ from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, Expression
 from kinode.algebra.tables import Table, read_table_file
 from kinode.algebra.units import Dimension, parse_quantity
 from kinode.errors import LawError, ModelError
+from kinode.model import places
 from kinode.model.bodies import Body
 from kinode.model.elements import ELEMENTS, Element
-from kinode.model.fields import Component, Reader, Value, Vector, unknown
-from kinode.model.frames import ZERO, Frame, read_rotation
+from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
+from kinode.model.frames import NAME, ROTATIONS, Frame
 from kinode.model.joints import JOINTS, Joint
-from kinode.model.quantities import CONSTRAINTS, Constraint, Input, Parameter, Signal, TableRecord
+from kinode.model.quantities import (
+    CONSTRAINTS,
+    Constraint,
+    Input,
+    Parameter,
+    RunDefaults,
+    Signal,
+    Symbols,
+    TableRecord,
+    read_bounds,
+)
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
+__all__ = ["System", "joint_frame"]
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS})
 C = TypeVar("C", bound=Component)
+joint_frame = places.joint_frame
 
 
 class System:
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        self.name = str(name)
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError(f"a system needs a name in text, not {short(name)}", component="system", field="name")
+        self.name = name
         self.components: dict[str, Component] = {}
         self._sections: dict[str, dict[str, Any]] = {}
+        self._prefixes: set[str] = set()
         self.notes: list[str] = []
+        self._run_defaults: dict[str, Any] = {}
         self._values: dict[str, float] | None = None
         self._world = Body("world", system=self)
-        self.gravity: Vector = self._reader("system").vector(gravity, "acceleration", "gravity")
+        self.gravity = gravity
 
     # -- finding -----------------------------------------------------------------------------------
     @property
     def world(self) -> Body:
         """The ground; its frame is the inertial one."""
         return self._world
+
+    @property
+    def gravity(self) -> Vector:
+        """The acceleration of free fall, in the world's axes; it may hold parameters."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._gravity = self.reader("system").vector(value, "acceleration", "gravity")
+
+    @property
+    def run_defaults(self) -> dict[str, Any]:
+        """What ``kn.simulate`` takes where its caller says nothing: until, step, method, rtol, atol, times."""
+        return self._run_defaults
+
+    @run_defaults.setter
+    def run_defaults(self, values: Mapping[str, Any]) -> None:
+        self._run_defaults = RunDefaults.read_all(self.reader("run"), values)
 
     def _section(self, name: str) -> dict[str, Any]:
         return self._sections.setdefault(name, {})
@@ -82,6 +116,8 @@ class System:
         return {name: record.table for name, record in self._section("tables").items()}
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise ModelError(f"components are found by name, not by {short(name)}")
         if name == "world":
             return self.world
         try:
@@ -89,82 +125,105 @@ class System:
         except KeyError:
             raise ModelError(unknown(f"{self.name} has nothing called", name, self.components)) from None
 
-    def __contains__(self, name: str) -> bool:
-        return name == "world" or name in self.components
+    def __contains__(self, name: object) -> bool:
+        return name == "world" or (isinstance(name, str) and name in self.components)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):
             return NotImplemented
-        return (self.name, self.gravity, self.components, self._world.frames) == (
-            other.name, other.gravity, other.components, other._world.frames,
-        )  # fmt: skip
+        return self._identity() == other._identity()
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<System {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.elements)} elements>"
+        counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.elements)} elements"
+        return f"<System {self.name!r}: {counts}>"
 
     # -- adding ------------------------------------------------------------------------------------
-    def _reader(self, component: str) -> Reader:
+    def reader(self, component: str) -> Reader:
+        """What reads the fields of one component."""
         return Reader(
             component,
             parameters=self.parameters,
             tables=self._section("tables"),
             frame=self.find_frame,
-            symbols=lambda: Symbols(self),
+            symbols=Symbols,
         )
 
-    def _check_name(self, name: str) -> str:
+    _reader = reader
+
+    def check_name(self, name: str) -> str:
+        """Refuse what is no name, is reserved or is taken."""
         if not isinstance(name, str) or not NAME.match(name):
             raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
         if name in RESERVED:
             raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
         if name in self.components:
-            raise ModelError(f"the name {name!r} is taken by a {_sort(self.components[name])} already", component=name)
+            taken = places.sort(self.components[name])
+            raise ModelError(f"the name {name!r} is taken by a {taken} already", component=name)
+        if name in self._prefixes:
+            raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
+        for prefix in _prefixes(name):
+            if prefix in RESERVED or prefix in self.components:
+                what = "reserved" if prefix in RESERVED else f"a {places.sort(self.components[prefix])}"
+                raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
         return name
 
     def _put(self, component: C) -> C:
         self.components[component.name] = component
         self._section(component.section)[component.name] = component
+        if "." in component.name:
+            self._prefixes.update(_prefixes(component.name))
         self._values = None
         return component
 
-    def _remove(self, name: str) -> None:
-        del self._section(self.components.pop(name).section)[name]
+    def add_component(self, component: C) -> C:
+        """Take in a finished record under its name."""
+        self.check_name(component.name)
+        return self._put(component)
 
-    def _reorder(self, order: list[str]) -> None:
-        """Bring the components back into an order of declaration."""
-        kept = [self.components[name] for name in order if name in self.components]
-        self.components, self._sections = {}, {}
-        for component in kept:
-            self._put(component)
+    def replace(self, component: C) -> C:
+        """Put a record in the place of the one that has its name."""
+        return self._put(component)
+
+    def replace_body(self, body: Body) -> None:
+        """The same for a body, which may be the world."""
+        if body.name == "world":
+            self._world = body
+        else:
+            self._put(body)
+
+    def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
+        """The value of a parameter or input, with its dimension as far as it is known."""
+        value = self.reader(name).number(raw, None, "value")
+        found = _dimension(raw, value, self.parameters)
+        if expected is not None and found is not None and found != expected:
+            message = f"{raw if isinstance(raw, str) else short(raw)} is in {found.unit}; {expected.unit} is needed"
+            raise ModelError(message, component=name, field="value")
+        return value, expected if found is None else found
 
     def parameter(self, name: str, value: Any, *, bounds: Any = None, note: str = "") -> Expression:
         """Declare a parameter; what comes back can be calculated with wherever a number may stand."""
-        self._check_name(name)
-        reader = self._reader(name)
-        number = reader.number(value, None, "value")
-        dimension = _dimension(value, number, self.parameters)
-        limits = None
-        if bounds is not None:
-            low, high = reader.sequence(bounds, 2, "bounds", lambda x: reader.number(x, None, "bounds"))
-            limits = (float(low), float(high))
-            if not limits[0] <= self.nominal(number) <= limits[1]:
-                raise ModelError(f"{self.nominal(number):g} is outside its bounds {limits}", component=name, field="value")
-        self._put(Parameter(name, number, dimension, limits, note))
+        self.check_name(name)
+        reader = self.reader(name)
+        number, dimension = self.read_value(name, value)
+        limits = None if bounds is None else read_bounds(reader, bounds, self.nominal(number), dimension)
+        self._put(Parameter(name, number, dimension, limits, reader.text(note, "note")))
         return Expression("name", (name,))
 
     def input(self, name: str, value: Any = 0.0) -> Expression:
         """Declare a number that comes from outside."""
-        self._check_name(name)
-        number = self._reader(name).number(value, None, "value")
-        self._put(Input(name, number, _dimension(value, number, self.parameters)))
+        self.check_name(name)
+        self._put(Input(name, *self.read_value(name, value)))
         return Expression("name", (name,))
 
     def signal(self, name: str, law: Any) -> Expression:
         """Give a law a name."""
-        self._check_name(name)
-        self._put(Signal(name, self._reader(name).law(law, None, "law")))
+        self.check_name(name)
+        self._put(Signal(name, self.reader(name).law(law, None, "law")))
         return Expression("name", (name,))
 
     def table(
@@ -172,39 +231,52 @@ class System:
         method: str = "linear", outside: str = "error",
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws."""
-        self._check_name(name)
+        self.check_name(name)
         if (file is None) == (values is None):
             raise ModelError("takes values or a file", component=name)
-        if file is not None:
-            axes, values = read_table_file(file)
-        if axes is None:
+        if file is not None and axes is not None:
+            raise ModelError("the file gives the axes too; leave them out", component=name, field="axes")
+        if file is None and axes is None:
             raise ModelError("needs its axes", component=name, field="axes")
         try:
-            self._put(TableRecord(name, Table.make(name, axes, values, method=method, outside=outside)))
+            axes, values = (axes, values) if file is None else read_table_file(file)
+            # Table checks the words method and outside itself.
+            self._put(TableRecord(name, Table(name, axes, values, method=method, outside=outside)))  # type: ignore[arg-type]
         except ModelError as error:
             raise error.located(component=name) from None
         return lambda *args: Expression("call", (name, *args))
 
     def body(self, name: str, **fields: Any) -> Body:
         """Add a body: mass, com, inertia (about the com, or about="origin"), or a shape."""
-        body = self._make(Body, name, fields)
+        self.check_name(name)
+        return self._put(self.make_body(name, fields))
+
+    def make_body(self, name: str, fields: Mapping[str, Any]) -> Body:
+        """A body that is not in the system yet."""
+        body = Body(name, system=self, **self.reader(name).read_component(Body, fields))
         body.check(self.nominal)
-        return self._put(body)
+        return body
 
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
         """Join frame a (parent side) to frame b (child side)."""
-        if kind not in JOINTS:
-            raise ModelError(unknown("no joint is called", kind, JOINTS), component=name, field="kind")
+        self.check_name(name)
+        return self._put(self.make_joint(name, kind, {"a": a, "b": b, **fields}))
+
+    def make_joint(self, name: str, kind: str, given: Mapping[str, Any]) -> Joint:
+        """A joint that is not in the system yet."""
+        cls = _find_kind(JOINTS, kind, "joint", name)
+        fields = {key: value for key, value in given.items() if key != "kind"}
         for later in ("friction", "backlash", "stop"):
-            if fields.get(later) is not None:
-                raise ModelError("cannot act yet in this version of kinode; use an effort law", component=name, field=later)
+            if fields.pop(later, None) is not None:
+                message = "cannot act yet in this version of kinode; use an effort law"
+                raise ModelError(message, component=name, field=later)
         if kind == "free":
-            ways = {way: fields.pop(way) for way in ("rpy", "quaternion", "matrix", "turns") if fields.get(way) is not None}
+            ways = {way: fields.pop(way) for way in ROTATIONS if fields.get(way) is not None}
             if ways:
                 fields["rotation"] = ways
-        joint = self._make(JOINTS[kind], name, {"a": a, "b": b, **fields})
+        joint = cls(name, **self.reader(name).read_component(cls, fields))
         joint.check()
-        return self._put(joint)
+        return joint
 
     def fixed(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
         """Hold b rigidly to a."""
@@ -244,17 +316,27 @@ class System:
 
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
         """Tie coordinates together: gear."""
-        if kind not in CONSTRAINTS:
-            raise ModelError(unknown("no constraint is called", kind, CONSTRAINTS), component=name, field="kind")
-        return self._put(self._make(CONSTRAINTS[kind], name, fields))
+        self.check_name(name)
+        return self._put(self.make_constraint(name, kind, fields))
+
+    def make_constraint(self, name: str, kind: str, given: Mapping[str, Any]) -> Constraint:
+        """A constraint that is not in the system yet."""
+        cls = _find_kind(CONSTRAINTS, kind, "constraint", name)
+        fields = {key: value for key, value in given.items() if key != "kind"}
+        return cls(name, **self.reader(name).read_component(cls, fields))
 
     def element(self, name: str, kind: str, **fields: Any) -> Element:
         """Add an element by its kind: spring, force, moment."""
-        if kind not in ELEMENTS:
-            raise ModelError(unknown("no element is called", kind, ELEMENTS), component=name, field="kind")
-        element = self._make(ELEMENTS[kind], name, fields)
+        self.check_name(name)
+        return self._put(self.make_element(name, kind, fields))
+
+    def make_element(self, name: str, kind: str, given: Mapping[str, Any]) -> Element:
+        """An element that is not in the system yet."""
+        cls = _find_kind(ELEMENTS, kind, "element", name)
+        fields = {key: value for key, value in given.items() if key != "kind"}
+        element = cls(name, **self.reader(name).read_component(cls, fields))
         element.check()
-        return self._put(element)
+        return element
 
     def spring(self, name: str, a: Any, b: Any, **fields: Any) -> Element:
         """A spring and damper between two points."""
@@ -268,119 +350,26 @@ class System:
         """A moment on a body."""
         return self.element(name, "moment", on=on, moment=moment, **fields)
 
-    def _make(self, cls: type[C], name: str, fields: Mapping[str, Any]) -> C:
-        self._check_name(name)
-        values = self._reader(name).read_component(cls, fields)
-        if cls is Body:
-            values["system"] = self
-        return cls(name, **values)
-
-    # -- frames ------------------------------------------------------------------------------------
+    # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
         """A frame on a body, kept if it has a name."""
-        owner = self[body]
-        found = read_place(self._reader(body), body, given, name or "at", name)
-        if name is not None:
-            if any(f.name == name for f in owner.frames) or name == "com":
-                raise ModelError(f"has a frame {name!r} already", component=body)
-            changed = replace(owner, frames=(*owner.frames, found))
-            if body == "world":
-                self._world = changed
-            else:
-                self._put(changed)
-        return found
+        return places.place(self, body, given, name)
 
     def find_frame(self, raw: Any) -> Frame:
         """The frame meant by a frame, a body, a name such as upper.tip or elbow.child, or {body, at, rpy}."""
-        if isinstance(raw, Frame):
-            if raw.body not in self:
-                raise ModelError(f"{raw.body!r} is a body of another system")
-            return raw
-        if isinstance(raw, Body):
-            if raw.name not in self or raw.system is not self:
-                raise ModelError(f"body {raw.name!r} belongs to another system")
-            return Frame(raw.name)
-        if isinstance(raw, Mapping):
-            if not isinstance(raw.get("body"), str):
-                raise ModelError("a place needs its body: {body: upper, at: [x, y, z]}")
-            given = {key: value for key, value in raw.items() if key != "body"}
-            base = self.find_frame(raw["body"])
-            if not base.is_plain:
-                raise ModelError(f"{raw['body']} is a frame already; name its body")
-            return read_place(self._reader(base.body), base.body, given, "at", None)
-        if not isinstance(raw, str):
-            raise ModelError(f"a body or frame is expected, not {raw!r}")
-        return self._find_named_frame(raw)
+        return places.find_frame(self, raw)
 
-    def _find_named_frame(self, name: str) -> Frame:
-        if name in self and isinstance(self[name], Body):
-            return Frame(name)
-        owner, _, part = name.rpartition(".")
-        if owner in self:
-            component = self[owner]
-            if isinstance(component, Body):
-                if part == "com":
-                    return component.com
-                for frame in component.frames:
-                    if frame.name == part:
-                        return frame
-                names = [f.name or "" for f in component.frames]
-                raise ModelError(unknown(f"{owner} has no frame", part, [*names, "com"]))
-            if isinstance(component, Joint) and part in ("parent", "child"):
-                return joint_frame(component, part)
-        if name in self:
-            raise ModelError(f"{name} is a {_sort(self[name])}, not a body or frame")
-        raise ModelError(unknown("no body or frame is called", name, [*self.bodies, "world"]))
-
-    # -- changing ----------------------------------------------------------------------------------
     def change(self, name: str, **fields: Any) -> Any:
-        """Replace fields of a component; a parameter, input or signal takes ``value`` or ``law``."""
-        old = self[name]
-        if isinstance(old, Parameter | Input | Signal | TableRecord):
-            return self._change_quantity(old, fields)
-        given = {**old.given(), **fields}
-        order = list(self.components)
-        self._remove(name)
-        try:
-            self._readd(old, given)
-        except ModelError:
-            self._put(old)
-            raise
-        finally:
-            self._reorder(order)
-        return self.components[name]
+        """Replace fields of a component; a parameter or input takes ``value``, a signal ``law``."""
+        from kinode.model.changes import change
 
-    def _readd(self, old: Component, given: dict[str, Any]) -> None:
-        if isinstance(old, Body):
-            self.body(old.name, **given)
-        elif isinstance(old, Joint):
-            self.joint(old.name, old.kind, given.pop("a"), given.pop("b"), **given)
-        elif isinstance(old, Element):
-            self.element(old.name, old.kind, **given)
-        else:
-            self.constraint(old.name, old.kind, **given)
-
-    def _change_quantity(self, old: Any, fields: dict[str, Any]) -> Any:
-        allowed = {"law"} if isinstance(old, Signal) else {"value", "bounds", "note"}
-        for key in fields:
-            if key not in allowed:
-                raise ModelError(unknown("has no field", key, allowed), component=old.name)
-        reader = self._reader(old.name)
-        if "law" in fields:
-            fields["law"] = reader.law(fields["law"], None, "law")
-        if "value" in fields:
-            raw = fields["value"]
-            fields["value"] = reader.number(raw, None, "value")
-            found = _dimension(raw, fields["value"], self.parameters)
-            if found is not None and old.dimension is not None and found != old.dimension:
-                raise ModelError(f"{raw} has another dimension than before", component=old.name, field="value")
-        return self._put(replace(old, **fields))
+        return change(self, name, fields)
 
     def copy(self, name: str | None = None) -> System:
         """An independent copy."""
         twin = copying.copy(self)
         twin.name = name or self.name
-        twin.notes = list(self.notes)
+        twin.notes, twin._run_defaults, twin._prefixes = list(self.notes), dict(self._run_defaults), set(self._prefixes)
         twin._world = replace(self._world, system=twin)
         twin.components, twin._sections = {}, {}
         for component in self.components.values():
@@ -397,7 +386,7 @@ class System:
         """
         from kinode.model.subsystems import copy_into
 
-        self._check_name(name)
+        self.check_name(name)
         copy_into(self, name, system, self.world if on is None else on, dict(bind or {}), dict(parameters or {}))
         return self
 
@@ -406,7 +395,7 @@ class System:
         """The plain number of a constant at the parameters' present values."""
         if not isinstance(value, Expression):
             return float(value)
-        return float(value.evaluate(lambda name: self.parameter_values()[name], _no_call))
+        return _evaluate(value, self.parameter_values().__getitem__)
 
     def parameter_values(self, changed: Mapping[str, Any] | None = None) -> dict[str, float]:
         """All parameters as plain numbers; ``changed`` replaces the values of some."""
@@ -416,7 +405,10 @@ class System:
         new = self.read_parameters(changed or {})
         for name, parameter in self.parameters.items():
             value = new.get(name, parameter.value)
-            values[name] = value if isinstance(value, float) else float(value.evaluate(values.__getitem__, _no_call))
+            try:
+                values[name] = value if isinstance(value, float) else _evaluate(value, values.__getitem__)
+            except ModelError as error:
+                raise error.located(component=name, field="value") from None
         if not changed:
             self._values = values
         return values
@@ -428,27 +420,18 @@ class System:
             if name not in self.parameters:
                 raise ModelError(unknown(f"{self.name} has no parameter", name, self.parameters))
             parameter = self.parameters[name]
-            value = self._reader(name).number(raw, None, "value")
-            found = _dimension(raw, value, self.parameters)
-            if found is not None and parameter.dimension is not None and found != parameter.dimension:
-                raise ModelError(f"{raw} has another dimension than the parameter", component=name, field="value")
+            value, _ = self.read_value(name, raw, parameter.dimension)
             if parameter.bounds is not None and isinstance(value, float):
-                low, high = parameter.bounds
-                if not low <= value <= high:
-                    raise ModelError(f"{value:g} is outside its bounds ({low:g}, {high:g})", component=name, field="value")
+                read_bounds(self.reader(name), parameter.bounds, value, None)
             new[name] = value
         return new
 
     # -- checking and showing ----------------------------------------------------------------------
     def check(self) -> None:
         """Everything that can be said only of the whole: names in laws, laws in a circle, inertias."""
-        from kinode.model.names import check_laws
+        from kinode.model.checks import check_system
 
-        for body in self.bodies.values():
-            body.check(self.nominal)
-        for constraint in self.constraints.values():
-            constraint.check(self)
-        check_laws(self)
+        check_system(self)
 
     def summary(self) -> str:
         """A page that says what the system is made of, gravity included."""
@@ -463,51 +446,33 @@ class System:
         save(self, path)
 
 
-class Symbols:
-    """What a law written as a Python function is given: ``s.t``, ``s["elbow.q"]``."""
-
-    def __init__(self, system: System) -> None:
-        self._system = system
-        self.t = Expression("name", ("t",))
-
-    def __getitem__(self, name: str) -> Expression:
-        from kinode.algebra.expressions import parse
-
-        found = parse(name)
-        if not isinstance(found, Expression) or found.op != "name":
-            raise LawError(f"{name!r} is not the name of a quantity")
-        return found
-
-    def call(self, table: str, *args: Any) -> Expression:
-        """The value of a table."""
-        return Expression("call", (table, *args))
+def _find_kind(registry: Mapping[str, type[C]], kind: Any, what: str, name: str) -> type[C]:
+    if not isinstance(kind, str) or kind not in registry:
+        offered = f"; the kinds are {', '.join(registry)}"
+        said = unknown(f"no {what} is called", kind, registry)
+        raise ModelError(said if "?" in said else said + offered, component=name, field="kind")
+    return registry[kind]
 
 
-def read_place(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
-    """A place on a body: three numbers, or a mapping with at and a rotation."""
-    if isinstance(raw, (list, tuple)):
-        raw = {"at": raw}
-    if not isinstance(raw, Mapping):
-        raise reader.fail(field, "a place is [x, y, z] or {at: [x, y, z], rpy: [...]}")
-    for key in raw:
-        if key not in ("at", "rpy", "quaternion", "matrix", "turns"):
-            raise reader.fail(field, unknown("a place has no field", key, ("at", "rpy", "quaternion", "matrix", "turns")))
-    position = reader.vector(raw.get("at", ZERO), "length", field)
-    return Frame(body, position, read_rotation(reader, dict(raw), field), name)
+def _prefixes(name: str) -> list[str]:
+    """The names of subsystems that a dotted name stands in."""
+    words = name.split(".")
+    return [".".join(words[:count]) for count in range(1, len(words))]
 
 
-def joint_frame(joint: Joint, side: str) -> Frame:
-    """F (parent) or M (child) of a joint, in the axes that the user gave."""
-    frame = joint.a if side == "parent" else joint.b
-    return replace(frame.shifted(joint.at), name=None)
+def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
+    raise LawError(f"the table {table} cannot be used in a constant")
 
 
-def _sort(component: Component) -> str:
-    return {"bodies": "body"}.get(component.section, component.section.rstrip("s"))
-
-
-def _no_call(name: str, args: Any) -> Any:
-    raise LawError(f"the table {name} cannot be used in a constant")
+def _evaluate(value: Expression, lookup: Callable[[str], float]) -> float:
+    """The plain number of a constant; one that has none is refused."""
+    try:
+        number = float(value.evaluate(lookup, _no_call))
+    except (ArithmeticError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
+    return number
 
 
 def _dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) -> Dimension | None:

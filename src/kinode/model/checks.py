@@ -1,0 +1,145 @@
+"""What can be said only of a whole system: names in laws, laws in a circle, bodies that nothing holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kinode.algebra.expressions import Expression, locate
+from kinode.errors import LawError, ModelError
+from kinode.model.elements import Element, Spring
+from kinode.model.fields import find_expressions, unknown
+from kinode.model.joint import Joint
+from kinode.model.names import QuantityName, find_quantity
+from kinode.model.quantities import Signal
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+LOCAL = frozenset({"length", "rate"})  # the names that a spring's tension law has for itself
+
+
+def check_system(system: System) -> None:
+    """Bodies are possible and joined, constraints and laws refer to what exists."""
+    for body in system.bodies.values():
+        if any(True for _ in body.expressions()):
+            body.check(system.nominal)
+    for constraint in system.constraints.values():
+        constraint.check(system)
+    check_laws(system)
+    check_joined(system)
+
+
+def check_joined(system: System) -> None:
+    """Every body is connected to the world by joints."""
+    near: dict[str, list[str]] = {name: [] for name in ("world", *system.bodies)}
+    for joint in system.joints.values():
+        near[joint.a.body].append(joint.b.body)
+        near[joint.b.body].append(joint.a.body)
+    found, stack = {"world"}, ["world"]
+    while stack:
+        for other in near[stack.pop()]:
+            if other not in found:
+                found.add(other)
+                stack.append(other)
+    lost = [name for name in system.bodies if name not in found]
+    for name in lost:
+        if not near[name]:
+            message = "is not joined to anything; join it, or let it move freely with a free joint"
+            raise ModelError(message, component=name)
+    if lost:
+        message = f"{', '.join(lost)}: joined to each other but not to the world"
+        raise ModelError(f"{message}; add a joint to the world (free, if it flies)", component=lost[0])
+
+
+def check_laws(system: System) -> None:
+    """Every name in every law exists and may be used there; laws do not go in a circle."""
+    tables = system.tables
+    needs: dict[str, list[str]] = {}
+    for component in system.components.values():
+        for field, expression in _laws_of(component):
+            local = LOCAL if isinstance(component, Spring) and field == "tension" else frozenset()
+            for table in expression.calls() - tables.keys():
+                message = unknown("no table is called", table, tables)
+                raise LawError(message, component=component.name, field=field)
+            timely = isinstance(component, Joint) and field in ("motion", "speed")
+            for name in sorted(expression.names() - local):
+                found = _check_name(system, component.name, field, expression, name, timely)
+                if _is_law(found) and not timely:
+                    needs.setdefault(component.name, []).append(found.owner)
+    _check_circles(needs)
+    for joint in system.joints.values():
+        for field in ("motion", "speed"):
+            for expression in find_expressions(getattr(joint, field)):
+                _check_timely(system, joint.name, field, expression)
+
+
+def _laws_of(component: object) -> Iterable[tuple[str, Expression]]:
+    if isinstance(component, Signal):
+        return [("law", component.law)] if isinstance(component.law, Expression) else []
+    return component.expressions() if isinstance(component, Joint | Element) else []
+
+
+def _is_law(found: QuantityName) -> bool:
+    """Whether a quantity is itself the value of a law, and could lead in a circle."""
+    if found.sort == "joint":
+        return found.quantity in ("effort", "effort.drive")
+    return found.sort == "signal" or (found.sort == "element" and found.quantity in ("tension", "force", "moment"))
+
+
+def _check_name(
+    system: System, component: str, field: str, expression: Expression, name: str, timely: bool
+) -> QuantityName:
+    text = expression.text()
+    try:
+        found = find_quantity(system, name)
+    except LawError as error:
+        place = (locate(text, name) or 0) + (error.position or 0)
+        raise LawError(error.message, text=text, position=place, component=component, field=field) from None
+    problem = None
+    if found.size != ():
+        head, at, axes = name.partition("@")
+        problem = f"{name} has {len(found.parts)} parts; write {head}.{found.parts[0]}{at}{axes}"
+    elif found.needs == "acceleration":
+        problem = f"{name} depends on accelerations or reactions, which laws cannot use"
+    elif timely and found.sort not in ("time", "parameter", "input", "signal"):
+        problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
+    if problem:
+        raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
+    return found
+
+
+def _check_timely(system: System, joint: str, field: str, expression: Expression) -> None:
+    """The signals that a prescribed motion uses, and those that they use, depend on time alone."""
+    signals = system.signals
+    stack, seen = [name for name in expression.names() if name in signals], set()
+    while stack:
+        signal = stack.pop()
+        law = signals[signal].law
+        if signal in seen or not isinstance(law, Expression):
+            continue
+        seen.add(signal)
+        for name in sorted(law.names()):
+            if name in signals:
+                stack.append(name)
+            elif find_quantity(system, name).sort not in ("time", "parameter", "input"):
+                message = f"a prescribed {field} may depend on t, parameters and inputs; {signal} depends on {name}"
+                raise LawError(message, component=joint, field=field)
+
+
+def _check_circles(needs: Mapping[str, Sequence[str]]) -> None:
+    """Depth-first over laws that use the values of laws; a circle is named in full."""
+    done: set[str] = set()
+    for start in needs:
+        path: list[str] = []
+        stack: list[str | None] = [start]
+        while stack:
+            name = stack.pop()
+            if name is None:
+                done.add(path.pop())
+            elif name in path:
+                circle = " -> ".join((*path[path.index(name) :], name))
+                raise LawError(f"depends on itself: {circle}", component=name)
+            elif name not in done:
+                path.append(name)
+                stack += [None, *needs.get(name, ())]
