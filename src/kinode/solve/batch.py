@@ -55,7 +55,7 @@ def processors() -> int:
 
 def _argument(name: str, values: npt.ArrayLike | None, runs: int) -> tuple[Array, int]:
     """The values, flat, one row for each run or one for all, and how many there are in a row."""
-    given = np.zeros(0) if values is None else np.ascontiguousarray(values, dtype=np.float64)
+    given = np.zeros(0) if values is None else np.array(values, dtype=np.float64, order="C")
     if given.ndim == 2 and given.shape[0] != runs:
         raise ValueError(f"{name}: expected one row for each of the {runs} runs, got an array of shape {given.shape}")
     if given.ndim > 2 or given.ndim == 0:

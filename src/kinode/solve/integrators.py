@@ -5,7 +5,7 @@ control.
 |---|---|---|---|
 | ``"dopri5"`` Dormand-Prince 5(4) | 5 | 5 | 6, and 2 in steps that hold a requested time |
 | ``"dop853"`` Dormand-Prince 8(5, 3) | 8 | 7 | 12, and 3 in steps that hold a requested time |
-| ``"rk4"`` classical, fixed step | 4 | 4 (cubic Hermite) | 4 |
+| ``"rk4"`` classical, fixed step | 4 | 3 (cubic), which keeps results of order 4 | 4 |
 
 No Python runs within a step. The compiled loop (adaptive_loops.py, fixed_loops.py) comes back after some 50 ms, so
 that an interrupt, a progress bar and a wish to stop are dealt with here; a run that ends early keeps what it has
@@ -84,12 +84,11 @@ class Solution:
 
 
 def aligned(*shape: int) -> Array:
-    """Zeros that begin at a multiple of 64 bytes, as vector instructions like it; never of size 0."""
-    size = max(1, math.prod(shape))
+    """Zeros that begin at a multiple of 64 bytes, as vector instructions like it."""
+    size = math.prod(shape)
     room = np.zeros(size + 8)
     offset = (-room.ctypes.data % 64) // 8
-    flat = room[offset : offset + size]
-    return flat.reshape(shape) if math.prod(shape) else flat
+    return room[offset : offset + size].reshape(shape)
 
 
 def flat(name: str, values: npt.ArrayLike | None) -> Array:
