@@ -157,12 +157,16 @@ class _Builder:
         if looks:
             fields["meshes"] = looks
         try:
-            self.system.body(name, **fields)
+            try:
+                self.system.body(name, **fields)
+            except ModelError as error:
+                if error.field != "inertia":
+                    raise
+                self.system.body(name, **fields, physical=False)
+                self.notes.append(f"{name}: the inertia is kept, though {error.message}")
         except ModelError as error:
-            if error.field != "inertia":
-                raise error.located(file=self.source.file, line=link.element.line) from None
-            self.system.body(name, **fields, physical=False)
-            self.notes.append(f"{name}: the inertia is kept, though {error.message}")
+            error.component = link.name
+            raise error.located(file=self.source.file, line=link.element.line) from None
 
     def _inertial(self, link: Link) -> dict[str, Any]:
         """Mass, center and inertia of a link, in its axes."""

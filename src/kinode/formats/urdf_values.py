@@ -63,6 +63,12 @@ class Source:
         if raw is None and default is not None:
             return default
         words = self.text(element, attribute, component, field).split()
+        try:
+            quick = tuple([float(word) + 0.0 for word in words])  # + 0.0: no -0.0
+            if len(quick) == count and math.isfinite(sum(quick)) and "_" not in raw:  # type: ignore[operator]
+                return quick
+        except ValueError:
+            pass
         values = tuple(self._float(word, element, attribute, component, field, False) for word in words)
         if len(values) != count:
             raise self.fail(element, f"{attribute} takes {count} numbers, not {len(values)}: {raw!r}", component, field)
@@ -78,7 +84,7 @@ class Source:
             raise self.fail(element, f"{attribute}: {_short(raw)} is not a number{hint}", component, field)
         if math.isnan(value) or (math.isinf(value) and not endless):
             raise self.fail(element, f"{attribute} must be finite, not {raw.strip()}", component, field)
-        return value + 0.0  # no -0.0
+        return value + 0.0
 
     def origin(self, owner: Element, component: str, field: str) -> tuple[Vector3, Rotation | None]:
         """Position and rotation of an origin; None for no rotation."""
@@ -88,7 +94,10 @@ class Source:
         x, y, z = self.numbers(element, "xyz", 3, component, field, (0.0, 0.0, 0.0))
         if "quat_xyzw" in element.attributes:
             return (x, y, z), self._quaternion(element, component, field)
-        rpy = tuple(exact_angle(angle) for angle in self.numbers(element, "rpy", 3, component, field, (0.0, 0.0, 0.0)))
+        rpy = self.numbers(element, "rpy", 3, component, field, (0.0, 0.0, 0.0))
+        if not any(rpy):
+            return (x, y, z), None
+        rpy = tuple(exact_angle(angle) for angle in rpy)
         return (x, y, z), ("rpy", rpy) if any(rpy) else None
 
     def _quaternion(self, element: Element, component: str, field: str) -> Rotation:

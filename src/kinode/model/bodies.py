@@ -295,6 +295,8 @@ class Body(Component):
             where = f" (about the center of mass, {mass:g} kg at {tuple(map(float, c))})"
         elif scale == 0.0:
             return
+        if not np.isfinite(J).all():
+            raise ModelError("is too large to calculate with", component=self.name, field="inertia")
         moments = np.linalg.eigvalsh(J)
         problem = None
         if moments[0] < -1e-9 * scale - noise:

@@ -1,0 +1,498 @@
+"""URDF: what is read, how it is named, and what every kind of wrong file is told."""
+
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kinode.errors import Error, ModelError
+from kinode.formats import load, urdf
+from kinode.model.joints import Limits
+from kinode.model.looks import Look
+from kinode.model.system import System
+from kinode.topology import find_topology
+
+INERTIAL = (
+    '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="-0.02" iyz="0.03"/></inertial>'
+)
+LINK_A = '<link name="a"/>'
+LINK_B = f'<link name="b">{INERTIAL}</link>'
+
+
+def joint(inner: str = "", kind: str = "revolute", name: str = "j", parent: str = "a", child: str = "b") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inner}</joint>'
+
+
+def robot(*parts: str) -> str:
+    """A document with each part on a line of its own, from line 2 on."""
+    return "\n".join(['<?xml version="1.0"?><robot name="r">', *parts, "</robot>"])
+
+
+def link(inner: str) -> str:
+    return f'<link name="b">{inner}</link>'
+
+
+# -- what is read ------------------------------------------------------------------------------------------
+
+
+def test_revolute_joint_with_everything():
+    inner = (
+        '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 0 -2"/>'
+        '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/>'
+    )
+    system = urdf.read(robot(LINK_A, LINK_B, joint(inner)))
+    found = system.joints["j"]
+    assert found.kind == "revolute" and found.axis == "-z"
+    assert found.a.position == (1, 2, 3) and found.a.rotation == ("rpy", (0.1, 0.2, 0.3))
+    assert found.limits == Limits(-1.0, 2.0, 30.0, 4.0) and found.damping == (0.5,)
+    assert system.notes == ["j: friction of 0.25 N*m is recorded here and does not act"]
+    assert system.bodies["b"].mass == 2 and system.bodies["b"].inertia == (0.1, 0.2, 0.25, 0.01, -0.02, 0.03)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ours", "freedoms"),
+    [
+        ("fixed", "fixed", 0), ("continuous", "revolute", 1), ("revolute", "revolute", 1),
+        ("prismatic", "prismatic", 1), ("floating", "free", 6), ("planar", "planar", 3),
+    ],
+)  # fmt: skip
+def test_every_type_of_joint(kind, ours, freedoms):
+    system = urdf.read(robot(LINK_A, LINK_B, joint(kind=kind)))
+    assert system.joints["j"].kind == ours
+    assert find_topology(system).n_u == freedoms
+
+
+def test_limits_of_a_continuous_joint_have_no_travel_and_infinity_is_none():
+    system = urdf.read(
+        robot(LINK_A, LINK_B, joint('<limit lower="-1" upper="1" effort="inf" velocity="3"/>', "continuous"))
+    )
+    assert system.joints["j"].limits == Limits(speed=3.0)
+
+
+def test_axis_is_x_unless_given_and_always_a_unit_vector():
+    assert urdf.read(robot(LINK_A, LINK_B, joint())).joints["j"].axis == "x"
+    axis = urdf.read(robot(LINK_A, LINK_B, joint('<axis xyz="0 3 4"/>'))).joints["j"].axis
+    assert axis == pytest.approx((0, 0.6, 0.8))
+    assert urdf.read(robot(LINK_A, LINK_B, joint('<axis xyz="1e-11 -5 0"/>'))).joints["j"].axis == "-y"
+
+
+def test_right_angles_are_exact():
+    turned = joint('<origin rpy="1.57079632679 -3.14159265359 1.5708"/>')
+    way, rpy = urdf.read(robot(LINK_A, LINK_B, turned)).joints["j"].a.rotation
+    assert (way, rpy) == ("rpy", (math.pi / 2, -math.pi, 1.5708))
+
+
+def test_inertia_is_turned_into_the_axes_of_the_link():
+    rpy = (0.3, -0.4, 0.5)
+    turned = INERTIAL.replace("<inertial>", '<inertial><origin xyz="1 2 3" rpy="0.3 -0.4 0.5"/>')
+    body = urdf.read(robot(link(turned))).bodies["b"]
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+    Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+    R = Rz @ Ry @ Rx
+    expected = R @ np.array([[0.1, 0.01, -0.02], [0.01, 0.2, 0.03], [-0.02, 0.03, 0.25]]) @ R.T
+    assert body.center_of_mass == (1, 2, 3)
+    assert body.inertia == pytest.approx(
+        [expected[i] for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], rel=1e-14
+    )
+
+
+def test_quaternion_origin():
+    system = urdf.read(robot(LINK_A, LINK_B, joint('<origin quat_xyzw="0 0 0.6 0.8"/>')))
+    assert system.joints["j"].a.rotation == ("quaternion", (0.8, 0.0, 0.0, 0.6))
+
+
+def test_looks_are_remembered_and_files_never_opened():
+    looks = (
+        '<visual><origin xyz="1 0 0" rpy="0 0.5 0"/><geometry><mesh filename="package://no/such.dae" scale="2 2 2"/>'
+        '</geometry><material name="grey"/></visual>'
+        '<collision><geometry><box size="1 2 3"/></geometry></collision>'
+        '<collision><geometry><cylinder radius="1" length="2"/></geometry></collision>'
+        '<visual><geometry><sphere radius="4"/></geometry></visual><visual/>'
+    )
+    assert urdf.read(robot(link(looks))).bodies["b"].meshes == (
+        Look("mesh", (2, 2, 2), (1, 0, 0), (0, 0.5, 0), "visual", "package://no/such.dae"),
+        Look("box", (1, 2, 3), role="collision"),
+        Look("cylinder", (1, 2), role="collision"),
+        Look("sphere", (4,)),
+    )
+
+
+def test_look_survives_its_plain_form():
+    system = System("s")
+    looks = (Look("mesh", (1, 1, 1), file="x.stl"), Look("box", (1, 2, 3), (1, 0, 0), role="collision"))
+    body = system.body("b", meshes=[look.plain() for look in looks])
+    assert body.meshes == looks
+
+
+def test_mimic_becomes_a_gear():
+    parts = LINK_A, LINK_B, f'<link name="c">{INERTIAL}</link>', joint()
+    follower = joint('<mimic joint="j" multiplier="-2" offset="0.5"/>', name="k", parent="b", child="c")
+    system = urdf.read(robot(*parts, follower))
+    (gear,) = system.constraints.values()
+    assert (gear.input, gear.output, gear.ratio, gear.offset) == ("k", "j", -2.0, 0.5)
+    assert find_topology(system).n_u == 1
+    assert not urdf.read(robot(*parts, follower), mimic=False).constraints
+
+
+def test_mimic_that_cannot_move_is_held():
+    parts = LINK_A, LINK_B, f'<link name="c">{INERTIAL}</link>', joint(kind="fixed")
+    follower = joint('<mimic joint="j" offset="0.5"/>', name="k", parent="b", child="c")
+    system = urdf.read(robot(*parts, follower))
+    assert system.joints["k"].motion == (0.5,) and not system.constraints
+    assert "held at 0.5" in system.notes[0]
+
+
+def test_base():
+    fixed = urdf.read(robot(LINK_B))
+    assert fixed.joints["base"].kind == "fixed" and find_topology(fixed).n_u == 0
+    free = urdf.read(robot(LINK_B), "free")
+    assert free.joints["base"].kind == "free" and find_topology(free).n_u == 6
+    taken = urdf.read(robot('<link name="base"/>', LINK_B, joint(parent="base")))
+    assert taken.joints["base_joint"].b.body == "base"
+
+
+def test_root_called_world_is_the_world():
+    parts = '<link name="world"/>', LINK_B, joint(parent="world")
+    fixed = urdf.read(robot(*parts))
+    assert list(fixed.bodies) == ["b"] and fixed.joints["j"].a.body == "world"
+    free = urdf.read(robot(f'<link name="world">{INERTIAL}</link>', *parts[1:]), "free")
+    assert list(free.bodies) == ["world_link", "b"]
+
+
+def test_names_are_made_to_fit():
+    names = ("a/b", "a.b", "a_b", "1st", "t", "j", "-", "b")
+    links = [f'<link name="{name}"/>' for name in names]
+    joints = [joint(name="j"), joint(name="j-1", child="a.b"), joint(name="j 1", child="a_b")]
+    joints += [joint(kind="fixed", name=f"f{i}", child=name) for i, name in enumerate(names[3:7])]
+    text = robot(*links, *joints).replace('link="a"', 'link="a/b"')
+    system = urdf.read(text)
+    assert list(system.bodies) == ["a_b_link", "a_b_link_2", "a_b", "link_1st", "t_link", "j_link", "link_", "b"]
+    assert list(system.joints) == ["base", "j", "j_1", "j_1_joint", "f0", "f1", "f2", "f3"]
+    assert "the link 'a/b' is called a_b_link here" in system.notes
+    assert "the joint 'j 1' is called j_1_joint here" in system.notes
+    assert urdf.read(text) == system
+
+
+def test_impossible_inertia_is_kept_and_noted():
+    bad = INERTIAL.replace('izz="0.25"', 'izz="2.5"')
+    system = urdf.read(robot(link(bad)))
+    assert system.bodies["b"].inertia[2] == 2.5 and not system.bodies["b"].physical
+    assert system.notes[0].startswith("b: the inertia is kept, though no body has it: of the principal moments")
+    with pytest.raises(ModelError, match=r"b\.inertia: no body has it"):
+        System("s").body("b", mass=1, inertia=(0.1, 0.2, 2.5))
+
+
+def test_links_without_inertia_may_carry_or_be_carried():
+    massless = '<link name="m"/>'
+    between = robot(LINK_A, massless, LINK_B, joint(child="m"), joint(name="k", parent="m"))
+    assert find_topology(urdf.read(between)).n_u == 2
+    sensor = robot(LINK_A, LINK_B, massless, joint(), joint(kind="fixed", name="k", parent="b", child="m"))
+    assert find_topology(urdf.read(sensor)).n_u == 1
+
+
+def test_other_tools_are_ignored_and_strangers_noted():
+    parts = '<gazebo reference="b"><x/></gazebo>', "<transmission/>", '<material name="m"/>', "<lnk/>", LINK_B
+    assert urdf.read(robot(*parts)).notes == ["<lnk> in <robot> is not known and left out (line 5)"]
+
+
+def test_load_goes_by_suffix_or_content(tmp_path):
+    for name in ("r.urdf", "r.xml", "r.txt"):
+        path = tmp_path / name
+        path.write_text("\n" * (name == "r.txt") + '<robot name="r"><link name="b"/></robot>')
+        assert load(path).name == "r"
+        assert load(path, name="other").name == "other"
+    with pytest.raises(ModelError, match=r"none\.urdf: cannot be read: No such file"):
+        load(tmp_path / "none.urdf")
+    with pytest.raises(ModelError, match="cannot be read"):
+        load(tmp_path / "none")
+
+
+# -- what is wrong -----------------------------------------------------------------------------------------
+
+C = '<link name="c"/>'
+K = joint(name="k", parent="b", child="c")
+BAD = {
+    "empty": ("", "r.urdf:1: is not XML: no element found"),
+    "not XML": ("kinode: 1", "r.urdf:1: is not XML: syntax error"),
+    "cut off": ('<robot name="r">\n<link name="a">', "r.urdf:2: is not XML: no element found"),
+    "wrong end tag": ("<robot>\n</link>", "r.urdf:2: is not XML: mismatched tag"),
+    "encoding": ('<?xml version="1.0" encoding="nonsense"?><robot/>', "r.urdf:1: is not XML"),
+    "document type": (
+        '<!DOCTYPE r [<!ENTITY x "y">]>\n<robot name="&x;"/>',
+        "r.urdf:1: a document type (DOCTYPE) is not accepted",
+    ),
+    "external entity": ('\n<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot/>', "r.urdf:2: a document type (DOCTYPE)"),
+    "SDF": ('<sdf version="1.6"/>', "r.urdf:1: this is SDF; URDF starts with <robot>"),
+    "other root": ("<model/>", "r.urdf:1: the root element is <model>; URDF starts with <robot>"),
+    "xacro": (robot('<xacro:macro name="m"/>', LINK_A), "r.urdf:2: this is a xacro file"),
+    "xacro inside": (robot("<link name='a'>\n<xacro:inertia/></link>"), "r.urdf:3: this is a xacro file"),
+    "xacro value": (
+        robot(link('<inertial><mass value="${m}"/><inertia/></inertial>')),
+        "r.urdf:2: b.inertial.mass: value: '${m}' is not a number; run xacro on the file first",
+    ),
+    "no links": (robot(), "r.urdf:1: the robot has no links"),
+    "link without name": (robot("<link/>"), "r.urdf:2: name: a link needs a name"),
+    "joint without name": (robot(LINK_A, "<joint/>"), "r.urdf:3: name: a joint needs a name"),
+    "two links": (robot(LINK_A, C, LINK_A), "r.urdf:4: a: a link of this name stands in line 2 already"),
+    "two joints": (
+        robot(LINK_A, LINK_B, C, joint(), joint(parent="b", child="c")),
+        "r.urdf:6: j: a joint of this name stands in line 5 already",
+    ),
+    "no type": (robot(LINK_A, '<joint name="j"/>'), 'r.urdf:3: j.type: <joint> needs type="..."'),
+    "unknown type": (
+        robot(LINK_A, LINK_B, joint(kind="revolut")),
+        "r.urdf:4: j.type: no joint of URDF has the type 'revolut'; did you mean revolute?",
+    ),
+    "no parent": (
+        robot(LINK_A, LINK_B, joint().replace('<parent link="a"/>', "")),
+        'r.urdf:4: j.parent: needs <parent link="..."/>',
+    ),
+    "no child": (
+        robot(LINK_A, LINK_B, joint().replace('<child link="b"/>', "")),
+        'r.urdf:4: j.child: needs <child link="..."/>',
+    ),
+    "parent without link": (
+        robot(LINK_A, LINK_B, joint().replace('<parent link="a"/>', "<parent/>")),
+        'r.urdf:4: j.parent: <parent> needs link="..."',
+    ),
+    "unknown link": (
+        robot('<link name="arm"/>', LINK_B, joint(parent="amr")),
+        "r.urdf:4: j.parent: no link is called 'amr'; did you mean arm?",
+    ),
+    "two parents": (
+        robot(LINK_A, LINK_B, C, joint(), joint(name="k", parent="c")),
+        "r.urdf:6: k.child: b is the child of j already (line 5); URDF is a tree",
+    ),
+    "joined to itself": (robot(LINK_A, LINK_B, joint(parent="b")), "r.urdf:4: j: joins b to itself"),
+    "two roots": (robot(LINK_A, LINK_B), "r.urdf:3: b: a, b have no parent; only one link"),
+    "circle": (
+        robot(LINK_A, LINK_B, C, joint(), K, joint(name="l", parent="c", child="a")),
+        "r.urdf:7: l: the joints go in a circle: a <- c <- b <- a",
+    ),
+    "circle apart": (
+        robot(LINK_A, LINK_B, C, joint(parent="c"), K),
+        "r.urdf:5: j: the joints go in a circle: b <- c <- b",
+    ),
+    "no number": (
+        robot(link(INERTIAL.replace('"2"', '"2kg"'))),
+        "r.urdf:2: b.inertial.mass: value: '2kg' is not a number",
+    ),
+    "comma": (
+        robot(link(INERTIAL.replace('"0.1"', '"0,1"'))),
+        "r.urdf:2: b.inertial.inertia: ixx: '0,1' is not a number",
+    ),
+    "grouped digits": (
+        robot(link(INERTIAL.replace('"2"', '"1_0"'))),
+        "r.urdf:2: b.inertial.mass: value: '1_0' is not a number",
+    ),
+    "no mass": (
+        robot(link(INERTIAL.replace('<mass value="2"/>', ""))),
+        "r.urdf:2: b.inertial.mass: an inertial needs <mass .../>",
+    ),
+    "no inertia": (
+        robot(link('<inertial><mass value="2"/></inertial>')),
+        "r.urdf:2: b.inertial.inertia: an inertial needs <inertia .../>",
+    ),
+    "mass without value": (
+        robot(link(INERTIAL.replace(' value="2"', ""))),
+        'r.urdf:2: b.inertial.mass: <mass> needs value="..."',
+    ),
+    "inertia without entry": (
+        robot(link(INERTIAL.replace('ixy="0.01"', ""))),
+        'r.urdf:2: b.inertial.inertia: <inertia> needs ixy="..."',
+    ),
+    "negative mass": (
+        robot(link(INERTIAL.replace('"2"', '"-2"'))),
+        "r.urdf:2: b.inertial.mass: must not be negative, and is -2",
+    ),
+    "mass not finite": (
+        robot(link(INERTIAL.replace('"2"', '"inf"'))),
+        "r.urdf:2: b.inertial.mass: value must be finite, not inf",
+    ),
+    "inertia not finite": (
+        robot(link(INERTIAL.replace('"0.1"', '"nan"'))),
+        "r.urdf:2: b.inertial.inertia: ixx must be finite, not nan",
+    ),
+    "two numbers": (
+        robot(LINK_A, LINK_B, joint('\n<origin xyz="1 2"/>')),
+        "r.urdf:5: j.origin: xyz takes 3 numbers, not 2: '1 2'",
+    ),
+    "four angles": (
+        robot(LINK_A, LINK_B, joint('<origin rpy="0 0 0 1"/>')),
+        "r.urdf:4: j.origin: rpy takes 3 numbers, not 4: '0 0 0 1'",
+    ),
+    "angle in degrees": (
+        robot(LINK_A, LINK_B, joint('<origin rpy="90deg 0 0"/>')),
+        "r.urdf:4: j.origin: rpy: '90deg' is not a number",
+    ),
+    "huge origin": (
+        robot(LINK_A, LINK_B, joint('<origin xyz="1e999 0 0"/>')),
+        "r.urdf:4: j.origin: xyz must be finite, not 1e999",
+    ),
+    "two rotations": (
+        robot(LINK_A, LINK_B, joint('<origin rpy="0 0 0" quat_xyzw="0 0 0 1"/>')),
+        "r.urdf:4: j.origin: give rpy or quat_xyzw, not both",
+    ),
+    "no quaternion": (
+        robot(LINK_A, LINK_B, joint('<origin quat_xyzw="0 0 0 2"/>')),
+        "r.urdf:4: j.origin: quat_xyzw has length 2",
+    ),
+    "axis of no length": (
+        robot(LINK_A, LINK_B, joint('<axis xyz="0 0 0"/>')),
+        "r.urdf:4: j.axis: an axis needs a direction; this one has length 0",
+    ),
+    "axis of two numbers": (
+        robot(LINK_A, LINK_B, joint('<axis xyz="0 1"/>')),
+        "r.urdf:4: j.axis: xyz takes 3 numbers, not 2",
+    ),
+    "limits the wrong way round": (
+        robot(LINK_A, LINK_B, joint('<limit lower="1" upper="-1" effort="1" velocity="1"/>')),
+        "r.urdf:4: j.limit: the lower limit 1 is above the upper limit -1",
+    ),
+    "limit of no number": (
+        robot(LINK_A, LINK_B, joint('<limit lower="low" upper="1"/>')),
+        "r.urdf:4: j.limit.lower: lower: 'low' is not a number",
+    ),
+    "negative damping": (
+        robot(LINK_A, LINK_B, joint('<dynamics damping="-1"/>')),
+        "r.urdf:4: j.dynamics.damping: must not be negative, and is -1",
+    ),
+    "negative friction": (
+        robot(LINK_A, LINK_B, joint('<dynamics friction="-1"/>')),
+        "r.urdf:4: j.dynamics.friction: must not be negative, and is -1",
+    ),
+    "mimic without joint": (
+        robot(LINK_A, LINK_B, joint("<mimic/>")),
+        'r.urdf:4: j.mimic: <mimic> needs joint="..."',
+    ),
+    "mimic of nothing": (
+        robot(LINK_A, LINK_B, joint('<mimic joint="jj"/>')),
+        "r.urdf:4: j.mimic: no joint is called 'jj'; did you mean j? (mimic=False loads the file without it)",
+    ),
+    "mimic of itself": (
+        robot(LINK_A, LINK_B, joint('<mimic joint="j"/>')),
+        "r.urdf:4: j.mimic: mimic joints go in a circle: j -> j",
+    ),
+    "mimics in a circle": (
+        robot(LINK_A, LINK_B, C, joint('<mimic joint="k"/>'), joint('<mimic joint="j"/>', "revolute", "k", "b", "c")),
+        "r.urdf:6: k.mimic: mimic joints go in a circle: k -> j -> k",
+    ),
+    "mimic of a floating joint": (
+        robot(LINK_A, LINK_B, C, joint(kind="floating"), joint('<mimic joint="j"/>', "revolute", "k", "b", "c")),
+        "r.urdf:6: k.mimic: j is floating; only joints with one freedom follow or lead",
+    ),
+    "multiplier": (
+        robot(LINK_A, LINK_B, joint('<mimic joint="j" multiplier="half"/>')),
+        "r.urdf:4: j.mimic.multiplier: multiplier: 'half' is not a number",
+    ),
+    "box of one number": (
+        robot(link('<visual>\n<geometry>\n<box size="1"/></geometry></visual>')),
+        "r.urdf:4: b.visual.box: size takes 3 numbers, not 1",
+    ),
+    "sphere without radius": (
+        robot(link("<collision><geometry><sphere/></geometry></collision>")),
+        'r.urdf:2: b.collision.sphere: <sphere> needs radius="..."',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_file(case):
+    text, expected = BAD[case]
+    with pytest.raises(ModelError) as caught:
+        urdf.read(text.encode(), file="r.urdf")
+    assert str(caught.value).startswith(expected)
+
+
+def test_there_are_enough_bad_files():
+    assert len(BAD) >= 25
+
+
+def test_wrong_base():
+    with pytest.raises(ModelError, match='base is "fixed" or "free", not \'floating\''):
+        urdf.read(robot(LINK_B), "floating")
+
+
+# -- fuzz --------------------------------------------------------------------------------------------------
+
+GOOD = robot(
+    LINK_A,
+    f'<link name="b">{INERTIAL}<visual><geometry><mesh filename="f.stl"/></geometry></visual></link>',
+    f'<link name="c">{INERTIAL}</link>',
+    joint(
+        '<origin xyz="1 2 3" rpy="0 0.5 1"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+    ),
+    joint('<mimic joint="j" multiplier="2" offset="1"/><dynamics damping="1"/>', "prismatic", "k", "b", "c"),
+)
+WORDS = [
+    b"<link", b"</link>", b"<joint", b"/>", b'"', b"nan", b"inf", b"-1", b"1e400", b"0", b" ", b"&lt;", b"&x;",
+    b"<!DOCTYPE x>", b"<![CDATA[", b"\x00", b"\xff", b"\xc3\xa9", b'name="b"', b'type="floating"', b"xacro:", b"${x}",
+    b'encoding="utf-16"', b'encoding="cp500"',
+]  # fmt: skip
+
+
+def survives(data: bytes) -> None:
+    """Ends in an error of kinode or in a system that is what it says."""
+    for base in ("fixed", "free"):
+        try:
+            system = urdf.read(data, base, file="r.urdf")
+            find_topology(system)
+        except Error as error:
+            assert str(error)
+        else:
+            assert isinstance(system, System) and system.copy() == system
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(data):
+    survives(data)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 6))
+@settings(max_examples=150)
+def test_mutated_file(seed, count):
+    chance = random.Random(seed)
+    data = bytearray(GOOD.encode())
+    for _ in range(count):
+        where, what = chance.randrange(len(data)), chance.randrange(4)
+        if what == 0:
+            data[where] = chance.randrange(256)
+        elif what == 1:
+            del data[where : where + chance.randrange(1, 40)]
+        elif what == 2:
+            data[where:where] = chance.choice(WORDS)
+        else:
+            start = chance.randrange(len(data))
+            data[where:where] = data[start : start + chance.randrange(60)]
+    survives(bytes(data))
+
+
+@given(
+    st.sampled_from(["xyz", "rpy", "value", "ixx", "lower", "damping", "multiplier", "name", "type", "link", "joint"]),
+    st.text(),
+)
+@settings(max_examples=100)
+def test_any_text_in_an_attribute(attribute, text):
+    from xml.sax.saxutils import quoteattr
+
+    head, _, tail = GOOD.partition(f'{attribute}="')
+    tail = tail[tail.index('"') + 1 :]
+    survives(f"{head}{attribute}={quoteattr(text)}{tail}".encode("utf-8", "surrogatepass"))
+
+
+NUMBERS = ["0", "-0.0", "1e-320", "1e-200", "1e160", "-1e160", "1.7e308", "-1.7e308", "1e-9", "1", "-1"]
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_extreme_numbers(data):
+    words = re.split(r'(?<=[" ])(-?[0-9][0-9.]*)(?=[" ])', GOOD)
+    for place in data.draw(st.lists(st.integers(0, len(words) // 2 - 1), max_size=8)):
+        words[2 * place + 1] = data.draw(st.sampled_from(NUMBERS))
+    survives("".join(words).encode())
