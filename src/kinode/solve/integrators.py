@@ -31,8 +31,8 @@ Method = Literal["dopri5", "dop853", "rk4"]
 Status = Literal["done", "not finite", "step too small", "too many steps", "stopped", "interrupted", "failed"]
 
 RTOL = 1e-8
-"""Default relative tolerance. The error of a run is typically ten to a hundred times the tolerance, so results hold to
-1e-6; compared with 1e-6 it costs 2.5 times the steps, which for a robot arm are some milliseconds."""
+"""Default relative tolerance. Errors of a run are some fifty times the tolerance (a double pendulum after 10 s: 6e-7),
+so that results hold to 1e-6; that takes twice the evaluations of a tolerance of 1e-6, whose results hold to 1e-4."""
 ATOL = 1e-10
 """Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
 CHUNK_SECONDS = 0.05
