@@ -265,10 +265,10 @@ class Dual:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Scalar) -> Dual:
+    def __truediv__(self, other: Scalar) -> Scalar:
         return self * apply("inv", other)
 
-    def __rtruediv__(self, other: Scalar) -> Dual:
+    def __rtruediv__(self, other: Scalar) -> Scalar:
         return other * apply("inv", self)
 
     def __neg__(self) -> Dual:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class Limb:
 
 
 class Motion(NamedTuple):
-    """How a body changes along a direction: rates of its pose, velocity of its center, angular velocity in body axes."""
+    """How a body changes along a direction: its pose, the velocity of its center, its angular velocity in body axes."""
 
     R_dot: Array
     p_dot: Array
@@ -107,7 +107,8 @@ class Energies(Snapshot):
         if name in topology.couplings:
             coupling = topology.couplings[name]
             leader = self.coordinates(coupling.leader, x)
-            return self.resolve(coupling.ratio) * leader + self.resolve(coupling.offset)
+            coupled: Array = self.resolve(coupling.ratio) * leader + self.resolve(coupling.offset)
+            return coupled
         if joint.motion is not None:
             return np.array([self.law_at(law, x[0]) for law in joint.motion], dtype=object)
         return EMPTY
@@ -265,7 +266,8 @@ class Energies(Snapshot):
                 if body != "world":
                     Q = Q + self._virtual_power(body, self.body_poses[body].p, force, moment, V)
             total.append(Q)
-        return tidy(total) + self._effort_work()
+        forces: Array = tidy(total) + self._effort_work()
+        return forces
 
     def _virtual_power(self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, Motion]) -> Scalar:
         X, motion = self.body_poses[body], V[body]
@@ -283,12 +285,13 @@ class Energies(Snapshot):
                 total[topology.u_of[name]] += tau
             elif joint.n_u and name in topology.couplings:
                 for i, n in enumerate(self.directions):
-                    total[i] = total[i] + dot(tau, rate(lambda x, name=name: self.coordinates(name, x), self.x, n))
+                    total[i] = total[i] + dot(tau, rate(partial(self.coordinates, name), self.x, n))
         return total if self.extra_effort is None else total + self.extra_effort
 
     @cached_property
     def bias_effort(self) -> Array:
-        return self.generalized_force - self.inertial_bias
+        left: Array = self.generalized_force - self.inertial_bias
+        return left
 
     @cached_property
     def u_dot(self) -> Array:
@@ -317,11 +320,12 @@ class Energies(Snapshot):
         if name in topology.z_of:
             laws = self.system.joints[name].speed or ()
             return q, tidy([self.law_at(law, self.t) for law in laws]), None
-        return q, rate(lambda x: self.coordinates(name, x), self.x, self.x_dot), None
+        return q, rate(partial(self.coordinates, name), self.x, self.x_dot), None
 
     def joint_effort(self, name: str) -> Array:
         shares = self.effort_shares(name)
-        return shares["drive"] + shares["spring"] + shares["damping"]
+        total: Array = shares["drive"] + shares["spring"] + shares["damping"]
+        return total
 
     @cached_property
     def kinetic_energy(self) -> Scalar:

@@ -14,7 +14,7 @@ A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,9 @@ class Numbers:
     t: Scalar
     q: Array
     u: Array
-    z: Array = EMPTY
-    p: Array = EMPTY
-    inputs: Array = EMPTY
+    z: Array = field(default_factory=lambda: EMPTY)
+    p: Array = field(default_factory=lambda: EMPTY)
+    inputs: Array = field(default_factory=lambda: EMPTY)
     u_dot: Array | None = None
 
 
@@ -73,6 +73,16 @@ def tree_only(topology: Topology) -> str | None:
     return f"the system has loops, closed by {names}"
 
 
+MOST_SPEEDS = 100
+
+
+def small_tree(topology: Topology) -> str | None:
+    """The same for one whose work grows with the square of the size, in plain Python."""
+    if topology.n_u > MOST_SPEEDS:
+        return f"with {topology.n_u} speeds it would take minutes (at most {MOST_SPEEDS})"
+    return tree_only(topology)
+
+
 _READ: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
     "mass_matrix": lambda s: s.mass_matrix,
@@ -102,4 +112,4 @@ def _from_snapshot(
 
 
 register_formulation(Formulation("recursive", frozenset(OUTPUTS), tree_only, _from_snapshot(Snapshot)))
-register_formulation(Formulation("lagrange", frozenset(OUTPUTS) - {"reactions"}, tree_only, _from_snapshot(Energies)))
+register_formulation(Formulation("lagrange", frozenset(OUTPUTS) - {"reactions"}, small_tree, _from_snapshot(Energies)))

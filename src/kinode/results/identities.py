@@ -1,0 +1,180 @@
+"""Identities that every derivation of the equations has to satisfy, whatever the model.
+
+Each is one row: the outputs it needs, and a function that gives its two sides and the size that their difference
+is to be measured by.  Derivatives are exact: the formulation is evaluated in dual numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, rate
+from kinode.algebra.spatial import cross, dot
+from kinode.formulations.registry import Formulation, Numbers
+from kinode.formulations.snapshot import Snapshot
+from kinode.topology import Topology
+
+Sides = tuple[Any, Any, float]
+Check = Callable[[Topology, Formulation, Numbers, dict[str, Any], np.random.Generator], Sides]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """left = right for every formulation that gives the outputs ``needs``."""
+
+    quantity: str
+    against: str
+    needs: frozenset[str]
+    sides: Check
+
+
+IDENTITIES: list[Identity] = []
+
+
+def identity(quantity: str, against: str, *needs: str) -> Callable[[Check], Check]:
+    """Add a function to the identities."""
+
+    def add(check: Check) -> Check:
+        IDENTITIES.append(Identity(quantity, against, frozenset(needs), check))
+        return check
+
+    return add
+
+
+@dataclass(frozen=True)
+class Powers:
+    """The power of what acts on a system, in watts; ``springs`` is that of joint stiffness."""
+
+    gravity: float
+    elements: float
+    efforts: float
+    springs: float
+
+    @property
+    def size(self) -> float:
+        return abs(self.gravity) + abs(self.elements) + abs(self.efforts) + abs(self.springs)
+
+
+def find_powers(snapshot: Snapshot) -> Powers:
+    """Power of gravity, of elements at the points where they act, and of efforts and drives along the joints.
+
+    The joints of a gear that is driven count with all they transmit; those of a gear that is not, with their own
+    efforts, since the gear between them does no work.
+    """
+    elements: Scalar = 0.0
+    for element in snapshot.system.elements.values():
+        for load in element.wrenches(snapshot):
+            w, v = snapshot.velocity(load.on)
+            if load.at is not None:
+                v = v + cross(w, load.at - snapshot.pose(load.on).p)
+            elements = elements + dot(load.force, v) + dot(load.moment, w)
+    full = snapshot.full
+    efforts: Scalar = 0.0
+    springs: Scalar = 0.0
+    for node, (_, u, known), S, wrench in zip(
+        full.tree.nodes, full.node_states, (m.S for m in full.moved), full.link_wrenches, strict=True
+    ):
+        if node.joint.n_u:
+            shares = snapshot.effort_shares(node.joint.name)
+            own = shares["drive"] + shares["spring"] + shares["damping"]
+            total = own if known is None else S.T @ np.concatenate(wrench)
+            springs = springs + dot(shares["spring"], u)
+            efforts = efforts + dot(total - shares["spring"], u)
+    gravity = dot(snapshot.gravity, snapshot.momenta[0])
+    return Powers(float(gravity), float(elements), float(efforts), float(springs))
+
+
+def grow(topology: Topology, numbers: Numbers, u_dot: Array, function: Callable[[Numbers], Scalar]) -> float:
+    """The rate at which a function of the state changes while the system moves with u_dot."""
+    n = numbers
+    now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
+    y = np.concatenate([[n.t], n.q, n.u, n.z])
+    y_dot = np.concatenate([[1.0], now.q_dot, u_dot, now.z_dot])
+    a, b = 1 + topology.n_q, 1 + topology.n_q + topology.n_u
+
+    def value(x: Array) -> Array:
+        return np.array([function(replace(n, t=x[0], q=x[1:a], u=x[a:b], z=x[b:]))], dtype=object)
+
+    return float(rate(value, y, y_dot)[0])
+
+
+@identity("M symmetric, positive", "M'", "mass_matrix")
+def _symmetric(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    M = np.asarray(result["mass_matrix"], dtype=float)
+    positive = M.size == 0 or np.linalg.eigvalsh(M)[0] > 0
+    return M, M.T if positive else np.full_like(M, np.nan), 0.0
+
+
+@identity("M as Hessian", "of kinetic energy", "mass_matrix", "kinetic_energy")
+def _hessian(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    """Along one direction of u at random: d2T/ds2 = d'M d."""
+    d = rng.normal(size=topology.n_u)
+
+    def energy(u: Array) -> Array:
+        found = way.evaluate(topology, replace(numbers, u=u), ("kinetic_energy",))
+        return np.array([found["kinetic_energy"]], dtype=object)
+
+    M = np.asarray(result["mass_matrix"], dtype=float)
+    return d @ M @ d, float(rate(lambda u: rate(energy, u, d), numbers.u, d)[0]), abs(M).max(initial=0.0)
+
+
+@identity("inverse dynamics", "M u_dot + bias", "mass_matrix", "bias", "effort")
+def _inverse(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    u_dot = rng.normal(size=topology.n_u)
+    M, h = (np.asarray(result[name], dtype=float) for name in ("mass_matrix", "bias"))
+    needed = way.evaluate(topology, replace(numbers, u_dot=u_dot), ("effort",))["effort"]
+    return needed, M @ u_dot + h, abs(M).max(initial=0.0)
+
+
+@identity("inverse dynamics", "of forward dynamics", "u_dot", "effort", "bias")
+def _inverse_of_forward(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    """The accelerations that the model finds need no effort beyond its own."""
+    needed = way.evaluate(topology, replace(numbers, u_dot=result["u_dot"]), ("effort",))["effort"]
+    size = abs(np.asarray(result["bias"], dtype=float)).max(initial=1e-300)
+    return needed, np.zeros(topology.n_u), size
+
+
+def _snapshot(topology: Topology, n: Numbers, u_dot: Array) -> Snapshot:
+    return Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=np.asarray(u_dot, dtype=float))
+
+
+@identity("power balance", "power of all forces", "u_dot", "kinetic_energy")
+def _power(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    """Kinetic energy grows by the power of all forces."""
+    powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
+
+    def energy(n: Numbers) -> Scalar:
+        return way.evaluate(topology, n, ("kinetic_energy",))["kinetic_energy"]
+
+    growth = grow(topology, numbers, result["u_dot"], energy)
+    return growth, powers.gravity + powers.elements + powers.efforts + powers.springs, powers.size
+
+
+@identity("energy rate", "power put in", "u_dot", "kinetic_energy", "potential_energy")
+def _energy(
+    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+) -> Sides:
+    """Energy grows by the power of efforts, drives and elements, less what elements keep as potential energy."""
+    powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
+
+    def energy(n: Numbers) -> Scalar:
+        found = way.evaluate(topology, n, ("kinetic_energy", "potential_energy"))
+        now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+        kept = sum((element.potential(now) for element in topology.system.elements.values()), 0.0)
+        return found["kinetic_energy"] + found["potential_energy"] - kept
+
+    return grow(topology, numbers, result["u_dot"], energy), powers.elements + powers.efforts, powers.size

@@ -1,0 +1,251 @@
+"""verify: one model derived in every way that applies, and a table of how far the ways are apart.
+
+Rows come from two places.  Every pair of formulations (formulations/registry.py) and the compiled code are compared
+on every output that both give; a new formulation adds its rows by being registered.  And each formulation has to
+satisfy identities that no derivation may break: M symmetric, positive definite and the Hessian of the kinetic
+energy, inverse dynamics the inverse of forward dynamics, the rate of energy equal to the power put in.
+
+Differences are relative to the largest entry of what is compared, or to the scale of the motion where that is larger.
+States are drawn at random, with unit quaternions and lengths of the model's own size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile.dynamics import Dynamics
+from kinode.errors import ArgumentError
+from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
+from kinode.model.system import System
+from kinode.results.identities import IDENTITIES
+from kinode.topology import Topology, find_topology
+
+TOLERANCE = 1e-9
+COMPILED = frozenset(OUTPUTS) - {"momentum", "angular_momentum"}
+WORDS = {"u_dot": "accelerations", "effort": "inverse dynamics"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: what with what, the largest relative difference over all states, and where it is."""
+
+    quantity: str
+    one: str
+    two: str
+    difference: float
+    where: str
+    tolerance: float = TOLERANCE
+
+    @property
+    def ok(self) -> bool:
+        return self.difference <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How far the derivations of a model are apart; prints as a table."""
+
+    name: str
+    states: int
+    rows: tuple[Row, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def worst(self) -> Row:
+        """The row that is nearest to its tolerance, or furthest beyond it."""
+        return max(self.rows, key=lambda row: row.difference / row.tolerance)
+
+    @property
+    def ok(self) -> bool:
+        return all(row.ok for row in self.rows)
+
+    def __str__(self) -> str:
+        head = ("quantity", "compared", "difference", "largest at")
+        lines = [
+            (r.quantity, f"{r.one} - {r.two}", f"{r.difference:.1e}", r.where + ("" if r.ok else "   FAILS"))
+            for r in self.rows
+        ]
+        widths = [max(len(line[k]) for line in [head, *lines]) for k in range(4)]
+        table = [
+            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+            for line in [head, *lines]
+        ]
+        notes = [f"{name} does not apply: {reason}" for name, reason in self.skipped]
+        count = f"{self.states} random state{'s' * (self.states != 1)}"
+        wrong = sum(not row.ok for row in self.rows)
+        verdict = f"{wrong} of {len(self.rows)} rows disagree" if wrong else "all agree"
+        return "\n".join([f"{self.name}, {count}: {verdict}", *table, *notes])
+
+
+def verify(
+    system: System, states: int | Sequence[Any] | None = None, *, seed: int = 0, compiled: bool = True
+) -> Verification:
+    """Derive a system in every way that applies and say how far the results are apart.
+
+    ``states`` is how many random states to try, or a list of states with t, q, u, z.
+    """
+    topology = find_topology(system)
+    rng = np.random.default_rng(seed)
+    tried = find_states(topology, states, rng)
+    reasons = {name: formulation.applies(topology) for name, formulation in FORMULATIONS.items()}
+    ways = [FORMULATIONS[name] for name, reason in reasons.items() if reason is None]
+    if not ways:
+        raise ArgumentError("verify: no formulation applies: " + "; ".join(f"{n}: {r}" for n, r in reasons.items()))
+    table = _Table(topology)
+    code = [_compiled(system)] if compiled else []
+    for index, numbers in enumerate(tried):
+        results = {way.name: way.evaluate(topology, numbers, way.outputs) for way in [*ways, *code]}
+        scale = _Scale(results[ways[0].name], numbers, topology)
+        for one, two in [*combinations(ways, 2), *((ways[0], way) for way in code)]:
+            for name in OUTPUTS:
+                if name in one.outputs & two.outputs:
+                    pair = (results[one.name][name], results[two.name][name])
+                    table.compare(index, name, (one.name, two.name), pair, scale)
+        for way in ways:
+            for identity in IDENTITIES:
+                if identity.needs <= way.outputs:
+                    left, right, size = identity.sides(topology, way, numbers, results[way.name], rng)
+                    apart = _apart(left, right, size)[0]
+                    table.note(identity.quantity, way.name, identity.against, apart, f"state {index}")
+    return Verification(system.name, len(tried), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
+
+
+def _compiled(system: System) -> Formulation:
+    """The compiled code in the place of a formulation."""
+    dynamics = Dynamics(system)
+
+    def evaluate(topology: Topology, n: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+        more: dict[str, Any] = {"z": n.z, "p": n.p, "inputs": n.inputs}
+        kinetic, potential = dynamics.energy(n.t, n.q, n.u, **more)
+        reactions = dynamics.reactions(n.t, n.q, n.u, **more)
+        return {
+            "u_dot": dynamics.acceleration(n.t, n.q, n.u, **more),
+            "mass_matrix": dynamics.mass_matrix(n.t, n.q, **more),
+            "bias": dynamics.bias(n.t, n.q, n.u, **more),
+            "effort": dynamics.effort(n.t, n.q, n.u, np.zeros(topology.n_u), **more),
+            "kinetic_energy": kinetic,
+            "potential_energy": potential,
+            "reactions": {name: (wrench.moment, wrench.force) for name, wrench in reactions.items()},
+        }
+
+    return Formulation("compiled", COMPILED, lambda topology: None, evaluate)
+
+
+# -- states ----------------------------------------------------------------------------------------
+
+
+def find_states(topology: Topology, states: int | Sequence[Any] | None, rng: np.random.Generator) -> list[Numbers]:
+    """Random states, or those given, with the parameters and inputs of the model."""
+    system = topology.system
+    values = system.parameter_values()
+    p = np.array([values[name] for name in topology.parameters])
+    inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
+    if states is None:
+        states = 5 if topology.n_u * len(system.bodies) < 300 else 1
+    if isinstance(states, int):
+        length = find_length(topology)
+        drawn = [random_state(topology, rng, length) for _ in range(states)]
+        return [Numbers(t, q, u, z, p, inputs) for t, q, u, z in drawn]
+    arrays = [[np.asarray(x, dtype=float) for x in (s.q, s.u, s.z)] for s in states]
+    return [Numbers(float(s.t), q, u, z, p, inputs) for s, (q, u, z) in zip(states, arrays, strict=True)]
+
+
+def find_length(topology: Topology) -> float:
+    """A length that is typical of the model: the largest offset of a joint or center of mass, 1 without any."""
+    geometry = topology.geometry(topology.tree, topology.system.nominal)
+    offsets = [X.p for X in geometry.placements] + [i.moment / i.mass for i in geometry.inertias if i.mass > 0]
+    return max((float(np.abs(np.asarray(x, dtype=float)).max()) for x in offsets), default=0.0) or 1.0
+
+
+def random_state(
+    topology: Topology, rng: np.random.Generator, length: float = 1.0
+) -> tuple[float, Array, Array, Array]:
+    """t, q, u, z: angles and rates of the order of 1, lengths of the order of ``length``, unit quaternions."""
+    n_q, n_u = topology.n_q, topology.n_u
+    y = rng.uniform(-1.0, 1.0, n_q + n_u + topology.n_z)
+    start = {"q": 0, "u": n_q, "z": n_q + n_u}
+    for c in topology.coordinates:
+        if c.kind == "length":
+            y[start[c.role] + c.index] *= length
+    for k in topology.quaternions:
+        y[k : k + 4] = rng.normal(size=4)
+        y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
+    return float(rng.uniform(0.0, 1.0)), y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :]
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+class _Scale:
+    """How large the quantities of a state are, so that what is zero but for rounding is not compared to itself."""
+
+    def __init__(self, result: dict[str, Any], numbers: Numbers, topology: Topology) -> None:
+        M = np.asarray(result.get("mass_matrix", np.zeros((0, 0))), dtype=float)
+        mass = sum(topology.system.nominal(body.total_mass()) for body in topology.system.bodies.values())
+        heavy = max(abs(M).max(initial=0.0), mass)
+        speed = abs(numbers.u).max(initial=1e-3)
+        gravity = max(abs(topology.system.nominal(x)) for x in topology.system.gravity)
+        growth = speed**2 + gravity
+        self.floors = {"u_dot": growth, "momentum": heavy * speed, "angular_momentum": heavy * speed}
+        self.floor = heavy * growth
+        # An error of rounding in M reaches u_dot multiplied by the condition of M.
+        self.condition = float(np.linalg.cond(M)) if len(M) else 1.0
+
+    def tolerance(self, name: str) -> float:
+        return max(TOLERANCE, 50 * np.finfo(float).eps * self.condition) if name == "u_dot" else TOLERANCE
+
+
+class _Table:
+    """The rows so far, each with its largest difference."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.speeds = [c.name.replace(".u", ".{}", 1) for c in topology.coordinates if c.role == "u"]
+        self.found: dict[tuple[str, str, str], Row] = {}
+
+    def rows(self) -> tuple[Row, ...]:
+        order = {WORDS.get(name, name.replace("_", " ")): k for k, name in enumerate(OUTPUTS)}
+        return tuple(sorted(self.found.values(), key=lambda row: order.get(row.quantity, len(order))))
+
+    def note(
+        self, quantity: str, one: str, two: str, difference: float, where: str, tolerance: float = TOLERANCE
+    ) -> None:
+        old = self.found.get((quantity, one, two))
+        difference = float(difference) if np.isfinite(difference) else np.inf
+        if old is None or difference > old.difference:
+            tolerance = max(tolerance, old.tolerance) if old else tolerance
+            self.found[quantity, one, two] = Row(quantity, one, two, difference, where, tolerance)
+
+    def compare(self, index: int, name: str, ways: tuple[str, str], pair: tuple[Any, Any], scale: _Scale) -> None:
+        (one, two), (a, b) = ways, pair
+        quantity, floor = WORDS.get(name, name.replace("_", " ")), scale.floors.get(name, scale.floor)
+        if name == "reactions":
+            worst = max(
+                ((_apart(np.concatenate(a[j]), np.concatenate(b[j]), floor)[0], j) for j in a), default=(0.0, "-")
+            )
+            self.note(quantity, one, two, worst[0], f"{worst[1]}, state {index}")
+            return
+        difference, place = _apart(a, b, 0.0 if name == "mass_matrix" else floor)
+        where = ", ".join(self._speed(k, name) for k in place)
+        self.note(quantity, one, two, difference, f"{where}{', ' * bool(where)}state {index}", scale.tolerance(name))
+
+    def _speed(self, k: int, name: str) -> str:
+        if "moment" in name:
+            return "xyz"[k]
+        return self.speeds[k].format({"mass_matrix": "u", "u_dot": "u_dot"}.get(name, "effort"))
+
+
+def _apart(a: Any, b: Any, floor: float) -> tuple[float, tuple[int, ...]]:
+    """The largest difference of entries relative to the largest entry, and which."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.size == 0:
+        return 0.0, ()
+    size = max(abs(a).max(), abs(b).max(), floor)
+    gap = np.where(np.isfinite(a - b), abs(a - b), np.inf)
+    place = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    return float(gap[place] / size) if size > 0 else 0.0, tuple(int(k) for k in place)
