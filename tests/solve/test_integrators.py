@@ -220,7 +220,15 @@ def test_progress_stops_and_interrupt_ends_with_what_was_reached():
     assert run.status == "interrupted"
     assert "interrupted at t = " in run.message
     assert len(run.t) > 1 and run.t[-1] <= run.t_end
-    assert integrate(kepler(), kepler_start(E), 0.0, 1e9, max_steps=100).status == "too many steps"
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
+def test_no_more_steps_than_allowed(method):
+    run = integrate(kepler(), kepler_start(E), 0.0, 1e6, method=method, step=0.01, max_steps=1000)
+    assert run.status == "too many steps"
+    assert 900 <= run.steps <= 1000 and len(run.t) == run.steps + 1
+    enough = integrate(kepler(), kepler_start(E), 0.0, 1.0, method="rk4", step=0.01, max_steps=100)
+    assert enough.success and enough.steps == 100
 
 
 def test_tolerance_of_each_component_and_largest_step():

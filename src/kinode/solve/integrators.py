@@ -198,10 +198,11 @@ class _Run(Job):
         quaternions: Sequence[int],
         times: Array | None,
         rows: int,
+        max_steps: int,
     ) -> None:
         p, inputs = arguments
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
-        self.name = name
+        self.name, self.max_steps = name, max_steps
         self.state[R.Y] = y0
         self.p[: p.size], self.inputs[: inputs.size] = p, inputs
         self.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
@@ -245,7 +246,8 @@ class _Run(Job):
         try:
             while True:
                 began = clock.perf_counter()
-                self.layout[R.BUDGET] = steps
+                left = self.max_steps - int(self.counters[R.STEPS])
+                self.layout[R.BUDGET] = min(steps, left)
                 code = call(place)
                 elapsed = clock.perf_counter() - began
                 if code == R.FULL:
@@ -254,6 +256,8 @@ class _Run(Job):
                     return "done", "reached the end"
                 elif code != R.CHUNK:
                     return self._failure(code)
+                elif self.counters[R.STEPS] >= self.max_steps:
+                    return self._failure(int(R.TOO_MANY))
                 if budget is None and code == R.CHUNK:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(float(self.memory[R.T])) is False:
@@ -354,11 +358,13 @@ def integrate(
     arguments = flat("p", p), flat("inputs", inputs)
     if method == "rk4":
         steps = count_steps(t0, t1, step)
-        run = _Run("advance_fixed", kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS))
+        run = _Run(
+            "advance_fixed", kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS), max_steps
+        )
         run.layout[R.MAX_STEPS], run.memory[R.H] = steps, (t1 - t0) / steps
     else:
         rows = int(R.SLOPES) + len(tableau(method).nodes)
-        run = _Run("advance", kernel, start, (t0, t1), arguments, quaternions, asked, rows)
+        run = _Run("advance", kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
         _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
         run.layout[R.MAX_STEPS] = max_steps
     if t0 == t1 or n == 0:
