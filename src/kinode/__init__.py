@@ -36,7 +36,7 @@ _FACE = {
     "Dynamics": "kinode.compile.dynamics",
     "State": "kinode.compile.dynamics",
     "Wrench": "kinode.compile.dynamics",
-    "simulate": "kinode.solve.simulate",
+    "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
     # results
     "Trajectory": "kinode.results.trajectory",

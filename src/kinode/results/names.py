@@ -1,0 +1,23 @@
+"""What can be asked of a run: the names of all quantities of a system."""
+
+from __future__ import annotations
+
+from kinode.model.names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, SYSTEM_QUANTITIES
+from kinode.model.system import System
+
+
+def known_names(system: System) -> list[str]:
+    """Every quantity, whole: parts and axes are added by the user."""
+    found = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES)]
+    for name, joint in system.joints.items():
+        moving = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), "power")
+        found += [f"{name}.{quantity}" for quantity in (*(moving if joint.n_u else ()), *JOINT_WRENCHES)]
+    places = [place for name, body in system.bodies.items() for place in (name, f"{name}.com", *_frames(name, body))]
+    places += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]
+    found += [f"{place}.{quantity}" for place in places for quantity in FRAME_QUANTITIES]
+    found += [f"{name}.{quantity}" for name, element in system.elements.items() for quantity in element.quantities]
+    return [*found, *system.signals, *system.inputs, *system.parameters]
+
+
+def _frames(name: str, body: object) -> list[str]:
+    return [f"{name}.{frame.name}" for frame in getattr(body, "frames", ()) if frame.name]

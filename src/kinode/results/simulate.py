@@ -1,0 +1,84 @@
+"""``kn.simulate``: from a model to a trajectory.
+
+The integration itself is in solve/; here its outcome becomes a ``Trajectory``, or an error that carries one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kinode.compile.dynamics import Dynamics, State
+from kinode.compile.dynamics import compile as compile_system
+from kinode.errors import ArgumentError, SimulationError
+from kinode.model.system import System
+from kinode.results.trajectory import Trajectory
+from kinode.solve.failures import describe_failure
+from kinode.solve.integrators import ATOL, RTOL
+from kinode.solve.progress import Progress
+from kinode.solve.simulate import check_options, compute_motion, find_start
+
+
+def simulate(
+    model: System | Dynamics | str | os.PathLike[str], until: Any, *,
+    start: Mapping[str, Any] | State | Trajectory | None = None, t0: Any = None, times: Any = None,
+    method: str = "dopri5", step: float | None = None, rtol: float = RTOL, atol: Any = ATOL,
+    parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
+    progress: bool | Callable[[float], Any] | None = None,
+) -> Trajectory:  # fmt: skip
+    """Simulate a system (or a compiled one, or a file) from ``t0`` until a time, both in seconds.
+
+    ``start`` replaces initial values by name, or is a State or another run, to go on from its end; ``t0`` is 0, or the
+    time of that state.  ``times`` says where states are kept: a list of times, a whole number of evenly spread
+    samples, or a spacing in seconds (a number with a point); left out, at the method's own steps.  ``method`` is
+    "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff" (BDF).
+    ``parameters`` and ``inputs`` replace values by name; nothing is compiled anew for that.  ``stop_when`` is a law
+    ("lower.position.y < 0"): the run ends when it becomes true, or positive.  ``progress`` shows a bar: True, False,
+    by default on a terminal after a second; or a function that is given the fraction done and may return False to stop.
+
+    Ctrl-C returns the run so far, its ``status`` "stopped".  A motion that cannot go on raises a SimulationError that
+    holds the run so far.
+    """
+    dynamics = _dynamics(model)
+    options = check_options(method, step, rtol, atol, max_step)
+    p, given = (_one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs)))
+    begin = find_start(dynamics, start, None if t0 is None else _seconds(dynamics, "t0", t0), p)
+    end = _seconds(dynamics, "until", until)
+    with Progress(begin.t, end, progress) as bar:
+        motion = compute_motion(
+            dynamics, begin, end, times=times, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
+        )  # fmt: skip
+    if motion.status != "failed":
+        return Trajectory.from_motion(dynamics, motion)
+    message = describe_failure(dynamics, motion)
+    raise SimulationError(message, run=Trajectory.from_motion(dynamics, motion, message))
+
+
+def _dynamics(model: Any) -> Dynamics:
+    if isinstance(model, Dynamics):
+        return model
+    if isinstance(model, str | os.PathLike):
+        from kinode.formats import load
+
+        model = load(model)
+    if not isinstance(model, System):
+        raise ArgumentError(f"a System, a compiled one or a file is expected, not {type(model).__name__}")
+    return compile_system(model)
+
+
+def _seconds(dynamics: Dynamics, name: str, value: Any) -> float:
+    if isinstance(value, bool) or value is None:
+        raise ArgumentError(f"{name}: a time in seconds is expected, not {value!r}")
+    if isinstance(value, str):
+        return dynamics.system.nominal(dynamics.system._reader("simulate").number(value, "time", name))
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: a time in seconds is expected, not {value!r}") from None
+
+
+def _one_row(name: str, values: Any) -> Any:
+    if values.ndim != 1:
+        raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
+    return values

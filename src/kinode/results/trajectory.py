@@ -1,0 +1,257 @@
+"""Trajectory: what a simulation gives.  The states are stored; everything else is computed from them when asked for.
+
+    run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
+
+A quantity is computed once, by machine code, for all times at a time.  Joint loads are in loads.py, motion seen from
+moving frames in relative.py, files in files.py, the energy audit in audit.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.units import DIMENSIONS
+from kinode.compile.dynamics import Dynamics, State, Wrench
+from kinode.errors import ArgumentError
+from kinode.model.names import QuantityName, find_quantity
+from kinode.model.quantities import Input, Parameter
+from kinode.model.system import System
+from kinode.results import loads, relative
+from kinode.results.names import known_names
+from kinode.solve.simulate import Motion, split
+
+if TYPE_CHECKING:
+    import xarray
+
+    from kinode.results.audit import Audit
+
+
+class Trajectory:
+    """A run: times, states, and all quantities that follow from them, by name.
+
+    ``status`` is done, condition (``stop_when`` became true), stopped (by the user) or failed; ``message`` says it in
+    words.  ``events`` is a tuple of what happened on the way; nothing in this version makes any.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None,
+        status: str = "done", message: str = "reached the end", end: State | None = None,
+    ) -> None:  # fmt: skip
+        self.dynamics = dynamics
+        self.t, self.y = (np.ascontiguousarray(x, dtype=float) for x in (t, y))
+        for array in (self.t, self.y):
+            array.setflags(write=False)
+        self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
+        self.status, self.message = status, message
+        self.events: tuple[Any, ...] = ()
+        self._end = end
+        self._known: dict[str, Array] = {}
+
+    @classmethod
+    def from_motion(cls, dynamics: Dynamics, motion: Motion, message: str | None = None) -> Trajectory:
+        """The trajectory of a motion."""
+        return cls(
+            dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
+            message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
+        )  # fmt: skip
+
+    # -- states ------------------------------------------------------------------------------------
+    @property
+    def system(self) -> System:
+        """The description that was simulated; ``parameters`` may have other values."""
+        return self.dynamics.system
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of all parameters in this run."""
+        values = dict(zip(self.dynamics.topology.parameters, self.p.tolist()))
+        return self.system.parameter_values(values) if values else {}
+
+    @property
+    def input_values(self) -> dict[str, float]:
+        """Values of the inputs in this run."""
+        return dict(zip(self.dynamics.topology.inputs, self.inputs.tolist()))
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, a row for each time."""
+        return self.y[:, : self.dynamics.n_q]
+
+    @property
+    def u(self) -> Array:
+        """Speeds, a row for each time."""
+        return self.y[:, self.dynamics.n_q : self.dynamics.n_q + self.dynamics.n_u]
+
+    @property
+    def z(self) -> Array:
+        """Other states, a row for each time."""
+        return self.y[:, self.dynamics.n_q + self.dynamics.n_u :]
+
+    @property
+    def end(self) -> State:
+        """The last state that was reached, to go on from."""
+        if self._end is not None:
+            return self._end
+        if not len(self):
+            raise ArgumentError("the run holds no states")
+        return split(self.dynamics, float(self.t[-1]), self.y[-1])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s, " if len(self) else ""
+        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}>"
+
+    # -- quantities --------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Array:
+        return self.evaluate([name])[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError('a run is not a sequence: ask for a quantity, run["elbow.q"], or for run.names()')
+
+    def evaluate(self, names: Iterable[str]) -> dict[str, Array]:
+        """Several quantities at once, which compiles less than one after the other."""
+        wanted = list(names)
+        for name in wanted:
+            if not isinstance(name, str):
+                raise ArgumentError(f"the name of a quantity is expected, not {name!r}")
+        missing = [name for name in dict.fromkeys(wanted) if name not in self._known]
+        for name in list(missing):
+            stored = self._stored(find_quantity(self.system, name))
+            if stored is not None:
+                self._known[name] = stored
+                missing.remove(name)
+        if missing:
+            found = self.dynamics.evaluate(missing, **self.arguments)
+            for name, value in found.items():
+                value.setflags(write=False)
+                self._known[name] = value
+        return {name: self._known[name] for name in wanted}
+
+    @property
+    def arguments(self) -> dict[str, Array]:
+        """What the functions of ``dynamics`` take: t, q, u, z, p, inputs."""
+        return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
+
+    def _stored(self, name: QuantityName) -> Array | None:
+        """A quantity that is a state, the time or a constant."""
+        if name.sort == "time":
+            return self.t
+        if name.sort == "parameter":
+            return np.full(len(self), self.parameters[name.owner])
+        if name.sort == "input":
+            return np.full(len(self), self.input_values[name.owner])
+        if name.sort != "joint" or name.quantity not in ("q", "u"):
+            return None
+        topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u
+        places = {"q": (topology.q_of, 0), "u": (topology.u_of, self.dynamics.n_q)}
+        where, start = places[name.quantity]
+        if name.owner not in where:
+            if name.quantity == "u" or name.owner not in topology.z_of:
+                return None
+            where, start = topology.z_of, offset
+        found = self.y[:, start + where[name.owner].start : start + where[name.owner].stop]
+        if name.part is not None:
+            return found[:, name.part]
+        return found if name.parts else found[:, 0]
+
+    def names(self) -> list[str]:
+        """Everything that can be asked for; vectors also by part (``.x``) and in other axes (``@frame``)."""
+        return known_names(self.system)
+
+    def units(self, name: str) -> str | tuple[str, ...]:
+        """The SI unit of a quantity; a unit for each part where they differ."""
+        found = find_quantity(self.system, name)
+        if found.sort in ("parameter", "input"):
+            record: Any = self.system[found.owner]
+            known = isinstance(record, Parameter | Input) and record.dimension is not None
+            return str(record.dimension.unit) if known else ""
+        if found.sort == "signal":
+            return ""
+        if isinstance(found.dimension, str):
+            return DIMENSIONS[found.dimension].unit
+        each = tuple(DIMENSIONS[part].unit for part in found.dimension)
+        return each[0] if len(set(each)) == 1 else each
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The energy audit: change of energy against the work done."""
+        from kinode.results.audit import compute_audit
+
+        return compute_audit(self)
+
+    # -- loads and motion --------------------------------------------------------------------------
+    def reaction(
+        self, joint: str, part: str = "total", *, on: Any = None, about: Any = None, expressed_in: Any = None
+    ) -> Wrench:
+        """Force and moment in a joint over time: by the parent on the child, about its joint point, in the parent's axes.
+
+        ``part`` is total, static (applied loads at the actual state, without inertia) or kinetic (inertia alone);
+        ``on`` one of the two bodies, ``about`` a point and ``expressed_in`` axes: bodies or named frames.
+        """
+        return loads.reaction(self, joint, part, on, about, expressed_in, whole=False)
+
+    def wrench(
+        self, joint: str, part: str = "total", *, on: Any = None, about: Any = None, expressed_in: Any = None
+    ) -> Wrench:
+        """All that a joint transmits: its reaction, and its effort along the freedoms."""
+        return loads.reaction(self, joint, part, on, about, expressed_in, whole=True)
+
+    def bearings(self, joint: str, at: tuple[Any, Any], part: str = "total") -> tuple[loads.Bearing, loads.Bearing]:
+        """The forces of two bearings on a joint's axis, at these distances from the child's joint point.
+
+        Both carry radially, the first alone carries axially; they hold the whole reaction of the joint.
+        """
+        return loads.bearings(self, joint, at, part)
+
+    def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Position of a body or frame from the origin of ``relative_to`` (the world), in its axes or in others."""
+        return relative.motion(self, "position", of, relative_to, expressed_in)
+
+    def velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Velocity as seen by somebody who moves and turns with ``relative_to``, in its axes or in others."""
+        return relative.motion(self, "velocity", of, relative_to, expressed_in)
+
+    def acceleration(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Acceleration as seen by somebody who moves and turns with ``relative_to``, in its axes or in others."""
+        return relative.motion(self, "acceleration", of, relative_to, expressed_in)
+
+    def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Angular velocity relative to another body or frame, in its axes or in others."""
+        return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
+
+    # -- files and views ---------------------------------------------------------------------------
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write states, parameters and the model to a NetCDF file that ``load`` reads without anything else."""
+        from kinode.results.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Trajectory:
+        """A run from its file."""
+        from kinode.results.files import load
+
+        return load(path)
+
+    def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
+        """Quantities (the states, if none are named) as an xarray Dataset over time, with units."""
+        from kinode.results.files import to_xarray
+
+        return to_xarray(self, names)
+
+    def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
+        """Write quantities (the states, if none are named) as a table, with units in the header."""
+        from kinode.results.files import to_csv
+
+        to_csv(self, path, names)

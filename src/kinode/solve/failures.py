@@ -1,0 +1,96 @@
+"""Why a run ended early, in the words of mechanics: which joint, when, and which law or table is to blame.
+
+Machine code only knows that a number became not finite.  Here the last good state is looked at again with plain
+numbers, and at guesses of where the motion was going, until a law shows what is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile.dynamics import Dynamics
+from kinode.errors import Error, LawError
+from kinode.formulations.snapshot import Snapshot
+from kinode.model.elements import Element, Spring
+from kinode.model.joints import Joint
+from kinode.model.quantities import Signal
+from kinode.solve.simulate import Motion, split
+
+_WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the prescribed coordinate"}
+
+
+def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
+    """A sentence with time and component, and the cause where it can be found."""
+    if motion.failed_component is None:
+        return _describe_abrupt(dynamics, motion)
+    when = motion.t_end if motion.failed_time is None else motion.failed_time
+    coordinate = dynamics.coordinates[motion.failed_component]
+    said = f"at t = {when:.9g} s {_WORDS[coordinate.role]} {coordinate.joint} ({coordinate.name}) became not finite"
+    cause = find_cause(dynamics, motion, when)
+    return f"{said}: {cause}" if cause else said
+
+
+def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
+    """The step became too small, or the stiff method gave up: name what changes fastest."""
+    if not dynamics.coordinates:
+        return motion.message
+    with np.errstate(all="ignore"):
+        rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
+        speed = np.abs(rate) / (np.abs(motion.y_end) + 1e-6)
+    coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(speed, nan=math.inf)))]
+    hint = "" if "stiff" in motion.message else '; the laws may jump there, or the system is stiff (method="stiff")'
+    return f"{motion.message}; {coordinate.name} of {coordinate.joint} changes fastest{hint}"
+
+
+def find_cause(dynamics: Dynamics, motion: Motion, when: float) -> str | None:
+    """The law or table that has no finite value near the end of the run."""
+    for t, y in _guesses(dynamics, motion, when):
+        with np.errstate(all="ignore"):
+            cause = _blame(dynamics, t, y, motion)
+        if cause:
+            return cause
+    return None
+
+
+def _guesses(dynamics: Dynamics, motion: Motion, when: float) -> Iterator[tuple[float, Array]]:
+    """The last good state, and where it was going."""
+    yield motion.t_end, motion.y_end
+    with np.errstate(all="ignore"):
+        rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
+    if not np.isfinite(rate).all():
+        return
+    ahead = {when - motion.t_end, *(10.0**k for k in range(-12, 0))}
+    for dt in sorted(x for x in ahead if x > 0):
+        yield motion.t_end + dt, motion.y_end + dt * rate
+
+
+def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None:
+    state = split(dynamics, t, y)
+    snapshot = Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
+    for component in dynamics.system.components.values():
+        if isinstance(component, Signal):
+            laws = [("law", component.law)]
+        elif isinstance(component, Joint | Element):
+            laws = list(component.expressions())
+        else:
+            continue
+        for field, law in laws:
+            place = f"the {field} of {component.name}"
+            try:
+                if isinstance(component, Spring) and field == "tension":
+                    value = snapshot.quantity(f"{component.name}.tension")
+                else:
+                    value = snapshot.resolve(law)
+            except LawError as error:
+                owner = error.component
+                table = f"the table {owner}" if owner in dynamics.system.tables else str(owner or "it")
+                return f"{place} cannot be found: {table}: {error.message}"
+            except (Error, ArithmeticError, ValueError) as error:
+                return f"{place} cannot be found: {error}"
+            if not math.isfinite(float(value)):
+                return f"{place} is {float(value):g}"
+    return None

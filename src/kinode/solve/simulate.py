@@ -1,0 +1,239 @@
+"""From a compiled system and a start to its motion: checks what was asked for, picks the method, keeps the states.
+
+``compute_motion`` never raises for what happens on the way: a ``Motion`` says how far it came and why it ended.
+``kn.simulate`` (results/simulate.py) makes a trajectory of it.  Stopping conditions are in stops.py, the words for
+failures in failures.py, the methods in integrators.py and stiff.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile.dynamics import Dynamics, State
+from kinode.errors import ArgumentError, Error
+from kinode.model.fields import unknown
+from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
+from kinode.solve.stiff import integrate_stiff, normalized
+
+METHODS = ("dopri5", "dop853", "rk4", "stiff")
+DRIVEN_SAMPLES = 1000
+"""Samples of a run in which nothing is integrated, where no times are given."""
+
+Status = Literal["done", "condition", "stopped", "failed"]
+_STATUS: dict[str, Status] = {"done": "done", "stopped": "stopped", "interrupted": "stopped"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to integrate, checked."""
+
+    method: str = "dopri5"
+    step: float | None = None
+    rtol: float = RTOL
+    atol: Any = ATOL
+    max_step: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """States over time, a row [q, u, z] for each time, and how the run ended.
+
+    ``status``: done (the end was reached), condition (``stop_when`` became true), stopped (by the user), failed.
+    """
+
+    t: Array
+    y: Array
+    p: Array
+    inputs: Array
+    status: Status
+    message: str
+    t_end: float
+    y_end: Array
+    steps: int = 0
+    evaluations: int = 0
+    failed_time: float | None = None
+    failed_component: int | None = None
+
+
+def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
+    """The options of the method as plain numbers; what cannot work is said in words."""
+    if method not in METHODS:
+        raise ArgumentError(unknown("method: there is no", str(method), METHODS))
+    relative, absolute = _positive("rtol", rtol), np.asarray(atol, dtype=float)
+    if not np.isfinite(absolute).all() or not (absolute > 0).all():
+        raise ArgumentError(f"atol: a positive number is expected, not {atol!r}")
+    if not 1e-15 <= relative < 1.0:
+        raise ArgumentError(f"rtol: a number from 1e-15 to 1 is expected, not {rtol!r}")
+    if method == "rk4" and step is None:
+        raise ArgumentError('step: method "rk4" needs the length of its steps in seconds')
+    if method != "rk4" and step is not None:
+        raise ArgumentError(f'step: "{method}" chooses its steps itself; use max_step=, or method="rk4"')
+    fixed = None if step is None else _positive("step", step)
+    return Options(method, fixed, relative, atol, math.inf if max_step is None else _positive("max_step", max_step))
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: a positive number is expected, not {value!r}") from None
+    if not (math.isfinite(number) and number > 0):
+        raise ArgumentError(f"{name}: a positive number is expected, not {value!r}")
+    return number
+
+
+def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array) -> State:
+    """The state to start from: of the model, with some coordinates replaced by name, a State, or the end of a run."""
+    if hasattr(start, "end") and isinstance(start.end, State):
+        t0 = start.end.t if t0 is None else t0
+        start = start.dynamics.values(start.end)
+    if isinstance(start, State):
+        state = start if t0 is None else replace(start, t=float(t0))
+        sizes = tuple(len(part) for part in (state.q, state.u, state.z))
+        if sizes != (dynamics.n_q, dynamics.n_u, dynamics.n_z):
+            expected = f"{dynamics.n_q}, {dynamics.n_u}, {dynamics.n_z}"
+            raise ArgumentError(f"start: q, u, z of {expected} numbers are expected, not {', '.join(map(str, sizes))}")
+    elif start is None or isinstance(start, Mapping):
+        state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p)
+    else:
+        raise ArgumentError(f"start: a mapping of names, a State or a run is expected, not {type(start).__name__}")
+    y = state.y
+    if not math.isfinite(state.t) or not np.isfinite(y).all():
+        bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
+        raise ArgumentError(f"start: {bad[0]} is not finite")
+    return split(dynamics, state.t, normalized(y, dynamics.topology.quaternions))
+
+
+def split(dynamics: Dynamics, t: float, y: Array) -> State:
+    """A state from its vector [q, u, z]."""
+    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
+    return State(float(t), y[:a].copy(), y[a:b].copy(), y[b:].copy())
+
+
+def find_times(times: Any, t0: float, until: float) -> Array | None:
+    """Times of the output: as given; a whole number is how many, evenly spread; another number how far apart."""
+    if times is None:
+        return None
+    if isinstance(times, bool):
+        raise ArgumentError(f"times: numbers are expected, not {times}")
+    if isinstance(times, int | np.integer):
+        if times < 2:
+            raise ArgumentError(f"times: at least 2 samples are needed, not {times}; a spacing in seconds has a point")
+        return np.linspace(t0, until, int(times))
+    if isinstance(times, float):
+        gap = _positive("times", times)
+        found = t0 + gap * np.arange(math.floor((until - t0) / gap * (1 + 1e-12)) + 1)
+        return np.minimum(found, until)
+    try:
+        array = np.array(times, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError("times: a list of numbers, how many, or how far apart is expected") from None
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise ArgumentError(f"times: finite numbers in a row are expected, not an array of shape {array.shape}")
+    if (np.diff(array) < 0).any():
+        raise ArgumentError("times: must not go back")
+    if array[0] < t0 or array[-1] > until:
+        raise ArgumentError(
+            f"times: from {t0:g} to {until:g} s are simulated, {array[0]:g} to {array[-1]:g} are asked for"
+        )
+    return array
+
+
+class Solver:
+    """A system, its numbers and the options: integrates from any state to any time."""
+
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, options: Options) -> None:
+        self.dynamics, self.p, self.inputs, self.options = dynamics, p, inputs, options
+        self.quaternions = dynamics.topology.quaternions
+        code = dynamics.kernel("rate")
+        self.kernel = KernelSpec(
+            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=code.sizes["work"]
+        )  # fmt: skip
+
+    def run(
+        self, y: Array, t0: float, t1: float, times: Array | None = None, *,
+        on_progress: Callable[[float], bool] | None = None, max_steps: int | None = None, first_step: float | None = None,
+    ) -> Solution:  # fmt: skip
+        """One integration; ``max_steps`` and ``first_step`` let it be done in parts."""
+        o = self.options
+        more = {} if max_steps is None else {"max_steps": max_steps}
+        try:
+            if o.method == "stiff":
+                return integrate_stiff(
+                    self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
+                    quaternions=self.quaternions, max_step=o.max_step, first_step=first_step, on_progress=on_progress, **more,
+                )  # fmt: skip
+            method: Any = o.method
+            return integrate(
+                self.kernel, y, t0, t1, method=method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
+                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step,
+                first_step=first_step, on_progress=on_progress, **more,
+            )  # fmt: skip
+        except Error:
+            raise
+        except ValueError as error:
+            raise ArgumentError(str(error)) from None
+
+    def _rate(self, t: float, y: Array) -> Array:
+        return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
+
+    def _jacobian(self, t: float, y: Array) -> Array:
+        return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
+
+
+def compute_motion(
+    dynamics: Dynamics, start: State, until: float, *, times: Any = None, options: Options | None = None,
+    p: Array, inputs: Array, stop_when: str | None = None, on_progress: Callable[[float], bool] | None = None,
+) -> Motion:  # fmt: skip
+    """The states from the start until a time, or until ``stop_when`` becomes true."""
+    if not math.isfinite(until):
+        raise ArgumentError(f"until: a time in seconds is expected, not {until!r}")
+    if until < start.t:
+        raise ArgumentError(f"until: {until:g} s lies before the start at {start.t:g} s")
+    asked = find_times(times, start.t, until)
+    if asked is None and dynamics.n_u == 0 and until > start.t:
+        asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
+    solver = Solver(dynamics, p, inputs, options or Options())
+    if stop_when is not None:
+        from kinode.solve.stops import run_until
+
+        return run_until(solver, start, until, asked, stop_when, on_progress)
+    return to_motion(solver, solver.run(start.y, start.t, until, asked, on_progress=on_progress), asked)
+
+
+def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Motion:
+    """What an integration reached, in the terms of a run; without states the times alone are the run."""
+    t, y = found.t, found.y
+    if solver.kernel.n_y == 0 and asked is not None:
+        t, y = asked, np.zeros((len(asked), 0))
+    status = _STATUS.get(found.status, "failed")
+    t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else found.t_end
+    return Motion(
+        t, y, solver.p, solver.inputs, status, found.message, t_end, found.y_end,
+        found.steps, found.evaluations, found.failed_time, found.failed_component,
+    )  # fmt: skip
+
+
+def advance(
+    dynamics: Dynamics, state: State, dt: float, *, method: str = "dopri5", step: float | None = None, rtol: float = RTOL,
+    atol: Any = ATOL, max_step: float | None = None, p: Any = None, inputs: Any = None,
+) -> State:  # fmt: skip
+    """The state a time dt later, or earlier where dt is negative."""
+    options = check_options(method, step, rtol, atol, max_step)
+    numbers, given = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
+    start = find_start(dynamics, state, None, numbers)
+    solver = Solver(dynamics, numbers, given, options)
+    end = float(start.t + dt)
+    found = solver.run(start.y, start.t, end, np.array([end]))
+    if not found.success:
+        from kinode.errors import SimulationError
+        from kinode.solve.failures import describe_failure
+
+        raise SimulationError(describe_failure(dynamics, to_motion(solver, found)))
+    return split(dynamics, end, found.y_end)
