@@ -364,7 +364,7 @@ def _split(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array
     for name in names:
         size = int(np.prod(name.size))
         part = whole[..., start : start + size]
-        found.append((name.text, part.reshape(*whole.shape[:-1], *name.size)))
+        found.append((name.text, part.reshape((*whole.shape[:-1], *name.size))))
         start += size
     return found
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual
+from kinode.algebra.expressions import parse
+from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.compile.program import Block, Program
 from kinode.formulations.snapshot import Snapshot
@@ -52,77 +53,76 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
     }
 
 
-def traced_snapshot(topology: Topology, tape: Tape, count: Mapping[str, int], **given: Any) -> Snapshot:
+def traced_snapshot(
+    topology: Topology, tape: Tape, count: Mapping[str, int], kind: type[Snapshot] = Snapshot, **given: Any
+) -> Snapshot:
     """A snapshot whose numbers are the kernel's arguments."""
     q, u, z, p, inputs = (tape.inputs(name, count[name]) for name in ("q", "u", "z", "p", "inputs"))
-    given = {"q": q, "u": u, "z": z, "p": p, "inputs": inputs, **given}
-    return Snapshot(topology, tape.input("t", 0), **given)
-
-
-def trace(topology: Topology, kernel: Kernel) -> Outputs:
-    """The outputs of a kernel as nodes of a tape."""
-    tape = Tape()
-    count = sizes(topology, kernel)
-    write = WRITERS[kernel.name]
-    return write(topology, tape, count, kernel.options)
+    return kind(topology, tape.input("t", 0), **{"q": q, "u": u, "z": z, "p": p, "inputs": inputs, **given})
 
 
 def make_program(topology: Topology, kernel: Kernel) -> Program:
     """The straight-line program of a kernel."""
-    outputs = [x for x in np.asarray(trace(topology, kernel), dtype=object).ravel()]
     count = sizes(topology, kernel)
-    count["out"] = len(outputs)
+    outputs = trace(topology, kernel)
     stores = [("out", i, x) for i, x in enumerate(outputs)]
-    return Program("kernel", count, {}, [Block(1, {}, [stores])])
+    return Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])])
 
 
-def _acceleration(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    return traced_snapshot(topology, tape, count).u_dot
-
-
-def _loaded_acceleration(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
+def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
+    """The outputs of a kernel as nodes of a tape."""
+    tape, count = Tape(), sizes(topology, kernel)
     x = tape.inputs("x", count["x"])
+    if kernel.name == "jacobian":
+        return _flat(_jacobian(topology, tape, count, kernel.options[0]))
+    if kernel.name == "direction":
+        return _direction(topology, tape, count)
+    given: dict[str, Any] = {}
+    if kernel.name == "loaded_acceleration":
+        given = added_loads(topology, x)
+    elif kernel.name in ("effort", "reactions_of_motion"):
+        given = {"u_dot": x}
+    elif kernel.name == "bias":
+        given = {"u_dot": np.zeros(topology.n_u)}
+    return outputs_of(kernel, traced_snapshot(topology, tape, count, **given))
+
+
+def outputs_of(kernel: Kernel, snapshot: Snapshot) -> list[Scalar]:
+    """What a kernel wants of a snapshot, as a flat list."""
+    return _flat(WRITERS[kernel.name](snapshot, kernel.options))
+
+
+def _flat(values: Any) -> list[Scalar]:
+    return list(np.asarray(values, dtype=object).ravel())
+
+
+def added_loads(topology: Topology, x: Array) -> dict[str, Any]:
+    """Efforts and wrenches (force, moment for each body) that ``x`` adds."""
     n = topology.n_u
-    wrenches = {body: (x[n + 6 * i : n + 6 * i + 3], x[n + 6 * i + 3 : n + 6 * i + 6]) for i, body in enumerate(topology.system.bodies)}
-    return traced_snapshot(topology, tape, count, effort=x[:n], wrenches=wrenches).u_dot
+    at = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
+    return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in at.items()}}
 
 
-def _rate(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    snapshot = traced_snapshot(topology, tape, count)
+def _rate(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return np.concatenate([snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
 
 
-def _effort(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    return traced_snapshot(topology, tape, count, u_dot=tape.inputs("x", count["x"])).inverse_effort
+def _evaluate(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    names = [find_quantity(snapshot.system, name) for name in options]
+    return [x for name in names for x in _flat(snapshot.quantity(name))]
 
 
-def _bias(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    return traced_snapshot(topology, tape, count, u_dot=np.zeros(topology.n_u)).inverse_effort
+def _law(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """The value of a law given as text."""
+    tables = {name: len(table.axes) for name, table in snapshot.system.tables.items()}
+    return [snapshot.resolve(parse(options[0], tables))]
 
 
-def _mass_matrix(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    return traced_snapshot(topology, tape, count).mass_matrix
-
-
-def _energy(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    snapshot = traced_snapshot(topology, tape, count)
-    return [snapshot.kinetic_energy, snapshot.potential_energy]
-
-
-def _evaluate(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    snapshot = traced_snapshot(topology, tape, count)
-    names = [find_quantity(topology.system, name) for name in options]
-    values = [np.asarray(snapshot.quantity(name), dtype=object).ravel() for name in names]
-    return np.concatenate(values) if values else []
-
-
-def _reactions(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
+def _reactions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     """Force, moment of the joints named after the options part, whole, on, about, expressed_in (- for none)."""
     part, whole, on, about, axes, *joints = options
-    given = {"u_dot": tape.inputs("x", count["x"])} if count["x"] else {}
-    snapshot = traced_snapshot(topology, tape, count, **given)
-    find = topology.system.find_frame
-    outputs: list[Any] = []
+    find = snapshot.system.find_frame
+    outputs: list[Scalar] = []
     for name in joints:
         moment, force = snapshot.reaction(
             name,
@@ -136,14 +136,14 @@ def _reactions(topology: Topology, tape: Tape, count: Mapping[str, int], options
     return outputs
 
 
-def _pose(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
-    X = traced_snapshot(topology, tape, count).pose(topology.system.find_frame(options[0]))
+def _pose(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    X = snapshot.pose(snapshot.system.find_frame(options[0]))
     return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
 
 
-def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
+def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], of: str) -> Outputs:
     """Angular and linear velocity of a frame for unit speeds, 6 x n_u."""
-    frame = topology.system.find_frame(options[0])
+    frame = topology.system.find_frame(of)
 
     def velocity(u: Array) -> Array:
         return np.concatenate(traced_snapshot(topology, tape, count, u=u).velocity(frame))
@@ -154,33 +154,29 @@ def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], options:
     return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))
 
 
-def _direction(topology: Topology, tape: Tape, count: Mapping[str, int], options: tuple[str, ...]) -> Outputs:
+def _direction(topology: Topology, tape: Tape, count: Mapping[str, int]) -> list[Scalar]:
     """Change of the rate of the state along a direction: one column of the Jacobian for each unit direction."""
-    outputs = list(np.asarray(_rate(topology, tape, count, options), dtype=object))
+    outputs = _flat(_rate(traced_snapshot(topology, tape, count), ()))
     seeds: dict[tuple[str, int], Any] = {}
-    k = 0
     for name in ("q", "u", "z"):
         for i in range(count[name]):
-            seeds[name, i] = Dual(tape.input(name, i), tape.input("x", k))
-            k += 1
+            seeds[name, i] = Dual(tape.input(name, i), tape.input("x", len(seeds)))
     return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
 
 
-Writer = Callable[[Topology, Tape, Mapping[str, int], tuple[str, ...]], Outputs]
-WRITERS: dict[str, Writer] = {
-    "acceleration": _acceleration,
-    "loaded_acceleration": _loaded_acceleration,
+WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
+    "acceleration": lambda s, _: s.u_dot,
+    "loaded_acceleration": lambda s, _: s.u_dot,
     "rate": _rate,
-    "effort": _effort,
-    "bias": _bias,
-    "mass_matrix": _mass_matrix,
-    "energy": _energy,
+    "effort": lambda s, _: s.inverse_effort,
+    "bias": lambda s, _: s.inverse_effort,
+    "mass_matrix": lambda s, _: s.mass_matrix,
+    "energy": lambda s, _: [s.kinetic_energy, s.potential_energy],
     "evaluate": _evaluate,
+    "law": _law,
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
     "pose": _pose,
-    "jacobian": _jacobian,
-    "direction": _direction,
 }
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
-from kinode.algebra.spatial import ZERO3, Pose, cross, dot, moved_force, rpy_from_rotation, solve_spd
-from kinode.formulations import recursive
+from kinode.algebra.spatial import ZERO3, Pose, cross, dot, rpy_from_rotation, solve_spd
+from kinode.formulations import recursive, steps
 from kinode.formulations.steps import Moved, Spatial
 from kinode.model.elements import Load
 from kinode.model.fields import Value
@@ -392,19 +392,26 @@ class Snapshot:
 
     # -- whole -------------------------------------------------------------------------------------
     @cached_property
-    def kinetic_energy(self) -> Scalar:
-        total: Scalar = 0.0
-        for inertia, moved, v in zip(self.geometry.inertias, self.moved, self.link_velocities, strict=True):
-            w = moved.w
-            total = total + 0.5 * (dot(w, inertia.J @ w) + inertia.mass * dot(v, v)) + dot(v, cross(w, inertia.moment))
+    def sums(self) -> Array:
+        """Kinetic energy, momentum, angular momentum, first moment and mass of all links, 11 numbers."""
+        total: Array = np.zeros(11)
+        for inertia, moved, v, X in zip(self.geometry.inertias, self.moved, self.link_velocities, self.link_poses, strict=True):
+            total = total + np.concatenate(steps.momentum_sums(inertia, moved.w, v, X))
         return total
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        return self.sums[0]
+
+    @property
+    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
+        """Momentum, angular momentum about the world's origin, first moment, mass."""
+        return self.sums[1:4], self.sums[4:7], self.sums[7:10], self.sums[10]
 
     @cached_property
     def potential_energy(self) -> Scalar:
         """Of gravity, joint stiffness and elements that have one; zero at the world's origin."""
-        total: Scalar = 0.0
-        for inertia, X in zip(self.geometry.inertias, self.link_poses, strict=True):
-            total = total - dot(self.gravity, inertia.mass * X.p + X.R @ inertia.moment)
+        total: Scalar = -dot(self.gravity, self.sums[7:10])
         for joint in self.system.joints.values():
             if joint.stiffness is not None:
                 q = self.joint_state(joint.name)[0]
@@ -414,18 +421,6 @@ class Snapshot:
         for element in self.system.elements.values():
             total = total + element.potential(self)
         return total
-
-    @cached_property
-    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
-        """Momentum, angular momentum about the world's origin, first moment, mass."""
-        P, L, first, mass = ZERO3, ZERO3, ZERO3, 0.0
-        for inertia, moved, v, X in zip(self.geometry.inertias, self.moved, self.link_velocities, self.link_poses, strict=True):
-            force = inertia.mass * v + cross(moved.w, inertia.moment)
-            moment = inertia.J @ moved.w + cross(inertia.moment, v)
-            L_k, P_k = moved_force(X, moment, force)
-            P, L, mass = P + P_k, L + L_k, mass + inertia.mass
-            first = first + inertia.mass * X.p + X.R @ inertia.moment
-        return P, L, first, mass
 
     # -- reactions ---------------------------------------------------------------------------------
     @cached_property
@@ -550,7 +545,7 @@ class Snapshot:
             value = self.joint_state(joint.name)[key == "u"]
             return value if name.parts else value[0] if len(value) else 0.0
         if key == "u_dot":
-            value = self.full.node_accelerations[self.full.node_named[joint.name]]
+            value = self.node_accelerations[self.node_named[joint.name]]
         elif key == "power":
             return dot(self.joint_effort(joint.name), self.joint_state(joint.name)[1]) if joint.n_u else 0.0
         elif key == "effort":

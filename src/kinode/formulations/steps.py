@@ -25,6 +25,7 @@ from kinode.algebra.spatial import (
     Pose,
     RigidInertia,
     cross,
+    dot,
     moved_force,
     moved_motion,
     solve_spd,
@@ -149,6 +150,16 @@ def lift_inertia(X_PF: Pose, moved: Moved, inertia: ArticulatedInertia) -> Artic
 def lift_wrench(X_PF: Pose, moved: Moved, wrench: Spatial) -> Spatial:
     """A wrench from link axes to the parent's."""
     return moved_force(X_PF, *moved_force(moved.X, *wrench))
+
+
+def momentum_sums(inertia: RigidInertia, w: Array, v: Array, X: Pose) -> tuple[Array, Array, Array, Array, Array]:
+    """Kinetic energy, momentum, angular momentum about the world's origin, first moment and mass of a link."""
+    force = inertia.mass * v + cross(w, inertia.moment)
+    moment = inertia.J @ w + cross(inertia.moment, v)
+    energy = 0.5 * (dot(w, moment) + dot(v, force))
+    L, P = moved_force(X, moment, force)
+    first = inertia.mass * X.p + X.R @ inertia.moment
+    return np.array([energy]), P, L, first, np.array([inertia.mass])
 
 
 def joint_acceleration(g: Gathered, A: Spatial) -> Array:

@@ -86,7 +86,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
             raise LawError(str(error), text=text, position=len(head) + 1) from None
     if head == "t":
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
-    owner, rest = _split_owner(system, head, text)
+    owner, rest = split_owner(system, head, text)
     if owner == "system":
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
     component = system[owner]
@@ -124,7 +124,7 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
     raise LawError(message, text=text, position=len(body.name) + 1)
 
 
-def _split_owner(system: System, head: str, text: str) -> tuple[str, str]:
+def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
     """The longest leading part of a dotted name that is a component."""
     words = head.split(".")
     for count in range(len(words), 0, -1):
@@ -172,6 +172,8 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> Q
         if rest == name or rest.startswith(name + "."):
             return make(name, parts, rest[len(name) + 1 :], unit, "acceleration")
     head, _, tail = rest.partition(".")
+    if joint.n_u == 0 and head in ("q", "u", "u_dot", "effort", "power"):
+        raise LawError(f"{joint.name} is {joint.kind} and has no freedom", text=text, position=len(joint.name) + 1)
     names = tuple(name for name, _ in joint.coordinates)
     kinds = tuple(kind for _, kind in joint.coordinates)
     if head == "q":

@@ -1,0 +1,279 @@
+"""Passes over a tree as loops: each kind of link is traced once, its numbers stand in a table.
+
+A pass goes outward (a link reads what its parent gave) or inward (a link reads the sum of what its
+children gave).  Links whose passes have the same structure form a case: the same kind of joint, the same
+zeros and ones among their numbers, the same place in the tree (leaf, root, first child).  Within a case
+a number that is the same for all is a literal, the others are read from the table of the link.
+
+All passes of a case are traced on one tape.  What a later pass needs of an earlier one is found on that
+tape and kept in the link's row of ``work``; nobody has to say what that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, apply, is_number
+from kinode.algebra.trace import Tape, Traced, needed
+from kinode.compile.program import Block
+
+Values = dict[str, Array]
+Roots = Callable[[str, Tape], Array]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One sweep: what a link reads, what it gives (names and sizes), and how it computes one from the other.
+
+    ``run(link, read)`` returns what it gives and, under ``out``, what goes to arrays by view name.
+    """
+
+    outward: bool
+    reads: Mapping[str, int]
+    gives: Mapping[str, int]
+    run: Callable[[Link, Values], tuple[Values, dict[str, Array]]]
+
+
+@dataclass
+class Link:
+    """A link of a case while it is traced: its mechanics, its numbers and what earlier passes left."""
+
+    mechanics: Any
+    numbers: Array
+    is_root: bool
+    is_leaf: bool
+    flags: tuple[Any, ...]
+    tape: Tape
+    local: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The links of a tree as the sweeps see them, by node."""
+
+    parents: Sequence[int]
+    mechanics: Sequence[Any]
+    numbers: Sequence[Array]  # floats, or traced numbers of the prelude
+    flags: Sequence[tuple[Any, ...]]
+    views: Mapping[str, tuple[str, np.ndarray]]  # arrays that passes read or write besides, with an offset for each node
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Blocks, the table of constants, the size of ``work``, and where each node's given values stand."""
+
+    blocks: list[Block]
+    table: np.ndarray
+    work: int
+    places: dict[str, np.ndarray]
+    prelude: list[tuple[int, Scalar]]  # numbers that depend on parameters: (place in work, value)
+
+
+def lay_out(plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots) -> Laid:
+    """The blocks of the passes; ``start`` is where in ``work`` they may begin, ``roots`` what the world gives."""
+    cases = _group(plan)
+    slots: dict[str, int] = {}
+    width = 0
+    for sweep in passes:
+        for name, size in sweep.gives.items():
+            slots[name], width = width, width + size
+    builders = [_Case(plan, members, key, passes, slots, width, roots) for key, members in cases.items()]
+    width = max((b.width for b in builders), default=width)
+    n = len(plan.parents)
+    rows = start + width * np.arange(n, dtype=np.int64)
+    case_of = np.zeros(n, dtype=np.int64)
+    at_row, at_prow = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    table: list[float] = []
+    prelude: list[tuple[int, Scalar]] = []
+    free = start + width * n
+    for c, builder in enumerate(builders):
+        for i in builder.members:
+            case_of[i] = c
+            at_row[i], at_prow[i] = len(table), free
+            table.extend(float(plan.numbers[i][k]) for k in builder.tabled)
+            for k in builder.computed:
+                prelude.append((free, plan.numbers[i][k]))
+                free += 1
+    # the world has a row of its own, to which roots give
+    world = free
+    ups = np.array([world if p < 0 else rows[p] for p in plan.parents], dtype=np.int64)
+    views = {
+        "own": ("work", rows), "up": ("work", ups), "row": (f"{prefix}rows", at_row), "prow": ("work", at_prow), **plan.views,
+    }  # fmt: skip
+    blocks = []
+    for k, sweep in enumerate(passes):
+        order = np.arange(n) if sweep.outward else np.arange(n)[::-1]
+        turned = {name: (array, offsets[order]) for name, (array, offsets) in views.items()}
+        blocks.append(Block(n, turned, [b.stores[k] for b in builders], case_of[order]))
+    places = {name: np.append(rows, world) + slots[name] for name in slots}  # the world last, as index -1
+    return Laid(blocks, np.array(table or [0.0]), world + width, places, prelude)
+
+
+def _group(plan: Plan) -> dict[tuple[Any, ...], list[int]]:
+    """Nodes by structure."""
+    n = len(plan.parents)
+    children = [0] * n
+    for p in plan.parents:
+        if p >= 0:
+            children[p] += 1
+    given: set[int] = set()
+    first = [False] * n
+    for i in reversed(range(n)):
+        first[i] = plan.parents[i] not in given
+        given.add(plan.parents[i])
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for i in range(n):
+        pattern = tuple(_mark(x) for x in plan.numbers[i])
+        kind = plan.mechanics[i].kind
+        key = (kind, pattern, plan.parents[i] < 0, children[i] == 0, first[i], plan.flags[i])
+        groups.setdefault(key, []).append(i)
+    if len(groups) > MOST_CASES:  # too many structures: give up the zeros, keep the rest
+        joined: dict[tuple[Any, ...], list[int]] = {}
+        for (kind, pattern, *rest), members in groups.items():
+            joined.setdefault((kind, (None,) * len(pattern), *rest), []).extend(members)
+        groups = joined
+    return groups
+
+
+MOST_CASES = 24
+
+
+def _mark(x: Scalar) -> float | None:
+    return float(x) if is_number(x) and x in (0, 1, -1) else None
+
+
+class _Case:
+    """The traced passes of one structure."""
+
+    def __init__(
+        self, plan: Plan, members: list[int], key: tuple[Any, ...], passes: Sequence[Pass],
+        slots: dict[str, int], width: int, roots: Roots,
+    ) -> None:  # fmt: skip
+        self.members = members
+        _, pattern, is_root, is_leaf, first, flags = key
+        tape = Tape()
+        self.tabled: list[int] = []
+        self.computed: list[int] = []
+        numbers = self._numbers(plan, pattern, tape)
+        link = Link(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
+        outputs: list[list[tuple[str, int, Scalar]]] = []
+        for k, sweep in enumerate(passes):
+            read = self._reads(sweep, k, tape, slots, roots, is_root, is_leaf)
+            gives, out = sweep.run(link, read)
+            view = "own" if sweep.outward else "up"
+            stores = []
+            for name, values in gives.items():
+                for i, value in enumerate(values):
+                    if not sweep.outward and not first:
+                        value = tape.input(f"up {k}", slots[name] + i) + value
+                    stores.append((view, slots[name] + i, value))
+            for name, values in out.items():
+                stores.extend((name, i, value) for i, value in enumerate(values))
+            outputs.append(stores)
+        self.stores, self.width = _cut(outputs, width)
+
+    def _numbers(self, plan: Plan, pattern: tuple[float | None, ...], tape: Tape) -> Array:
+        """Literals where all members agree, else entries of the tables."""
+        columns = zip(*(plan.numbers[i] for i in self.members), strict=True)
+        found: list[Scalar] = []
+        for k, column in enumerate(columns):
+            if all(is_number(x) for x in column):
+                if pattern[k] is not None or all(x == column[0] for x in column):
+                    found.append(float(column[0]))
+                else:
+                    found.append(tape.input("row", len(self.tabled)))
+                    self.tabled.append(k)
+            else:
+                found.append(tape.input("prow", len(self.computed)))
+                self.computed.append(k)
+        return np.array(found, dtype=object)
+
+    def _reads(
+        self, sweep: Pass, k: int, tape: Tape, slots: dict[str, int], roots: Roots, is_root: bool, is_leaf: bool
+    ) -> Values:
+        read: Values = {}
+        for name, size in sweep.reads.items():
+            if sweep.outward and is_root:
+                read[name] = roots(name, tape)
+            elif not sweep.outward and is_leaf:
+                read[name] = np.zeros(size)
+            else:
+                view = f"up {k}" if sweep.outward else f"own {k}"
+                read[name] = np.array([tape.input(view, slots[name] + i) for i in range(size)], dtype=object)
+        return read
+
+
+def _cut(outputs: list[list[tuple[str, int, Scalar]]], width: int) -> tuple[list[list[tuple[str, int, Scalar]]], int]:
+    """Split a tape by passes: what a pass computes and a later one needs is stored in the link's row."""
+    stage: dict[int, int] = {}
+    for node in needed(value for stores in outputs for _, _, value in stores):
+        if node.op == "input":
+            stage[node.index] = int(node.args[0].split()[1]) if " " in node.args[0] else -1
+        else:
+            stage[node.index] = max((stage[a.index] for a in node.args if type(a) is Traced), default=-1)
+    _place_free(outputs, stage)
+    kept: dict[int, int] = {}
+    result: list[list[tuple[str, int, Scalar]]] = [[] for _ in outputs]
+    for k in reversed(range(len(outputs))):
+        wanted = list(outputs[k]) + [("own", slot, node) for node, slot in _at_stage(kept, stage, outputs, k)]
+        tape = Tape()
+        copies: dict[int, Scalar] = {}
+        for node in _walk([value for _, _, value in wanted], stage, k):
+            copies[node.index] = _copy(node, copies, tape, stage, k, kept, width)
+        result[k] = [(view, place, copies[v.index] if type(v) is Traced else v) for view, place, v in wanted]
+    return result, width + len(kept)
+
+
+def _place_free(outputs: list[list[tuple[str, int, Scalar]]], stage: dict[int, int]) -> None:
+    """What depends on tables and state alone is computed by the first pass that wants it."""
+    first: dict[int, int] = {}
+    for k in reversed(range(len(outputs))):
+        first.update({value.index: k for _, _, value in outputs[k] if type(value) is Traced})
+    for node in reversed(needed(value for stores in outputs for _, _, value in stores)):
+        if node.op == "input":
+            continue
+        if stage[node.index] == -1:
+            stage[node.index] = first[node.index]
+        for arg in node.args:
+            if type(arg) is Traced:
+                first[arg.index] = min(first.get(arg.index, len(outputs)), stage[node.index])
+
+
+def _at_stage(
+    kept: dict[int, int], stage: dict[int, int], outputs: list[list[tuple[str, int, Scalar]]], k: int
+) -> list[tuple[Traced, int]]:
+    if not kept:
+        return []
+    nodes = {node.index: node for node in needed(value for stores in outputs for _, _, value in stores)}
+    return [(nodes[index], slot) for index, slot in kept.items() if stage[index] == k]
+
+
+def _walk(values: list[Scalar], stage: dict[int, int], k: int) -> list[Traced]:
+    """The nodes that pass k computes or loads, in order; it stops at what earlier passes computed."""
+    seen: dict[int, Traced] = {}
+    stack = [v for v in values if type(v) is Traced]
+    while stack:
+        node = stack.pop()
+        if node.index in seen:
+            continue
+        seen[node.index] = node
+        if stage[node.index] == k or node.op == "neg":
+            stack.extend(a for a in node.args if type(a) is Traced)
+    return sorted(seen.values(), key=lambda node: node.index)
+
+
+def _copy(
+    node: Traced, copies: dict[int, Scalar], tape: Tape, stage: dict[int, int], k: int, kept: dict[int, int], width: int
+) -> Scalar:
+    if node.op == "input":
+        view, position = node.args
+        if stage[node.index] in (-1, k):
+            return tape.input(view.split()[0], position)
+    elif stage[node.index] == k or node.op == "neg":
+        return apply(node.op, *(copies[a.index] if type(a) is Traced else a for a in node.args))
+    slot = kept.setdefault(node.index, width + len(kept))
+    return tape.input("own", slot)
