@@ -1,0 +1,421 @@
+"""kinode's own files: YAML 1.2 or JSON to a System and back.
+
+    kinode: 1
+    name: pendulum
+    bodies: {bob: {mass: 1, com: [0, 0, -1]}}
+    joints: {pivot: {kind: revolute, between: [world, bob], axis: y}}
+
+A file is data: nothing in it is executed.  It may name other files (``extends``, the ``file`` of a table or a
+subsystem), which are found relative to its own folder.  Files from strangers must not reach out of that folder, so
+absolute paths and those that lead above the folder of the first file are refused unless the caller says
+``trust=True``.  Every error names the file, the line, the component and the field as far as they are known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kinode.errors import ModelError
+from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
+from kinode.formats.yaml_write import write_system
+from kinode.model.changes import change
+from kinode.model.fields import short, unknown
+from kinode.model.frames import Frame
+from kinode.model.places import find_named_frame
+from kinode.model.quantities import Parameter, Signal
+from kinode.model.system import System
+
+VERSION = 1
+DEEPEST_FILES = 10
+# In the order in which they are built; ``run`` and ``notes`` come last.
+SECTIONS = (
+    "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "constraints", "signals", "elements",
+    "changes",
+)  # fmt: skip
+TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
+FIELDS = {
+    "parameters": ("value", "bounds", "note"),
+    "inputs": ("value",),
+    "signals": ("law",),
+    "tables": ("axes", "values", "file", "method", "outside"),
+    "systems": ("file", "system", "on", "bind", "parameters"),
+    "extends": ("file", "base"),
+}
+
+
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
+    """The system in a YAML or JSON file; ``trust`` lets it name files outside its folder."""
+    file = Path(path)
+    return _Loader(file, file.parent, trust, ()).load()
+
+
+def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
+    """The system in a text; ``file`` says where it is from, for errors and for the files that it names."""
+    where = None if file is None else Path(file)
+    return _Loader(where, None if where is None else where.parent, trust, ()).build_text(text)
+
+
+def save(system: System, path: str | os.PathLike[str]) -> None:
+    """Write a system to a file, from which it loads as an equal one."""
+    file = Path(path)
+    text = dumps(system)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(file)) from None
+
+
+def dumps(system: System) -> str:
+    """A system as YAML."""
+    return write_system(system, VERSION)
+
+
+class _Loader:
+    """Builds the system of one file; ``root`` is the folder that nothing may leave."""
+
+    def __init__(self, file: Path | None, root: Path | None, trust: bool, outer: tuple[Path, ...]) -> None:
+        self.file, self.root, self.trust, self.outer = file, root, trust, outer
+        self.said = None if file is None else str(file)
+        self.data = Map()
+
+    # -- files -------------------------------------------------------------------------------------
+    def load(self) -> System:
+        assert self.file is not None
+        try:
+            if not self.file.is_file():
+                reason = "is a folder" if self.file.is_dir() else "there is no such file"
+                raise ModelError(f"cannot be read: {reason}", file=self.said)
+            if self.file.stat().st_size > LARGEST_TEXT:
+                raise ModelError(f"the file is larger than {LARGEST_TEXT // 1_000_000} MB", file=self.said)
+            text = self.file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ModelError("the file is not text in UTF-8", file=self.said) from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=self.said) from None
+        return self.build_text(text)
+
+    def find_file(self, name: Any, field: str) -> Path:
+        """A file named in this one."""
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise ModelError(f"the name of a file is expected, not {short(name)}", field=field)
+        if self.file is None or self.root is None:
+            raise ModelError(
+                f"{name!r} cannot be found: this text is from no file; say loads(text, file=...)", field=field
+            )
+        found = self.file.parent / name
+        if not self.trust:
+            try:
+                inside = found.resolve().is_relative_to(self.root.resolve())
+            except (OSError, ValueError, RuntimeError) as error:
+                raise ModelError(f"{name!r} cannot be found: {error}", field=field) from None
+            if Path(name).is_absolute() or not inside:
+                message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
+                raise ModelError(message, field=field)
+        return found
+
+    def load_other(self, name: Any, field: str, base: Any = None) -> System:
+        """The system in another file."""
+        path = self.find_file(name, field)
+        assert self.file is not None
+        chain = (*self.outer, self.file.resolve())
+        if path.resolve() in chain:
+            raise ModelError(f"the files go in a circle: {name} is being read already", field=field)
+        if len(chain) > DEEPEST_FILES:
+            raise ModelError(f"files name files more than {DEEPEST_FILES} deep", field=field)
+        if path.suffix.lower() in (".urdf", ".xml"):
+            from kinode.formats import urdf
+
+            return urdf.load(path, "fixed" if base is None else base)
+        if base is not None:
+            raise ModelError("is for URDF; a YAML file says itself how its bodies are joined", field="base")
+        return _Loader(path, self.root, self.trust, chain).load()
+
+    # -- errors ------------------------------------------------------------------------------------
+    @contextmanager
+    def locating(self, section: str | None = None, name: str | None = None) -> Iterator[None]:
+        """Fill in file, line and component of errors that come from a part of the file."""
+        try:
+            yield
+        except ModelError as error:
+            if error.file is None:
+                found = self.find_section(error.component) if section is None else (section, name)
+                line = self.find_line(*found, error.field)
+                raise error.located(file=self.said, line=line, component=name) from None
+            raise error.located(component=name) from None
+
+    def find_section(self, component: str | None) -> tuple[str | None, str | None]:
+        """Where in the file a component was described."""
+        if component in TOP:
+            return component, None
+        for section in ("changes", *SECTIONS):
+            entries = self.data.get(section)
+            if not isinstance(entries, Map) or component is None:
+                continue
+            if component in entries:
+                return section, component
+            if section == "systems" and component.partition(".")[0] in entries:
+                return section, component.partition(".")[0]
+        return ("extends" if "extends" in self.data else None), None
+
+    def find_line(self, section: str | None, name: str | None, field: str | None) -> int | None:
+        """The line of a field, or of the nearest thing around it that has one."""
+        node: Any = self.data
+        line: int | None = None
+        for key in (section, name):
+            if key is not None and isinstance(node, Map) and key in node:
+                line, node = node.lines[key], node[key]
+        if field is None:
+            return line
+        words = field.split(".")
+        place = {"a": 0, "b": 1}.get(words[0])
+        if place is not None and isinstance(node, Map) and isinstance(node.get("between"), List):
+            ends = node["between"]
+            return ends.lines[place] if place < len(ends) else node.lines["between"]
+        found = _find_key(node, words)
+        return line if found is None else found
+
+    # -- building ----------------------------------------------------------------------------------
+    def build_text(self, text: str) -> System:
+        if not isinstance(text, str):
+            raise ModelError(f"text is expected, not {type(text).__name__}", file=self.said)
+        data = read_text(text, self.said)
+        if not isinstance(data, Map):
+            raise ModelError("a model is a mapping that starts with 'kinode: 1'", file=self.said, line=1)
+        self.data = data
+        with self.locating():
+            if "kinode" not in data:
+                near = unknown(
+                    "starts with the version of the format: kinode: 1, not", next(iter(data), ""), ("kinode",)
+                )
+                raise ModelError(near if data else "is empty; a model starts with kinode: 1", line=1)
+            if isinstance(data["kinode"], bool) or data["kinode"] != VERSION:
+                message = f"this is kinode's format {VERSION}, and the file says {short(data['kinode'])}"
+                raise ModelError(message, component="kinode")
+        default = self.file.stem if self.file is not None else "system"
+        return self.build(data, default)
+
+    def build(self, data: Map, default_name: str, check: bool = True) -> System:
+        self.data = data
+        with self.locating():
+            for key in data:
+                if key not in TOP:
+                    raise ModelError(unknown("there is no section", key, TOP), field=key, line=data.lines[key])
+        system = self.start(default_name)
+        for section in SECTIONS:
+            if data.get(section) is not None:
+                self.build_section(system, section)
+        with self.locating("run"):
+            if data.get("run") is not None:
+                system.run_defaults = data["run"]
+        with self.locating("notes"):
+            notes = data.get("notes") or []
+            if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+                raise ModelError("notes are a list of texts", field="notes")
+            system.notes.extend(notes)
+        if check:
+            with self.locating():
+                system.check()
+        return system
+
+    def start(self, default_name: str) -> System:
+        """An empty system, or the one that is extended."""
+        data = self.data
+        with self.locating("name"):
+            name = data.get("name", default_name)
+            system = System(name)
+        with self.locating("extends"):
+            if data.get("extends") is not None:
+                given = data["extends"]
+                if not isinstance(given, Map):
+                    given = {"file": given}
+                _check_fields(given, FIELDS["extends"], "extends")
+                system = self.load_other(given.get("file"), "extends", given.get("base"))
+                system.name = data.get("name", system.name)
+        if "gravity" in data and data.get("parameters") is None:
+            self.set_gravity(system)
+        return system
+
+    def set_gravity(self, system: System) -> None:
+        with self.locating("gravity"):
+            system.gravity = self.data["gravity"]
+
+    def build_section(self, system: System, section: str) -> None:
+        entries = self.data[section]
+        if not isinstance(entries, Map):
+            with self.locating(section):
+                raise ModelError(f"{section} are a mapping of names, not {short(entries)}", component=section)
+        later: list[str] = []
+        for name, entry in entries.items():
+            if section == "joints" and self.needs_subsystem(entry):
+                later.append(name)
+                continue
+            self.build_entry(system, section, name, entry)
+        if section == "parameters" and "gravity" in self.data:
+            self.set_gravity(system)
+        if later:
+            self.data[section + " later"] = later
+        if section == "systems":
+            for name in self.data.pop("joints later", []):
+                self.build_entry(system, "joints", name, self.data["joints"][name])
+
+    def build_entry(self, system: System, section: str, name: str, entry: Any) -> None:
+        with self.locating(section, name):
+            getattr(self, f"add_{section}")(system, name, entry)
+
+    def needs_subsystem(self, entry: Any) -> bool:
+        """Whether a joint is on something that a subsystem brings along."""
+        systems = self.data.get("systems")
+        if not isinstance(systems, Map) or not isinstance(entry, Map):
+            return False
+        ends = entry.get("between")
+        ends = list(ends) if isinstance(ends, List) else [entry.get("a"), entry.get("b")]
+        named = [end.get("body", end.get("on")) if isinstance(end, Map) else end for end in ends]
+        return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
+
+    def add_parameters(self, system: System, name: str, entry: Any) -> None:
+        system.parameter(name, **_as_fields(entry, "value", "parameters", "a parameter"))
+
+    def add_inputs(self, system: System, name: str, entry: Any) -> None:
+        system.input(name, **_as_fields(entry, "value", "inputs", "an input"))
+
+    def add_signals(self, system: System, name: str, entry: Any) -> None:
+        fields = _as_fields(entry, "law", "signals", "a signal")
+        system.signal(name, **fields)
+
+    def add_tables(self, system: System, name: str, entry: Any) -> None:
+        fields = dict(_mapping(entry, "a table"))
+        _check_fields(fields, FIELDS["tables"], "a table")
+        if fields.get("file") is not None:
+            fields["file"] = self.find_file(fields["file"], "file")
+        for key in ("method", "outside"):
+            if key in fields and not isinstance(fields[key], str):
+                raise ModelError(f"a word is expected, not {short(fields[key])}", field=key)
+        system.table(name, **fields)
+
+    def add_bodies(self, system: System, name: str, entry: Any) -> None:
+        system.check_name(name)
+        system.add_component(system.make_body(name, {} if entry is None else _mapping(entry, "a body")))
+
+    def add_frames(self, system: System, name: str, entry: Any) -> None:
+        if isinstance(entry, Map) and "kind" in entry:
+            raise ModelError("frames with a kind are not available in this version; a place is", field="kind")
+        given = {"at": entry} if isinstance(entry, List) else dict(_mapping(entry, "a frame"))
+        owner: Frame = find_named_frame(system, _text(given.pop("body", "world"), "body"))
+        if not owner.is_plain:
+            raise ModelError(f"{owner} is a frame, not a body", field="body")
+        system.place(owner.body, given, name)
+
+    def add_joints(self, system: System, name: str, entry: Any) -> None:
+        self.add_kind(system, name, entry, "a joint", system.make_joint)
+
+    def add_constraints(self, system: System, name: str, entry: Any) -> None:
+        self.add_kind(system, name, entry, "a constraint", system.make_constraint)
+
+    def add_elements(self, system: System, name: str, entry: Any) -> None:
+        self.add_kind(system, name, entry, "an element", system.make_element)
+
+    def add_kind(
+        self, system: System, name: str, entry: Any, what: str, make: Callable[[str, str, Mapping[str, Any]], Any]
+    ) -> None:
+        system.check_name(name)
+        fields = _split_between(_mapping(entry, what))
+        if "kind" not in fields:
+            raise ModelError(f"{what} needs its kind", field="kind")
+        system.add_component(make(name, fields["kind"], fields))
+
+    def add_systems(self, system: System, name: str, entry: Any) -> None:
+        fields = _mapping(entry, "a subsystem")
+        _check_fields(fields, FIELDS["systems"], "a subsystem")
+        if (fields.get("file") is None) == (fields.get("system") is None):
+            raise ModelError("takes a file, or a system written out")
+        for key in ("bind", "parameters"):
+            if not isinstance(fields.get(key, Map()), Map):
+                raise ModelError(f"is a mapping of names, not {short(fields[key])}", field=key)
+        if fields.get("file") is not None:
+            inner = self.load_other(fields["file"], "file")
+        else:
+            inner = self.build_inner(fields["system"], name)
+        system.add(name, inner, on=fields.get("on"), bind=fields.get("bind"), parameters=fields.get("parameters"))
+
+    def build_inner(self, data: Any, name: str) -> System:
+        """A subsystem that is written out where it is used."""
+        if not isinstance(data, Map):
+            raise ModelError(f"a system is a mapping with bodies and joints, not {short(data)}", field="system")
+        if len(self.outer) > DEEPEST_FILES:
+            raise ModelError(f"systems hold systems more than {DEEPEST_FILES} deep", field="system")
+        here = Path(f"{self.said}#{name}")
+        return _Loader(self.file, self.root, self.trust, (*self.outer, here)).build(data, name)
+
+    def add_changes(self, system: System, name: str, entry: Any) -> None:
+        if name not in system.components:
+            raise ModelError(unknown("there is nothing to change called", name, system.components))
+        old = system[name]
+        if not isinstance(entry, Map):
+            entry = {"law" if isinstance(old, Signal) else "value": entry}
+            if not isinstance(old, Signal | Parameter) and old.section != "inputs":
+                raise ModelError("takes the fields to change: {field: value}")
+        change(system, name, _split_between(entry))
+
+
+def _find_key(node: Any, words: list[str]) -> int | None:
+    """The line of a field given by its words, found at the top or further in."""
+    line: int | None = None
+    here = node
+    for word in words:
+        if isinstance(here, Map) and word in here:
+            line, here = here.lines[word], here[word]
+        else:
+            break
+    if line is not None:
+        return line
+    inner = node.values() if isinstance(node, Map) else node if isinstance(node, List) else ()
+    for item in inner:
+        found = _find_key(item, words[-1:])
+        if found is not None:
+            return found
+    return None
+
+
+def _mapping(entry: Any, what: str) -> Map:
+    if not isinstance(entry, Map):
+        raise ModelError(f"{what} is a mapping of fields, not {short(entry)}")
+    return entry
+
+
+def _text(raw: Any, field: str) -> str:
+    if not isinstance(raw, str):
+        raise ModelError(f"a name is expected, not {short(raw)}", field=field)
+    return raw
+
+
+def _check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
+    for key in given:
+        if key not in allowed:
+            raise ModelError(unknown(f"{what} has no field", key, allowed), field=key)
+
+
+def _as_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:
+    """The fields of an entry that may be written as its one value alone."""
+    if not isinstance(entry, Map):
+        return {single: entry}
+    _check_fields(entry, FIELDS[section], what)
+    if single not in entry:
+        raise ModelError("is needed and was not given", field=single)
+    return {key: value for key, value in entry.items() if value is not None or key == single}
+
+
+def _split_between(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """``between: [a, b]`` as the fields a and b."""
+    fields = dict(entry)
+    if "between" not in fields:
+        return fields
+    ends = fields.pop("between")
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ModelError(f"takes two bodies or frames, [a, b], not {short(ends)}", field="between")
+    if "a" in fields or "b" in fields:
+        raise ModelError("is given already by a and b", field="between")
+    return {"a": ends[0], "b": ends[1], **fields}

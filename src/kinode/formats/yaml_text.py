@@ -1,0 +1,188 @@
+"""YAML text to plain values that remember their lines.
+
+The text is YAML 1.2, of which JSON is a part: ``1e5`` is a number, ``on`` and ``1:30`` are text.  Nothing is ever
+made from a tag, and tags are refused; so are duplicate keys, several documents, merge keys and aliases that would
+grow beyond measure.  The parser of ruamel.yaml gives events, from which the values are built here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from kinode.errors import ModelError
+
+LARGEST_TEXT = 50_000_000
+DEEPEST = 60
+MOST_ALIASED = 200_000
+
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+class Map(dict[str, Any]):
+    """A mapping; ``lines`` has the line of each key, ``line`` its own."""
+
+    line: int = 0
+
+    def __init__(self, line: int = 0) -> None:
+        super().__init__()
+        self.line = line
+        self.lines: dict[str, int] = {}
+
+
+class List(list[Any]):
+    """A sequence; ``lines`` has the line of each item, ``line`` its own."""
+
+    line: int = 0
+
+    def __init__(self, line: int = 0) -> None:
+        super().__init__()
+        self.line = line
+        self.lines: list[int] = []
+
+
+def read_text(text: str, file: str | None) -> Any:
+    """The value of a YAML or JSON text."""
+    if len(text) > LARGEST_TEXT:
+        raise ModelError(f"the text is longer than {LARGEST_TEXT // 1_000_000} million characters", file=file)
+    return _Composer(text, file).compose()
+
+
+def resolve(text: str) -> Any:
+    """What a plain scalar is by the core schema of YAML 1.2; whole numbers are floats here."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return float(int(text, 0)) if text[:2] in ("0o", "0x") and len(text) < 18 else float(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _NOT_FINITE.fullmatch(text):
+        return float(text.lower().replace(".", "", 1))
+    return text
+
+
+class _Composer:
+    """One text being read."""
+
+    def __init__(self, text: str, file: str | None) -> None:
+        self.file = file
+        self.events = self._events(text)
+        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.aliased = 0
+        self.count = 0
+
+    def fail(self, message: str, event: Any = None) -> ModelError:
+        line = event.start_mark.line + 1 if event is not None else None
+        return ModelError(message, file=self.file, line=line)
+
+    def _events(self, text: str) -> Iterator[Any]:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import MarkedYAMLError
+
+        try:
+            yield from YAML(typ="safe", pure=True).parse(text)
+        except MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = None if mark is None else mark.line + 1
+            said = " ".join(str(part) for part in (error.problem, error.context) if part)
+            hint = "; indent with spaces" if "\\t" in said else ""
+            raise ModelError(f"is no YAML: {said}{hint}", file=self.file, line=line) from None
+        except ModelError:
+            raise
+        except Exception as error:  # the scanner meets some broken texts with errors of its own
+            raise ModelError(
+                f"is no YAML: {str(error).splitlines()[0] if str(error) else error!r}", file=self.file
+            ) from None
+
+    def compose(self) -> Any:
+        value: Any = None
+        documents = 0
+        for event in self.events:
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    raise self.fail("holds several documents; one is expected", event)
+                if event.version is not None and tuple(event.version) != (1, 2):
+                    raise self.fail("is read as YAML 1.2; leave out the %YAML line", event)
+                if event.tags:
+                    raise self.fail("a tag has no meaning here, and %TAG neither", event)
+            elif kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
+                value = self.node(event, 0)
+        return value
+
+    def node(self, event: Any, depth: int) -> Any:
+        """The value that starts with this event."""
+        kind = type(event).__name__
+        if kind == "AliasEvent":
+            return self.alias(event)
+        if depth > DEEPEST:
+            raise self.fail(f"is nested more than {DEEPEST} deep", event)
+        if event.tag is not None:
+            raise self.fail(f"tags such as {event.tag} have no meaning here; nothing is made from them", event)
+        before = self.count
+        self.count += 1
+        if kind == "ScalarEvent":
+            value = resolve(event.value) if event.style is None or event.style == "" else event.value
+        elif kind == "SequenceStartEvent":
+            value = self.sequence(event, depth)
+        else:
+            value = self.mapping(event, depth)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = (value, self.count - before)
+        return value
+
+    def alias(self, event: Any) -> Any:
+        if event.anchor not in self.anchors:
+            raise self.fail(f"the alias *{event.anchor} has no anchor before it", event)
+        value, size = self.anchors[event.anchor]
+        self.aliased += size
+        self.count += size
+        if self.aliased > MOST_ALIASED:
+            raise self.fail("its aliases stand for more values than a model can need", event)
+        return value
+
+    def sequence(self, start: Any, depth: int) -> List:
+        found = List(start.start_mark.line + 1)
+        for event in self.events:
+            if type(event).__name__ == "SequenceEndEvent":
+                break
+            found.lines.append(event.start_mark.line + 1)
+            found.append(self.node(event, depth + 1))
+        return found
+
+    def mapping(self, start: Any, depth: int) -> Map:
+        found = Map(start.start_mark.line + 1)
+        previous: str | None = None
+        for event in self.events:
+            if type(event).__name__ == "MappingEndEvent":
+                break
+            key = self.key(event)
+            if key in found:
+                first = found.lines[key]
+                raise self.fail(f"{key!r} is given twice; the first time in line {first}", event)
+            if key.count(")") > key.count("(") and previous is not None:
+                raise ModelError(
+                    f"the law of {previous!r} was split at its comma: quote the law",
+                    field=previous, file=self.file, line=event.start_mark.line + 1,
+                )  # fmt: skip
+            found.lines[key] = event.start_mark.line + 1
+            found[key] = self.node(next(self.events), depth + 1)
+            previous = key
+        return found
+
+    def key(self, event: Any) -> str:
+        if type(event).__name__ != "ScalarEvent":
+            raise self.fail("a key is a name, not a list, mapping or alias", event)
+        if event.tag is not None:
+            raise self.fail(f"tags such as {event.tag} have no meaning here; nothing is made from them", event)
+        if event.value == "<<" and event.style in (None, ""):
+            raise self.fail("merge keys (<<) are not part of YAML 1.2; write the fields out", event)
+        if event.anchor is not None:
+            raise self.fail("a key cannot have an anchor", event)
+        return str(event.value)
