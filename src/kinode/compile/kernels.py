@@ -16,6 +16,7 @@ from kinode.algebra.expressions import parse
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.compile.program import Block, Program
+from kinode.formulations import power
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.names import find_quantity
 from kinode.topology import Topology
@@ -107,6 +108,11 @@ def _rate(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return np.concatenate([snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
 
 
+def _power(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """Rate of the state, and the power of all that changes the energy."""
+    return [*_rate(snapshot, ()), *power.powers(snapshot)]
+
+
 def _evaluate(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     names = [find_quantity(snapshot.system, name) for name in options]
     return [x for name in names for x in _flat(snapshot.quantity(name))]
@@ -174,6 +180,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "energy": lambda s, _: [s.kinetic_energy, s.potential_energy],
     "evaluate": _evaluate,
     "law": _law,
+    "power": _power,
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
     "pose": _pose,

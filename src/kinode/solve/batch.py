@@ -163,7 +163,7 @@ def rk4_batch(
         raise ValueError(f"t0, t1: must be finite, got {t0} and {t1}")
     if every is not None and every < 1:
         raise ValueError(f"every: expected a number of steps, got {every}")
-    check_quaternions(quaternions, kernel.n_q)
+    check_quaternions(quaternions, kernel.n_y)
     runs, steps = len(start), count_steps(t0, t1, step) if t0 != t1 else 0
     stride = max(1, steps if every is None else min(every, steps))
     numbers = np.append(np.arange(0, steps, stride), steps)

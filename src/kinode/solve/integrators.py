@@ -140,11 +140,11 @@ def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
     return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
 
 
-def check_quaternions(quaternions: Sequence[int], n_q: int) -> None:
-    """Each must lie within q."""
+def check_quaternions(quaternions: Sequence[int], n: int) -> None:
+    """Each must lie within the state: in q, or in z where a speed is prescribed."""
     for index in quaternions:
-        if not 0 <= index <= n_q - 4:
-            raise ValueError(f"quaternions: each begins at an index from 0 to {n_q - 4}, got {index}")
+        if not 0 <= index <= n - 4:
+            raise ValueError(f"quaternions: each begins at an index from 0 to {n - 4}, got {index}")
 
 
 def count_steps(t0: float, t1: float, step: float | None) -> int:
@@ -351,7 +351,7 @@ def integrate(
     n = kernel.n_y
     start = check_start(y0, n, t0, t1)
     absolute = check_tolerances(rtol, atol, n)
-    check_quaternions(quaternions, kernel.n_q)
+    check_quaternions(quaternions, kernel.n_y)
     if not max_step > 0:
         raise ValueError(f"max_step: must be positive, got {max_step}")
     asked = None if times is None else check_times(times, t0, t1)

@@ -1,0 +1,106 @@
+"""Where a system's mechanical energy comes from and goes to: the power of everything that is no potential.
+
+    d/dt (kinetic + potential energy) = sum of powers(snapshot)
+
+The causes are, by name: the drive of a joint (its effort law, or what its prescribed motion needs), its damping, and
+each element, less what its own potential stores.  Springs in joints and gravity are potentials and do not appear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, is_number, rate, tidy
+from kinode.algebra.spatial import cross, dot
+from kinode.model.elements import Element
+from kinode.model.system import System
+from kinode.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.formulations.snapshot import Snapshot
+
+
+def find_causes(topology: Topology) -> tuple[str, ...]:
+    """Names of all that can change the energy, in the order of ``powers``: ``elbow.drive``, ``elbow.damping``, elements."""
+    found = []
+    for name, joint in topology.system.joints.items():
+        if _driven(topology, name) or joint.effort is not None:
+            found.append(f"{name}.drive")
+        if joint.damping is not None:
+            found.append(f"{name}.damping")
+    return (*found, *(name for name, element in topology.system.elements.items() if not is_conservative(element)))
+
+
+def is_conservative(element: Element) -> bool:
+    """Whether an element is known to do nothing but store energy."""
+    kept = getattr(element, "damping", 0.0), getattr(element, "tension", None)
+    return has_potential(element) and kept == (0.0, None)
+
+
+def has_potential(element: Element) -> bool:
+    """Whether an element's class knows a potential."""
+    return type(element).potential is not Element.potential
+
+
+def _driven(topology: Topology, name: str) -> bool:
+    """Whether a joint's motion is prescribed, by itself or by the joint that it follows."""
+    while name in topology.couplings:
+        name = topology.couplings[name].leader
+    return bool(topology.system.joints[name].driven)
+
+
+def powers(snapshot: Snapshot) -> list[Scalar]:
+    """The power of each cause [W]."""
+    system: System = snapshot.system
+    found: list[Scalar] = []
+    for cause in find_causes(snapshot.topology):
+        owner, _, share = cause.rpartition(".")
+        if cause in system.elements:
+            element = system.elements[cause]
+            found.append(element_power(snapshot, element) + stored_power(snapshot, element))
+        elif share == "damping":
+            found.append(_along(snapshot.effort_shares(owner)["damping"], snapshot, owner))
+        else:
+            found.append(_along(_drive(snapshot, owner), snapshot, owner))
+    return found
+
+
+def _drive(snapshot: Snapshot, name: str) -> Array:
+    shares = snapshot.effort_shares(name)
+    if not _driven(snapshot.topology, name):
+        return shares["drive"]
+    return snapshot.joint_effort(name) - shares["spring"] - shares["damping"]
+
+
+def _along(effort: Array, snapshot: Snapshot, name: str) -> Scalar:
+    return dot(effort, snapshot.joint_state(name)[1])
+
+
+def element_power(snapshot: Snapshot, element: Element) -> Scalar:
+    """What an element's loads do on the bodies: force times velocity, moment times angular velocity."""
+    total: Scalar = 0.0
+    for load in element.wrenches(snapshot):
+        w, v = snapshot.velocity(load.on)
+        if load.at is not None:
+            v = v + cross(w, load.at - snapshot.pose(load.on).p)
+        total = total + dot(load.force, v) + dot(load.moment, w)
+    return total
+
+
+def stored_power(snapshot: Snapshot, element: Element) -> Scalar:
+    """The rate of an element's potential along the motion."""
+    if not has_potential(element):
+        return 0.0
+    n = snapshot.topology.n_q
+    twin: Any = type(snapshot)
+
+    def potential(y: Array) -> Array:
+        there = twin(snapshot.topology, y[0], y[1 : n + 1], snapshot.u, y[n + 1 :], snapshot.p, snapshot.inputs)
+        return tidy([element.potential(there)])
+
+    y = np.concatenate([[snapshot.t], snapshot.q, snapshot.z])
+    y_dot = np.concatenate([[1.0], snapshot.q_dot, snapshot.z_dot])
+    found: Scalar = rate(potential, y, y_dot)[0]
+    return float(found) if is_number(found) else found
