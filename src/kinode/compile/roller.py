@@ -114,7 +114,7 @@ class TreeLoops:
         return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, found)
 
     def lay_out(self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[Pass], prefix: str) -> Laid:
-        laid = lay_out(self.plan(numbers, views), passes, self.roller.memory.size, prefix, self.roller.root)
+        laid = lay_out(self.plan(numbers, views), passes, self.roller.memory.size, prefix, self.roller.root, self.asked)
         self.roller.memory.size = laid.work
         self.places.update(laid.places)
         return laid

@@ -11,7 +11,7 @@ tape and kept in the link's row of ``work``; nobody has to say what that is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,23 +73,21 @@ class Laid:
     prelude: list[tuple[int, Scalar]]  # numbers that depend on parameters: (place in work, value)
 
 
-def lay_out(plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots) -> Laid:
-    """The blocks of the passes; ``start`` is where in ``work`` they may begin, ``roots`` what the world gives."""
-    cases = _group(plan)
-    slots: dict[str, int] = {}
-    width = 0
-    for sweep in passes:
-        for name, size in sweep.gives.items():
-            slots[name], width = width, width + size
-    builders = [_Case(plan, members, key, passes, slots, width, roots) for key, members in cases.items()]
-    width = max((b.width for b in builders), default=width)
+def lay_out(plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots, lasting: Collection[str]) -> Laid:
+    """The blocks of the passes; ``start`` is where in ``work`` they may begin, ``roots`` what the world gives.
+
+    What is named in ``lasting`` keeps a place for each node; other given values share places as soon as
+    nobody will read them any more, so that a long tree stays in the cache.
+    """
     n = len(plan.parents)
-    rows = start + width * np.arange(n, dtype=np.int64)
+    builders = [_Case(plan, members, key, passes, roots) for key, members in _group(plan).items()]
+    width = max((b.width for b in builders), default=0)
     case_of = np.zeros(n, dtype=np.int64)
     at_row, at_prow = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    rows = start + width * np.arange(n, dtype=np.int64)
+    free = start + width * n
     table: list[float] = []
     prelude: list[tuple[int, Scalar]] = []
-    free = start + width * n
     for c, builder in enumerate(builders):
         for i in builder.members:
             case_of[i] = c
@@ -98,19 +96,51 @@ def lay_out(plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: 
             for k in builder.computed:
                 prelude.append((free, plan.numbers[i][k]))
                 free += 1
-    # the world has a row of its own, to which roots give
-    world = free
-    ups = np.array([world if p < 0 else rows[p] for p in plan.parents], dtype=np.int64)
-    views = {
-        "own": ("work", rows), "up": ("work", ups), "row": (f"{prefix}rows", at_row), "prow": ("work", at_prow), **plan.views,
-    }  # fmt: skip
+    views = {"own": ("work", rows), "row": (f"{prefix}rows", at_row), "prow": ("work", at_prow), **plan.views}
+    places: dict[str, np.ndarray] = {}
+    for sweep in passes:
+        for name, size in sweep.gives.items():
+            slots = np.arange(n + 1) if name in lasting else _share_slots(plan.parents, sweep.outward)
+            places[name] = free + size * slots.astype(np.int64)  # the world last, as index -1
+            free += size * (int(slots.max()) + 1)
+            views[f"own.{name}"] = ("work", places[name][:-1])
+            views[f"up.{name}"] = ("work", places[name][np.asarray(plan.parents, dtype=np.int64)])
     blocks = []
     for k, sweep in enumerate(passes):
         order = np.arange(n) if sweep.outward else np.arange(n)[::-1]
         turned = {name: (array, offsets[order]) for name, (array, offsets) in views.items()}
         blocks.append(Block(n, turned, [b.stores[k] for b in builders], case_of[order]))
-    places = {name: np.append(rows, world) + slots[name] for name in slots}  # the world last, as index -1
-    return Laid(blocks, np.array(table or [0.0]), world + width, places, prelude)
+    return Laid(blocks, np.array(table or [0.0]), free, places, prelude)
+
+
+def _share_slots(parents: Sequence[int], outward: bool) -> np.ndarray:
+    """A slot for each node, and the world's last, such that no two that are in use at once share one.
+
+    Outward a node's values are in use from its own step to its last child's; inward from its first
+    child's step to its own.
+    """
+    n = len(parents)
+    last = list(range(n))  # the latest node, in outward order, that has to do with a node's values
+    for i, p in enumerate(parents):
+        if p >= 0:
+            last[p] = max(last[p], i)
+    slots = np.zeros(n + 1, dtype=np.int64)
+    idle: list[int] = []
+    count = 1  # slot 0 is the world's
+    ends: dict[int, list[int]] = {}
+    begins: dict[int, list[int]] = {}
+    for i in range(n):
+        begins.setdefault(i if outward else n - 1 - last[i], []).append(i)
+        ends.setdefault(last[i] if outward else n - 1 - i, []).append(i)
+    for step in range(n):
+        for i in begins.get(step, ()):
+            if not idle:
+                idle.append(count)
+                count += 1
+            slots[i] = idle.pop()
+        idle.extend(int(slots[i]) for i in ends.get(step, ()))
+    slots[n] = 0
+    return slots
 
 
 def _group(plan: Plan) -> dict[tuple[Any, ...], list[int]]:
@@ -150,9 +180,8 @@ class _Case:
     """The traced passes of one structure."""
 
     def __init__(
-        self, plan: Plan, members: list[int], key: tuple[Any, ...], passes: Sequence[Pass],
-        slots: dict[str, int], width: int, roots: Roots,
-    ) -> None:  # fmt: skip
+        self, plan: Plan, members: list[int], key: tuple[Any, ...], passes: Sequence[Pass], roots: Roots
+    ) -> None:
         self.members = members
         _, pattern, is_root, is_leaf, first, flags = key
         tape = Tape()
@@ -162,19 +191,18 @@ class _Case:
         link = Link(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
         outputs: list[list[tuple[str, int, Scalar]]] = []
         for k, sweep in enumerate(passes):
-            read = self._reads(sweep, k, tape, slots, roots, is_root, is_leaf)
+            read = self._reads(sweep, k, tape, roots, is_root, is_leaf)
             gives, out = sweep.run(link, read)
-            view = "own" if sweep.outward else "up"
             stores = []
             for name, values in gives.items():
+                view = f"own.{name}" if sweep.outward else f"up.{name}"
                 for i, value in enumerate(values):
-                    if not sweep.outward and not first:
-                        value = tape.input(f"up {k}", slots[name] + i) + value
-                    stores.append((view, slots[name] + i, value))
+                    added = value if sweep.outward or first else tape.input(f"{view} {k}", i) + value
+                    stores.append((view, i, added))
             for name, values in out.items():
                 stores.extend((name, i, value) for i, value in enumerate(values))
             outputs.append(stores)
-        self.stores, self.width = _cut(outputs, width)
+        self.stores, self.width = _cut(outputs)
 
     def _numbers(self, plan: Plan, pattern: tuple[float | None, ...], tape: Tape) -> Array:
         """Literals where all members agree, else entries of the tables."""
@@ -193,7 +221,7 @@ class _Case:
         return np.array(found, dtype=object)
 
     def _reads(
-        self, sweep: Pass, k: int, tape: Tape, slots: dict[str, int], roots: Roots, is_root: bool, is_leaf: bool
+        self, sweep: Pass, k: int, tape: Tape, roots: Roots, is_root: bool, is_leaf: bool
     ) -> Values:
         read: Values = {}
         for name, size in sweep.reads.items():
@@ -202,12 +230,11 @@ class _Case:
             elif not sweep.outward and is_leaf:
                 read[name] = np.zeros(size)
             else:
-                view = f"up {k}" if sweep.outward else f"own {k}"
-                read[name] = np.array([tape.input(view, slots[name] + i) for i in range(size)], dtype=object)
+                read[name] = tape.inputs(f"{'up' if sweep.outward else 'own'}.{name} {k}", size)
         return read
 
 
-def _cut(outputs: list[list[tuple[str, int, Scalar]]], width: int) -> tuple[list[list[tuple[str, int, Scalar]]], int]:
+def _cut(outputs: list[list[tuple[str, int, Scalar]]]) -> tuple[list[list[tuple[str, int, Scalar]]], int]:
     """Split a tape by passes: what a pass computes and a later one needs is stored in the link's row."""
     stage: dict[int, int] = {}
     for node in needed(value for stores in outputs for _, _, value in stores):
@@ -223,9 +250,9 @@ def _cut(outputs: list[list[tuple[str, int, Scalar]]], width: int) -> tuple[list
         tape = Tape()
         copies: dict[int, Scalar] = {}
         for node in _walk([value for _, _, value in wanted], stage, k):
-            copies[node.index] = _copy(node, copies, tape, stage, k, kept, width)
+            copies[node.index] = _copy(node, copies, tape, stage, k, kept)
         result[k] = [(view, place, copies[v.index] if type(v) is Traced else v) for view, place, v in wanted]
-    return result, width + len(kept)
+    return result, len(kept)
 
 
 def _place_free(outputs: list[list[tuple[str, int, Scalar]]], stage: dict[int, int]) -> None:
@@ -267,7 +294,7 @@ def _walk(values: list[Scalar], stage: dict[int, int], k: int) -> list[Traced]:
 
 
 def _copy(
-    node: Traced, copies: dict[int, Scalar], tape: Tape, stage: dict[int, int], k: int, kept: dict[int, int], width: int
+    node: Traced, copies: dict[int, Scalar], tape: Tape, stage: dict[int, int], k: int, kept: dict[int, int]
 ) -> Scalar:
     if node.op == "input":
         view, position = node.args
@@ -275,5 +302,5 @@ def _copy(
             return tape.input(view.split()[0], position)
     elif stage[node.index] == k or node.op == "neg":
         return apply(node.op, *(copies[a.index] if type(a) is Traced else a for a in node.args))
-    slot = kept.setdefault(node.index, width + len(kept))
+    slot = kept.setdefault(node.index, len(kept))
     return tape.input("own", slot)
