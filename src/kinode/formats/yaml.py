@@ -81,6 +81,7 @@ class _Loader:
         self.file, self.root, self.trust, self.outer = file, root, trust, outer
         self.said = None if file is None else str(file)
         self.data = Map()
+        self.later: list[str] = []  # joints on what subsystems bring along
 
     # -- files -------------------------------------------------------------------------------------
     def load(self) -> System:
@@ -248,18 +249,15 @@ class _Loader:
         if not isinstance(entries, Map):
             with self.locating(section):
                 raise ModelError(f"{section} are a mapping of names, not {short(entries)}", component=section)
-        later: list[str] = []
         for name, entry in entries.items():
             if section == "joints" and self.needs_subsystem(entry):
-                later.append(name)
-                continue
-            self.build_entry(system, section, name, entry)
+                self.later.append(name)
+            else:
+                self.build_entry(system, section, name, entry)
         if section == "parameters" and "gravity" in self.data:
             self.set_gravity(system)
-        if later:
-            self.data[section + " later"] = later
         if section == "systems":
-            for name in self.data.pop("joints later", []):
+            for name in self.later:
                 self.build_entry(system, "joints", name, self.data["joints"][name])
 
     def build_entry(self, system: System, section: str, name: str, entry: Any) -> None:

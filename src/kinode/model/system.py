@@ -6,7 +6,7 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 
 from __future__ import annotations
 
-import copy as copying
+import keyword
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -172,6 +172,12 @@ class System:
                 raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
         return name
 
+    def check_quantity_name(self, name: str) -> str:
+        """The same for what laws call by its bare name."""
+        if isinstance(name, str) and keyword.iskeyword(name):
+            raise ModelError(f"the name {name!r} has a meaning in Python; choose another", component=name)
+        return self.check_name(name)
+
     def _put(self, component: C) -> C:
         self.components[component.name] = component
         self._section(component.section)[component.name] = component
@@ -207,7 +213,7 @@ class System:
 
     def parameter(self, name: str, value: Any, *, bounds: Any = None, note: str = "") -> Expression:
         """Declare a parameter; what comes back can be calculated with wherever a number may stand."""
-        self.check_name(name)
+        self.check_quantity_name(name)
         reader = self.reader(name)
         number, dimension = self.read_value(name, value)
         limits = None if bounds is None else read_bounds(reader, bounds, self.nominal(number), dimension)
@@ -216,13 +222,13 @@ class System:
 
     def input(self, name: str, value: Any = 0.0) -> Expression:
         """Declare a number that comes from outside."""
-        self.check_name(name)
+        self.check_quantity_name(name)
         self._put(Input(name, *self.read_value(name, value)))
         return Expression("name", (name,))
 
     def signal(self, name: str, law: Any) -> Expression:
         """Give a law a name."""
-        self.check_name(name)
+        self.check_quantity_name(name)
         self._put(Signal(name, self.reader(name).law(law, None, "law")))
         return Expression("name", (name,))
 
@@ -231,7 +237,7 @@ class System:
         method: str = "linear", outside: str = "error",
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws."""
-        self.check_name(name)
+        self.check_quantity_name(name)
         if (file is None) == (values is None):
             raise ModelError("takes values or a file", component=name)
         if file is not None and axes is not None:
@@ -367,14 +373,19 @@ class System:
 
     def copy(self, name: str | None = None) -> System:
         """An independent copy."""
-        twin = copying.copy(self)
-        twin.name = name or self.name
-        twin.notes, twin._run_defaults, twin._prefixes = list(self.notes), dict(self._run_defaults), set(self._prefixes)
-        twin._world = replace(self._world, system=twin)
-        twin.components, twin._sections = {}, {}
-        for component in self.components.values():
-            twin._put(replace(component, system=twin) if isinstance(component, Body) else component)
+        twin = System(name or self.name)
+        twin.take_over(self)
+        twin.name, twin.notes, twin._run_defaults = name or self.name, list(self.notes), dict(self._run_defaults)
         return twin
+
+    def take_over(self, other: System) -> None:
+        """Become what another system is; its bodies become this system's."""
+        self._sections, self._prefixes, self.components = {}, set(), {}
+        self._world = replace(other._world, system=self)
+        self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
+        self._run_defaults, self._values = other._run_defaults, None
+        for component in other.components.values():
+            self._put(replace(component, system=self) if isinstance(component, Body) else component)
 
     def add(
         self, name: str, system: System, *, on: Any = None,

@@ -1,0 +1,244 @@
+"""The JSON schema of kinode's files, made from the same declarations that read them.
+
+Draft 2020-12.  Editors complete and check models by it; what it cannot say (dimensions, names that exist, inertias that
+bodies can have) is for the loader.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kinode.algebra.tables import METHODS, OUTSIDE
+from kinode.formats.yaml import FIELDS, VERSION
+from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
+from kinode.model.elements import ELEMENTS
+from kinode.model.fields import Component, Spec
+from kinode.model.frames import ROTATIONS
+from kinode.model.joint import JOINTS, Joint
+from kinode.model.looks import ROLES, SIZES
+from kinode.model.quantities import CONSTRAINTS, RunDefaults
+
+Schema = dict[str, Any]
+NAME = r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$"
+
+
+def schema() -> Schema:
+    """The schema as plain values, ready for ``json.dumps``."""
+    import kinode.model.system  # noqa: F401  (fills the registries of joints, elements and constraints)
+
+    properties: Schema = {
+        "kinode": {"const": VERSION, "description": "version of the format"},
+        "name": {"type": "string", "description": "name of the system"},
+        "gravity": _ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
+        "extends": {
+            "description": "file of the system that this one starts from: YAML or URDF",
+            "oneOf": [{"type": "string"}, _object(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"])],
+        },
+        "parameters": _named(_ref("parameter"), "numbers with names, arguments of the compiled code"),
+        "inputs": _named(_ref("input"), "numbers that come from outside"),
+        "tables": _named(_ref("table"), "tables that laws call"),
+        "bodies": _named({"oneOf": [_ref("body"), {"type": "null"}]}, "rigid bodies"),
+        "frames": _named(_ref("placed"), "named frames on the world or on bodies"),
+        "joints": _named(_ref("joint"), "what connects bodies"),
+        "constraints": _named(_ref("constraint"), "what ties coordinates together beyond joints"),
+        "signals": _named(
+            {"oneOf": [_ref("law"), _object(("law",), {"law": _ref("law")}, ["law"])]}, "laws with names"
+        ),
+        "elements": _named(_ref("element"), "what pushes and pulls"),
+        "systems": _named(_ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
+        "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
+        "run": _component(RunDefaults),
+        "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
+    }
+    inner = {key: value for key, value in properties.items() if key != "kinode"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kinode model",
+        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
+        "type": "object",
+        "properties": properties,
+        "required": ["kinode"],
+        "additionalProperties": False,
+        "$defs": {
+            **_values(),
+            "system": {"type": "object", "properties": inner, "additionalProperties": False},
+            "body": _component(Body),
+            "joint": _kinds(JOINTS),
+            "element": _kinds(ELEMENTS),
+            "constraint": _kinds(CONSTRAINTS),
+        },
+    }
+
+
+def _ref(name: str, description: str | None = None) -> Schema:
+    found: Schema = {"$ref": f"#/$defs/{name}"}
+    return found if description is None else {**found, "description": description}
+
+
+def _named(entry: Schema, description: str) -> Schema:
+    return {
+        "description": description,
+        "oneOf": [
+            {"type": "object", "propertyNames": {"pattern": NAME}, "additionalProperties": entry},
+            {"type": "null"},
+        ],
+    }
+
+
+def _object(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    properties = {name: special.get(name, {}) for name in names}
+    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": required} if required else found
+
+
+def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
+    found: Schema = {"type": "array", "items": entry, "minItems": least}
+    return found if most is None else {**found, "maxItems": most}
+
+
+def _values() -> Schema:
+    """What fields take."""
+    number, law, text = _ref("number"), _ref("law"), {"type": "string"}
+    axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
+    rotation: Schema = {
+        "rpy": {**_ref("vector"), "description": "turns about the fixed axes x, y, z"},
+        "quaternion": {**_array(number, 4, 4), "description": "w, x, y, z"},
+        "matrix": {**_array(_array(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
+        "turns": {**_array({"type": "array", "minItems": 2, "maxItems": 2}, 1), "description": "[axis, angle] in turn"},
+    }
+    place: Schema = {"at": _ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
+    either = {"oneOf": [_ref("vector"), {"type": "object", "properties": place, "additionalProperties": False}]}
+    placed: Schema = {"type": "object", "properties": {"body": text, **place}, "additionalProperties": False}
+    values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
+    return {
+        "number": {"type": ["number", "string"], "description": "a number in SI, '30 deg', or arithmetic with parameters"},
+        "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs, signals and tables"},
+        "vector": _array(number, 3, 3),
+        "laws": _array(law, 3, 3),
+        "axis": axis,
+        "place": either,
+        "placed": {"oneOf": [_ref("vector"), placed]},
+        "frame": {
+            "description": "a body, a named frame, or a place on a body",
+            "oneOf": [text, {**placed, "anyOf": [{"required": ["body"]}, {"required": ["on"]}]}],
+        },
+        "parameter": {"oneOf": [number, _object(FIELDS["parameters"], _PARAMETER, ["value"])]},
+        "input": {"oneOf": [number, _object(FIELDS["inputs"], {"value": number}, ["value"])]},
+        "table": {
+            **_object(
+                FIELDS["tables"],
+                {"axes": values, "values": {"type": "array"}, "file": text, "method": {"enum": list(METHODS)},
+                 "outside": {"enum": list(OUTSIDE)}},
+            ),
+            "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
+        },
+        "subsystem": {
+            **_object(
+                FIELDS["systems"],
+                {"file": text, "system": _ref("system"), "on": _ref("frame"), "bind": {"type": "object"},
+                 "parameters": {"type": "object"}},
+            ),
+            "oneOf": [{"required": ["file"]}, {"required": ["system"]}],
+        },
+        "shape": {"oneOf": [_shape(kind) for kind in SHAPE_SIZES]},
+        "look": _look(),
+    }  # fmt: skip
+
+
+_PARAMETER: dict[str, Schema] = {
+    "value": {"$ref": "#/$defs/number"},
+    "bounds": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 2},
+    "note": {"type": "string"},
+}
+
+
+def _shape(kind: str) -> Schema:
+    sizes = SHAPE_SIZES[kind]
+    fields: Schema = {name: _ref("number") for name in (*sizes, "mass")}
+    if kind != "rod":
+        fields["density"] = _ref("number")
+    if kind in ("cylinder", "rod"):
+        fields["axis"] = {"enum": list(AXES)}
+    fields["at"] = _ref("vector")
+    return _object((kind,), {kind: _object(tuple(fields), fields, list(sizes))}, [kind])
+
+
+def _look() -> Schema:
+    numbers = {"type": "array", "items": {"type": ["number", "string"]}}
+    fields: Schema = {"kind": {"enum": list(SIZES)}, "file": {"type": "string"}, "role": {"enum": list(ROLES)}}
+    fields |= dict.fromkeys(("sizes", "at", "rpy", "quaternion"), numbers)
+    return _object(tuple(fields), fields)
+
+
+def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
+    """Components that ``kind`` tells apart: an error is that of the kind, not of all kinds."""
+    cases = [
+        {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": _component(cls)}
+        for kind, cls in registry.items()
+    ]
+    return {"type": "object", "properties": {"kind": {"enum": list(registry)}}, "required": ["kind"], "allOf": cases}
+
+
+def _component(cls: type[Component]) -> Schema:
+    properties: Schema = {"kind": {"const": cls.kind}} if cls.kind else {}
+    required = []
+    specs = cls.specs()
+    for name, (field, spec) in specs.items():
+        if name == "rotation":
+            properties |= {way: {"description": f"initial rotation, {spec.doc}"} for way in ROTATIONS}
+            continue
+        found = _field(cls, spec)
+        properties[name] = {**found, "description": spec.doc} if spec.doc else found
+        if field.default is dataclasses.MISSING:
+            required.append(name)
+    result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
+    if "a" in specs and "b" in specs:
+        properties["between"] = {**_array(_ref("frame"), 2, 2), "description": "parent and child side, or both ends"}
+        required = [name for name in required if name not in ("a", "b")]
+        result["anyOf"] = [{"required": ["between"]}, {"required": ["a", "b"]}]
+    return {**result, "required": required, "additionalProperties": False}
+
+
+def _first_line(cls: type[Component]) -> str:
+    return (cls.__doc__ or "").strip().partition("\n")[0]
+
+
+def _field(cls: type[Component], spec: Spec) -> Schema:
+    n = len(cls.coordinates) if issubclass(cls, Joint) else 0
+    if spec.shape in ("number", "law", "vector", "laws", "frame", "shape", "axis"):
+        return _ref(spec.shape)
+    if spec.shape in ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate"):
+        count = cls.n_q if issubclass(cls, Joint) and spec.shape == "initial" else n
+        entry = _ref("law" if spec.shape == "laws_per_coordinate" else "number")
+        each = _array(entry, count, count)
+        return {"oneOf": [entry, each]} if count == 1 else each
+    special: dict[str, Schema] = {
+        "choice": {"enum": list(spec.choices)},
+        "text": {"type": "string"},
+        "joint": {"type": "string"},
+        "flag": {"type": "boolean"},
+        "axes": _array(_ref("axis"), 2, 2) if issubclass(cls, Joint) else _ref("frame"),
+        "frames": _named(_ref("place"), ""),
+        "meshes": {"type": "array", "items": _ref("look")},
+        "times": _array(_ref("number"), 2),
+        "limits": {
+            "oneOf": [
+                _array(_ref("number"), 2, 2),
+                _object(tuple(_LIMITS), _LIMITS),
+            ]
+        },
+        "inertia": {
+            "oneOf": [
+                _array(_ref("number"), 3, 3),
+                _array(_ref("number"), 6, 6),
+                _array(_array(_ref("number"), 3, 3), 3, 3),
+                {**_object(ENTRIES, {name: _ref("number") for name in ENTRIES}), "minProperties": 1},
+            ]
+        },
+    }
+    return special.get(spec.shape, {})
+
+
+_LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in ("lower", "upper", "effort", "speed")}

@@ -1,0 +1,182 @@
+"""Copying a subsystem into a system: its names go behind a prefix, its world becomes a frame of the target.
+
+After that nothing is left that knows of subsystems: the records are those that a user would have written by
+hand.  An input that is bound becomes a signal of its name with the law that it is bound to; a parameter that
+is bound or given another value stays a parameter.  The target has one gravity, and the subsystem's is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kinode.algebra.expressions import Expression
+from kinode.errors import LawError, ModelError
+from kinode.model.bodies import Body
+from kinode.model.elements import Spring
+from kinode.model.fields import Component, unknown
+from kinode.model.frames import Frame
+from kinode.model.names import split_owner
+from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_bounds
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+LOCAL = ("length", "rate")
+
+
+def copy_into(
+    target: System, name: str, system: System, on: Any, bind: dict[str, Any], parameters: dict[str, Any]
+) -> None:
+    """Copy ``system`` into ``target`` under ``name``; on an error the target is as it was."""
+    from kinode.model.system import System
+
+    if not isinstance(system, System):
+        raise ModelError(f"a System is expected, not {type(system).__name__}", component=name, field="system")
+    twin = target.copy()
+    try:
+        _Copier(twin, name, system, target.find_frame(on)).run(bind, parameters)
+    except ModelError as error:
+        raise error.located(component=name) from None
+    target.take_over(twin)
+
+
+class _Copier:
+    """One copy in progress."""
+
+    def __init__(self, target: System, name: str, system: System, on: Frame) -> None:
+        self.target, self.name, self.system = target, name, system
+        self.ground = dataclasses.replace(on, name=None)
+        self.world_is_used = False
+
+    def run(self, bind: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+        given = self._given(bind, parameters)
+        for component in self.system.components.values():
+            if component.name in given:
+                new = self._bound(component, given[component.name])
+            else:
+                new = self._copied(component)
+            self.target.add_component(new)
+        self._place_world()
+        if self.system.gravity != self.target.gravity:
+            self.target.notes.append(f"{self.name}: its own gravity is left out; the system's acts")
+        self.target.notes.extend(f"{self.name}: {note}" for note in self.system.notes)
+
+    def _given(self, bind: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        for key in parameters:
+            if key not in self.system.parameters:
+                message = unknown(f"{self.system.name} has no parameter", key, self.system.parameters)
+                raise ModelError(message, component=self.name, field="parameters")
+        free = [*self.system.inputs, *self.system.parameters]
+        for key in bind:
+            if key not in free:
+                message = unknown(f"{self.system.name} has neither an input nor a parameter", key, free)
+                raise ModelError(message, component=self.name, field="bind")
+            if key in parameters:
+                raise ModelError(f"{key} is given twice: by bind and by parameters", component=self.name, field="bind")
+        return {**bind, **parameters}
+
+    def _bound(self, old: Component, raw: Any) -> Component:
+        """An input or parameter with a law or value of the target system."""
+        name = f"{self.name}.{old.name}"
+        if isinstance(old, Input):
+            return Signal(name, self.target.reader(name).law(raw, None, "law"))
+        assert isinstance(old, Parameter)
+        value, dimension = self.target.read_value(name, raw, old.dimension)
+        if old.bounds is not None:
+            read_bounds(self.target.reader(name), old.bounds, self.target.nominal(value), None)
+        return dataclasses.replace(old, name=name, value=value, dimension=dimension)
+
+    def _copied(self, old: Component) -> Component:
+        name = f"{self.name}.{old.name}"
+        if isinstance(old, TableRecord):
+            return TableRecord(name, dataclasses.replace(old.table, name=name))
+        if isinstance(old, Parameter | Input):
+            return dataclasses.replace(old, name=name, value=self._value(old.value, self._rename))
+        if isinstance(old, Signal):
+            return Signal(name, self._value(old.law, self._rename))
+        changed: dict[str, Any] = {}
+        for field, spec in old.specs().values():
+            value = getattr(old, field.name)
+            if spec.shape == "joint":
+                changed[field.name] = f"{self.name}.{value}"
+            elif isinstance(old, Spring) and field.name == "tension":
+                changed[field.name] = self._value(value, lambda word: word if word in LOCAL else self._rename(word))
+            else:
+                changed[field.name] = self._value(value, self._rename)
+        if isinstance(old, Body):
+            changed["system"] = self.target
+        return dataclasses.replace(old, name=name, **changed)
+
+    def _value(self, value: Any, rename: Callable[[str], str]) -> Any:
+        """A value of a field with its expressions and frames as they are in the target."""
+        if isinstance(value, Expression):
+            return value.rename(rename)
+        if isinstance(value, Frame):
+            return self._frame(value)
+        if isinstance(value, tuple):
+            return tuple(item if type(item) is float else self._value(item, rename) for item in value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = {f.name: self._value(getattr(value, f.name), rename) for f in dataclasses.fields(value)}
+            return dataclasses.replace(value, **fields)
+        return value
+
+    def _frame(self, frame: Frame) -> Frame:
+        moved = dataclasses.replace(
+            frame,
+            position=self._value(frame.position, self._rename),
+            rotation=self._value(frame.rotation, self._rename),
+            base=None if frame.base is None else self._frame_of_base(frame.base),
+        )
+        if frame.body != "world":
+            return self._renamed_body(moved)
+        moved = moved.on(self.ground)
+        return moved if frame.name is None else dataclasses.replace(moved, name=f"{self.name}.{frame.name}")
+
+    def _frame_of_base(self, base: Frame) -> Frame:
+        """A base keeps its body's name until the whole chain is moved."""
+        return dataclasses.replace(
+            base,
+            position=self._value(base.position, self._rename),
+            rotation=self._value(base.rotation, self._rename),
+            base=None if base.base is None else self._frame_of_base(base.base),
+        )
+
+    def _renamed_body(self, frame: Frame) -> Frame:
+        base = None if frame.base is None else self._renamed_body(frame.base)
+        return dataclasses.replace(frame, body=f"{self.name}.{frame.body}", base=base)
+
+    # -- names in laws -----------------------------------------------------------------------------
+    def _rename(self, text: str) -> str:
+        """The name of a quantity, or of a table, in the target."""
+        head, at, axes = text.partition("@")
+        return self._rename_head(head) + (at + self._rename_head(axes) if at else "")
+
+    def _rename_head(self, head: str) -> str:
+        if head == "t":
+            return head
+        try:
+            owner, rest = split_owner(self.system, head, head)
+        except LawError:
+            return f"{self.name}.{head}"
+        if owner == "system":
+            return head
+        if owner != "world":
+            return f"{self.name}.{head}"
+        for frame in self.system.world.frames:
+            if rest == frame.name or rest.startswith(f"{frame.name}."):
+                return f"{self.ground.body}.{self.name}.{rest}"
+        plain = self.ground.is_plain
+        self.world_is_used = self.world_is_used or not plain
+        start = self.ground.body if plain else f"{self.ground.body}.{self.name}.world"
+        return f"{start}.{rest}" if rest else start
+
+    def _place_world(self) -> None:
+        """The named frames of the subsystem's world, and that world itself where a law speaks of it."""
+        owner = self.target[self.ground.body]
+        frames = [self._frame(frame) for frame in self.system.world.frames]
+        if self.world_is_used:
+            frames.append(dataclasses.replace(self.ground, name=f"{self.name}.world"))
+        if frames:
+            self.target.replace_body(dataclasses.replace(owner, frames=(*owner.frames, *frames)))

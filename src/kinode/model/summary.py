@@ -1,0 +1,235 @@
+"""A page that says what a system is made of, for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinode.algebra.expressions import Expression
+from kinode.algebra.units import DIMENSIONS, Dimension
+from kinode.errors import ModelError
+from kinode.model.bodies import NO_INERTIA, Body
+from kinode.model.fields import Component, Spec
+from kinode.model.frames import Frame
+from kinode.model.joint import DERIVED, Joint, Limits
+from kinode.model.looks import Look
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+WIDTH = 80
+_SHOWN = ("axis", "axes", "lead", "at", "motion", "speed", "effort", "stiffness", "neutral", "damping")
+_STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
+
+
+def summarize(system: System) -> str:
+    """The summary of a system."""
+    lines = [system.name, "=" * min(len(system.name), WIDTH)]
+    lines += _wrap("gravity  ", f"{_values(system.gravity)} m/s^2" + ("" if _any(system.gravity) else "  (none)"))
+    lines += _totals(system)
+    for title, rows in (
+        ("parameters", _quantities(system, system.parameters.values())),
+        ("inputs", _quantities(system, system.inputs.values())),
+        ("tables", [_table(name, table) for name, table in system.tables.items()]),
+        ("bodies", [_body(system, body) for body in system.bodies.values()]),
+        ("joints", [_joint(joint) for joint in system.joints.values()]),
+        ("constraints", [_component(c) for c in system.constraints.values()]),
+        ("signals", [(name, _value(signal.law)) for name, signal in system.signals.items()]),
+        ("elements", [_component(e) for e in system.elements.values()]),
+        ("frames", [_frames(body) for body in (system.world, *system.bodies.values()) if body.frames]),
+        ("run", [(key, _value(value)) for key, value in system.run_defaults.items()]),
+    ):
+        if rows:
+            lines += ["", title, *_table_lines(rows)]
+    if system.notes:
+        lines += ["", "notes", *(line for note in system.notes for line in _wrap("  - ", note))]
+    return "\n".join(lines) + "\n"
+
+
+def _totals(system: System) -> list[str]:
+    count = f"{_count(len(system.bodies), 'body', 'bodies')}, {_count(len(system.joints), 'joint')}"
+    lines = [f"{count}, {_count(len(system.elements), 'element')}"]
+    try:
+        lines.append(f"total mass {sum(system.nominal(b.total_mass()) for b in system.bodies.values()):.6g} kg")
+    except ModelError:
+        lines.append("total mass unknown")
+    loops = len(system.joints) - len(system.bodies)
+    driven = sum(joint.n_u for joint in system.joints.values() if joint.driven)
+    tied = {getattr(c, "input", None) for c in system.constraints.values()} & system.joints.keys()
+    free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in tied)
+    said = f"{_count(free, 'degree')} of freedom"
+    if driven:
+        said += f", {driven} more driven"
+    if loops > 0:
+        said += f" before {_count(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
+    return [*lines, said]
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _quantities(system: System, records: Iterable[Any]) -> list[tuple[str, str]]:
+    rows = []
+    for record in records:
+        text = _value(record.value)
+        if isinstance(record.value, Expression):
+            text += f" = {system.nominal(record.value):.6g}"
+        if isinstance(record.dimension, Dimension):
+            unit = record.dimension.unit
+            text += f" {'rad' if unit == '1' else unit}"
+        if getattr(record, "bounds", None):
+            text += f", from {record.bounds[0]:.6g} to {record.bounds[1]:.6g}"
+        if getattr(record, "note", ""):
+            text += f"  ({record.note})"
+        rows.append((record.name, text))
+    return rows
+
+
+def _table(name: str, table: Any) -> tuple[str, str]:
+    size = " x ".join(str(n) for n in table.shape)
+    spans = ", ".join(f"{axis[0]:.6g} to {axis[-1]:.6g}" for axis in table.axes)
+    return name, f"{size} values over {spans}; {table.method}, outside: {table.outside}"
+
+
+def _body(system: System, body: Body) -> tuple[str, str]:
+    massive = body.shape is not None and (body.shape.mass is not None or body.shape.density is not None)
+    shape = body.shape if massive else None
+    parts = [f"mass {_number(system, body.total_mass())} kg"]
+    if _any(body.center()):
+        parts.append(f"com {_numbers(system, body.center())} m")
+    inertia = shape.inertia() if shape is not None else body.inertia
+    if inertia != NO_INERTIA:
+        entries = inertia if _any(inertia[3:]) else inertia[:3]
+        about = " about its origin" if body.about == "origin" and shape is None else ""
+        parts.append(f"inertia {_numbers(system, entries)} kg*m^2{about}")
+    if body.shape is not None:
+        parts.append(body.shape.kind)
+    if body.meshes:
+        parts.append(_count(len(body.meshes), "mesh", "meshes"))
+    return body.name, ", ".join(parts)
+
+
+def _joint(joint: Joint) -> tuple[str, str]:
+    parts = [f"{joint.kind}, {_place(joint.a)} -> {_place(joint.b)}"]
+    given: dict[str, Any] = {
+        "axis": getattr(joint, "axis", None),
+        "axes": getattr(joint, "axes", None),
+        **joint.given(),
+    }
+    units = [kind for _, kind in joint.coordinates]
+    specs = joint.specs()
+    for name in (*_SHOWN, *_STARTS):
+        value = given.get(name)
+        if value is None:
+            continue
+        text = f"{name} {_value(value)}{_unit(name, specs[name][1], units)}"
+        parts.append(f"starts with {text}" if name in _STARTS else text)
+    if joint.limits is not None:
+        parts.append(_limits(joint.limits, units[0]))
+    parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
+    return joint.name, ", ".join(parts)
+
+
+def _unit(name: str, spec: Spec, kinds: Sequence[str]) -> str:
+    dimension = spec.dimension
+    if name in ("q", "guess", "u", *DERIVED) or spec.shape in ("per_coordinate", "laws_per_coordinate"):
+        if len(set(kinds)) != 1:
+            return ""
+        table = DERIVED[{"q": "coordinate", "guess": "coordinate", "u": "rate"}.get(name) or dimension or ""]
+        dimension = table[kinds[0]]
+        if name in ("q", "guess") and spec.shape == "initial" and len(kinds) > 1:
+            return ""
+    return f" {DIMENSIONS[dimension].unit}" if dimension in DIMENSIONS else ""
+
+
+def _limits(limits: Limits, kind: str) -> str:
+    units = {"lower": "coordinate", "upper": "coordinate", "effort": "effort", "speed": "rate"}
+    parts = []
+    for name, role in units.items():
+        value = getattr(limits, name)
+        if value is not None:
+            parts.append(f"{name} {_value(value)} {DIMENSIONS[DERIVED[role][kind]].unit}")
+    return f"limits ({', '.join(parts)})"
+
+
+def _component(component: Component) -> tuple[str, str]:
+    parts = [component.kind]
+    for name, value in component.given().items():
+        spec = component.specs()[name][1]
+        unit = f" {DIMENSIONS[spec.dimension].unit}" if spec.dimension in DIMENSIONS else ""
+        parts.append(f"{name.replace('_', ' ')} {_value(value)}{unit}")
+    return component.name, ", ".join(parts)
+
+
+def _frames(body: Body) -> tuple[str, str]:
+    return body.name, ", ".join(f"{frame.name} {_place(frame).partition(' ')[2]}".strip() for frame in body.frames)
+
+
+def _place(frame: Frame) -> str:
+    """Where a frame is, in few words."""
+    if frame.name is not None and frame.name != "com" and frame.is_plain:
+        return str(frame)
+    parts = [frame.body]
+    if frame.position != (0.0, 0.0, 0.0):
+        parts.append(f"at {_values(frame.position)}")
+    if frame.rotation is not None:
+        parts.append(f"{frame.rotation[0]} {_value(frame.rotation[1])}")
+    if frame.base is not None:
+        inner = _place(frame.base).partition(" ")[2]
+        parts.append(f"from {inner}")
+    return " ".join(parts)
+
+
+def _any(values: Iterable[Any]) -> bool:
+    return any(x != 0.0 for x in values)
+
+
+def _number(system: System, value: Any) -> str:
+    """A plain number; arithmetic with parameters shows its present value."""
+    try:
+        return f"{system.nominal(value):.6g}"
+    except ModelError:
+        return _value(value)
+
+
+def _numbers(system: System, values: Iterable[Any]) -> str:
+    return f"({', '.join(_number(system, x) for x in values)})"
+
+
+def _values(values: Iterable[Any]) -> str:
+    return f"({', '.join(_value(x) for x in values)})"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Expression):
+        return value.short()
+    if isinstance(value, Frame):
+        return str(value) if value.name else _place(value)
+    if isinstance(value, Look):
+        return value.kind
+    if isinstance(value, tuple):
+        return _value(value[0]) if len(value) == 1 else _values(value)
+    return str(value)
+
+
+def _table_lines(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Two columns, names and what they are; long names get a line of their own."""
+    column = min(max(len(name) for name, _ in rows), 20)
+    lines: list[str] = []
+    for name, text in rows:
+        if len(name) > column:
+            lines.append(f"  {name}")
+            name = ""
+        lines += _wrap(f"  {name:<{column}}  ", text)
+    return lines
+
+
+def _wrap(start: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False,
+        break_long_words=False,
+    ) or [start.rstrip()]  # fmt: skip
