@@ -94,7 +94,7 @@ def test_no_runs_and_no_time():
     ({"p": np.zeros((3, 1))}, "p: expected one row for each of the 2 runs"),
     ({"inputs": 1.0}, "inputs: expected one or two dimensions"),
     ({"t1": np.nan}, "t0, t1: must be finite"),
-    ({"quaternions": [0]}, "quaternions: each begins"),
+    ({"quaternions": [1]}, "quaternions: each begins"),
 ])  # fmt: skip
 def test_wrong_arguments_are_named(change, words):
     arguments = {"y0": np.zeros((2, 4)), "t0": 0.0, "t1": 1.0, "step": 0.1} | change

@@ -8,6 +8,7 @@ moving frames in relative.py, files in files.py, the energy audit in audit.py.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -230,7 +231,15 @@ class Trajectory:
         """Angular velocity relative to another body or frame, in its axes or in others."""
         return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
 
-    # -- files and views ---------------------------------------------------------------------------
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.plot``."""
+        return _view("plots", "plot")(self, *names, **options)
+
+    def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
+        """One HTML file with summary, plots, loads and audit, in a folder; see ``kinode.views.report.report``."""
+        return _view("report", "report")(self, folder, **options)
+
+    # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file that ``load`` reads without anything else."""
         from kinode.results.files import save
@@ -255,3 +264,8 @@ class Trajectory:
         from kinode.results.files import to_csv
 
         to_csv(self, path, names)
+
+
+def _view(module: str, name: str) -> Any:
+    """A function of the layer above, which is found by name when it is asked for: nothing here depends on it."""
+    return getattr(importlib.import_module(f"kinode.views.{module}"), name)
