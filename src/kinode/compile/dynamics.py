@@ -17,6 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.compile import call, kernels, machine, native
 from kinode.compile.kernels import Kernel
 from kinode.compile.machine import Machine
+from kinode.compile.rolled import is_large, make_program
 from kinode.errors import ArgumentError, ModelError
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
@@ -153,16 +154,26 @@ class Dynamics:
         """u_dot; ``effort`` adds to the model's own laws, ``wrenches`` maps a body to (force, moment) in world axes."""
         if effort is None and wrenches is None:
             return self._call("acceleration", ("t", "q", "u"), t, q, u, z, p, inputs)
-        x = np.zeros(self.n_u + 6 * len(self.system.bodies))
-        if effort is not None:
-            x[: self.n_u] = self._row("effort", effort, self.n_u)
-        for body, (force, moment) in (wrenches or {}).items():
-            if body not in self.system.bodies:
-                raise ArgumentError(unknown("wrenches: no body is called", body, self.system.bodies))
-            start = self.n_u + 6 * list(self.system.bodies).index(body)
-            x[start : start + 3] = self._row("force", force, 3)
-            x[start + 3 : start + 6] = self._row("moment", moment, 3)
-        return self._call("loaded_acceleration", (), t, q, u, z, p, inputs, x)
+        return self._call("loaded_acceleration", (), t, q, u, z, p, inputs, self._added(effort, wrenches))
+
+    def _added(self, effort: Any, wrenches: Any) -> Array:
+        """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
+        parts = [(slice(0, self.n_u), self._argument("effort", effort, self.n_u, np.zeros(self.n_u)))]
+        places = {body: self.n_u + 6 * i for i, body in enumerate(self.system.bodies)}
+        for body, wrench in (wrenches or {}).items():
+            if body not in places:
+                raise ArgumentError(unknown("wrenches: no body is called", body, places))
+            force, moment = (wrench.force, wrench.moment) if isinstance(wrench, Wrench) else wrench
+            start = places[body]
+            parts.append((slice(start, start + 3), self._argument(f"force on {body}", force, 3)))
+            parts.append((slice(start + 3, start + 6), self._argument(f"moment on {body}", moment, 3)))
+        rows = {len(values) for _, values in parts if values.ndim == 2}
+        if len(rows) > 1:
+            raise ArgumentError(f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+        x = np.zeros((*rows, self.n_u + 6 * len(places)))
+        for where, values in parts:
+            x[..., where] = values
+        return x
 
     def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """Inverse dynamics: the efforts beyond the model's own laws that give these accelerations."""
@@ -171,6 +182,12 @@ class Dynamics:
     def mass_matrix(self, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """M, symmetric and positive definite."""
         n = self.n_u
+        if is_large(self.topology) and np.ndim(q) == 1:
+            rows = np.broadcast_to(np.asarray(q, dtype=float), (n, np.size(q)))
+            still = np.zeros((n, n))
+            columns = self.effort(t, rows, still, np.eye(n), z=z, p=p, inputs=inputs)
+            M = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
+            return 0.5 * (M + M.T)
         return self._call("mass_matrix", ("t", "q"), t, q, None, z, p, inputs, shape=(n, n))
 
     def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
@@ -243,11 +260,18 @@ class Dynamics:
             )  # fmt: skip
         return result
 
-    def step(self, state: State, dt: float, **options: Any) -> State:
-        """The state a time dt later."""
-        from kinode.solve.simulate import advance
-
-        return advance(self, state, dt, **options)
+    def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
+        """The state a time dt later, by one step of the classical Runge-Kutta method; ``kn.simulate`` controls its error."""
+        t, y = state.t, state.y
+        k1 = self.rate(t, y, p=p, inputs=inputs)
+        k2 = self.rate(t + dt / 2, y + dt / 2 * k1, p=p, inputs=inputs)
+        k3 = self.rate(t + dt / 2, y + dt / 2 * k2, p=p, inputs=inputs)
+        k4 = self.rate(t + dt, y + dt * k3, p=p, inputs=inputs)
+        y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        for start in self.topology.quaternions:
+            y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
+        a, b = self.n_q, self.n_q + self.n_u
+        return State(t + dt, y[:a], y[a:b], y[b:])
 
     # -- machine code ------------------------------------------------------------------------------
     def kernel(self, name: str | Kernel, lanes: int = 1) -> Machine:
@@ -255,8 +279,6 @@ class Dynamics:
         kernel = Kernel(name) if isinstance(name, str) else name
         found = self._machines.get((kernel, lanes))
         if found is None:
-            from kinode.compile.rolled import make_program
-
             key = f"{kernel}\n{self._fingerprint}"
             found = machine.build(key, lanes, lambda: make_program(self.topology, kernel))
             self._machines[kernel, lanes] = found
@@ -317,12 +339,6 @@ class Dynamics:
             return array.reshape(-1, 1) if array.ndim else array.reshape(1)
         if array.ndim not in (1, 2) or array.shape[-1] != size:
             raise ArgumentError(f"{name}: shape ({size},) or (rows, {size}) is expected, not {array.shape}")
-        return array
-
-    def _row(self, name: str, value: Any, size: int) -> Array:
-        array = self._argument(name, value, size)
-        if array.ndim != 1:
-            raise ArgumentError(f"{name}: shape ({size},) is expected, not {array.shape}")
         return array
 
     def _vector(self, name: str, value: Any) -> Array:

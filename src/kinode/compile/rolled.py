@@ -30,10 +30,15 @@ ROLLED = frozenset({"acceleration", "loaded_acceleration", "rate", "effort", "bi
 T = TypeVar("T")
 
 
+def is_large(topology: Topology) -> bool:
+    """Whether loops serve a tree better than straight-line code."""
+    return len(topology.tree.nodes) >= ROLL_FROM and not topology.couplings
+
+
 def make_program(topology: Topology, kernel: Kernel) -> Program:
     """The program of a kernel, rolled where the tree is large."""
-    large = len(topology.tree.nodes) >= ROLL_FROM
-    if not large or kernel.name not in ROLLED or topology.couplings or "static" in kernel.options or "kinetic" in kernel.options:
+    apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
+    if not is_large(topology) or kernel.name not in ROLLED or apart:
         return kernels.make_program(topology, kernel)
     from kinode.compile.roller import Roller
 
