@@ -1,0 +1,30 @@
+"""Operations of the robots that the benchmarks use, pinned: a regression in folding or sharing that no timing would show."""
+
+from importlib.metadata import distribution
+
+import pytest
+
+from kinode.algebra.trace import count_operations
+from kinode.compile.kernels import Kernel, trace
+from kinode.formats import load
+from kinode.topology import find_topology
+
+# Counted on this code, as upper bounds: (operations, divisions).  Pinocchio's templates do not fold and need more.
+KNOWN = {
+    ("ur5_robot.urdf", "acceleration"): (756, 5),
+    ("ur5_robot.urdf", "effort"): (451, 0),
+    ("ur5_robot.urdf", "mass_matrix"): (193, 0),
+    ("talos_reduced.urdf", "acceleration"): (7024, 27),
+    ("talos_reduced.urdf", "effort"): (4104, 0),
+    ("talos_reduced.urdf", "mass_matrix"): (2372, 0),
+}
+
+
+@pytest.mark.parametrize(("robot", "kernel"), KNOWN)
+def test_operations_do_not_grow(robot, kernel):
+    files = distribution("example-robot-data").files or []
+    path = next(f.locate() for f in files if f.name == robot)
+    counts = count_operations(trace(find_topology(load(path)), Kernel(kernel)))
+    most, divisions = KNOWN[robot, kernel]
+    assert sum(counts.values()) <= most
+    assert counts.get("inv", 0) <= divisions
