@@ -189,10 +189,7 @@ class _Loader:
         self.data = data
         with self.locating():
             if "kinode" not in data:
-                near = unknown(
-                    "starts with the version of the format: kinode: 1, not", next(iter(data), ""), ("kinode",)
-                )
-                raise ModelError(near if data else "is empty; a model starts with kinode: 1", line=1)
+                raise ModelError("the version of the format is missing; a model starts with kinode: 1", line=1)
             if isinstance(data["kinode"], bool) or data["kinode"] != VERSION:
                 message = f"this is kinode's format {VERSION}, and the file says {short(data['kinode'])}"
                 raise ModelError(message, component="kinode")
@@ -393,7 +390,8 @@ def _text(raw: Any, field: str) -> str:
 def _check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
     for key in given:
         if key not in allowed:
-            raise ModelError(unknown(f"{what} has no field", key, allowed), field=key)
+            hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
+            raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
 
 
 def _as_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:

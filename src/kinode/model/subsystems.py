@@ -47,6 +47,7 @@ class _Copier:
 
     def __init__(self, target: System, name: str, system: System, on: Frame) -> None:
         self.target, self.name, self.system = target, name, system
+        self.on = on
         self.ground = dataclasses.replace(on, name=None)
         self.world_is_used = False
 
@@ -123,6 +124,8 @@ class _Copier:
         return value
 
     def _frame(self, frame: Frame) -> Frame:
+        if frame == Frame("world"):
+            return self.on
         moved = dataclasses.replace(
             frame,
             position=self._value(frame.position, self._rename),
