@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def find_causes(topology: Topology) -> tuple[str, ...]:
-    """Names of all that can change the energy, in the order of ``powers``: ``elbow.drive``, ``elbow.damping``, elements."""
+    """All that can change the energy, in the order of ``powers``: ``elbow.drive``, ``elbow.damping``, elements."""
     found = []
     for name, joint in topology.system.joints.items():
         if _driven(topology, name) or joint.effort is not None:
@@ -71,7 +71,8 @@ def _drive(snapshot: Snapshot, name: str) -> Array:
     shares = snapshot.effort_shares(name)
     if not _driven(snapshot.topology, name):
         return shares["drive"]
-    return snapshot.joint_effort(name) - shares["spring"] - shares["damping"]
+    drive: Array = snapshot.joint_effort(name) - shares["spring"] - shares["damping"]
+    return drive
 
 
 def _along(effort: Array, snapshot: Snapshot, name: str) -> Scalar:

@@ -17,6 +17,7 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, rpy_from_rotation, solve_spd
 from kinode.formulations import recursive, steps
+from kinode.formulations.power import element_power
 from kinode.formulations.steps import Moved, Spatial
 from kinode.model.elements import Load
 from kinode.model.fields import Value
@@ -536,6 +537,8 @@ class Snapshot:
         return self._in_axes({"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity], name.axes)
 
     def _element_quantity(self, name: QuantityName) -> Any:
+        if name.quantity == "power":
+            return element_power(self, self.system.elements[name.owner])
         value = self.system.elements[name.owner].quantity(name.quantity, self)
         return self._in_axes(value, name.axes) if name.parts else value
 

@@ -106,6 +106,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Element):
         parts: tuple[str, ...] = () if isinstance(component, Spring) else XYZ
         table = {name: (unit, parts, "velocity") for name, unit in component.quantities.items()}
+        table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
         return _pick(text, owner, "element", rest, table, None, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
 

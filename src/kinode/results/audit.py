@@ -6,7 +6,7 @@ to trust the run.
 vanishes for the exact motion.  The work done from one stored state to the next is found along the exact motion that
 starts there: all intervals are integrated side by side by one step of order 8 (Dormand and Prince), then by two and
 more until the work no longer changes.  So the defect is the error of the run's own steps, whatever its output times.
-Where the motion is too stiff for that, the work is found from cubics through the states, and ``uncertainty`` says how well.
+Where the motion is too stiff for that, the work is found from cubics through the states; ``uncertainty`` says how well.
 
 What it does not see: errors that keep the energy, such as a wrong phase; it is a necessary sign of a good run, and in
 practice a sharp one.
@@ -74,7 +74,9 @@ class Audit:
     @property
     def trust(self) -> str:
         """A plain sentence."""
-        said = f"trust: {self.largest:.2g} J of the {self.scale:.4g} J in play are unaccounted for ({self.relative:.1e}); "
+        said = (
+            f"trust: {self.largest:.2g} J of the {self.scale:.4g} J in play are unaccounted for ({self.relative:.1e}); "
+        )
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
         if self.uncertainty > 0.5 * self.largest and self.uncertainty > 1e-9 * self.scale:
@@ -99,7 +101,14 @@ def compute_audit(run: Trajectory) -> Audit:
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:
-        return Audit(float(energy.sum()), float(energy.sum()), dict.fromkeys(causes, 0.0), energy * 0.0, float(kinetic.sum()), 0.0)
+        return Audit(
+            float(energy.sum()),
+            float(energy.sum()),
+            dict.fromkeys(causes, 0.0),
+            energy * 0.0,
+            float(kinetic.sum()),
+            0.0,
+        )
     gains, uncertainty = compute_work(run, energy - energy[0]) if causes else (np.zeros((len(run) - 1, 0)), 0.0)
     work = np.vstack([np.zeros(len(causes)), np.cumsum(gains, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
@@ -149,7 +158,9 @@ def _flow(run: Trajectory, parts: int, causes: int) -> Array:
         for _ in range(parts):
             slopes: list[Array] = []
             for s in range(last):
-                stage = y + h[:, None] * sum((weights[s, j] * slopes[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y))
+                stage = y + h[:, None] * sum(
+                    (weights[s, j] * slopes[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y)
+                )
                 slopes.append(_rates(run, t + nodes[s] * h, stage))
             total = sum((weights[last, j] * slopes[j] for j in range(last)), np.zeros((len(y), y.shape[1] + causes)))
             y = y + h[:, None] * total[:, : y.shape[1]]

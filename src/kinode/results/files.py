@@ -8,6 +8,7 @@ The file is written beside its place and moved there, so that a broken write lea
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -42,10 +43,12 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
             data[f"{what}_values"] = xarray.DataArray(values, dims=what, coords={what: list(names)})
     data["model"] = xarray.DataArray(yaml.dumps(run.system), attrs={"note": "the system as kinode YAML"})
     end = run.end
-    data["end_state"] = xarray.DataArray(end.y, dims="coordinate", coords={"coordinate": [c.name for c in run.dynamics.coordinates]})
+    data["end_state"] = xarray.DataArray(
+        end.y, dims="coordinate", coords={"coordinate": [c.name for c in run.dynamics.coordinates]}
+    )
     data.attrs.update(
         format=FORMAT, kinode_version=_version(), status=run.status, message=run.message, end_time=end.t,
-        title=run.system.name,
+        title=run.system.name, facts=json.dumps(run.facts),
     )  # fmt: skip
     target = Path(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
@@ -66,7 +69,11 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     try:
         kind = str(data.attrs.get("format", ""))
         if kind != FORMAT:
-            newer = f"is {kind!r}, which another version of kinode wrote" if kind.startswith("kinode run") else "is no run of kinode"
+            newer = (
+                f"is {kind!r}, which another version of kinode wrote"
+                if kind.startswith("kinode run")
+                else "is no run of kinode"
+            )
             raise Error(f"{path}: {newer}")
         try:
             dynamics = compile_system(yaml.loads(str(data["model"].item())))
@@ -79,16 +86,21 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         t = np.asarray(data["time"].values, dtype=float)
         y = np.column_stack([_column(data, name, len(t)) for name in names]) if names else np.zeros((len(t), 0))
         p, inputs = (_numbers(path, data, what) for what in ("parameter", "input"))
-        final = dict(zip((str(x) for x in data["coordinate"].values), data["end_state"].values.tolist())) if names else {}
+        final = (
+            dict(zip((str(x) for x in data["coordinate"].values), data["end_state"].values.tolist())) if names else {}
+        )
         end = split(dynamics, float(data.attrs["end_time"]), np.array([final[name] for name in names]))
         status, message = str(data.attrs["status"]), str(data.attrs["message"])
+        facts = dict(json.loads(str(data.attrs.get("facts", "{}"))))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, Error):
             raise
         raise Error(f"{path}: a run of kinode, but incomplete or damaged ({error})") from None
     finally:
         data.close()
-    return Trajectory(dynamics, t, y, p=p, inputs=inputs, status=status, message=message, end=end)
+    run = Trajectory(dynamics, t, y, p=p, inputs=inputs, status=status, message=message, end=end)
+    run.facts = facts
+    return run
 
 
 def _read(path: Any) -> xarray.Dataset:
@@ -103,7 +115,9 @@ def _read(path: Any) -> xarray.Dataset:
     except MemoryError:
         raise
     except Exception as error:  # the libraries below raise what they like on damaged files
-        raise Error(f"{path}: cannot be read as NetCDF; it is damaged, cut short or another kind of file ({error})") from None
+        raise Error(
+            f"{path}: cannot be read as NetCDF; it is damaged, cut short or another kind of file ({error})"
+        ) from None
 
 
 def _column(data: Any, name: str, rows: int) -> Array:

@@ -59,7 +59,9 @@ def bearings(run: Trajectory, joint: str, at: Any, part: str) -> tuple[Bearing, 
     """
     record = _joint(run, joint)
     if record.kind not in BEARING_JOINTS or not isinstance(record, AxialJoint):
-        raise ArgumentError(f"bearings: {joint} is {record.kind}; two bearings make a {' or '.join(BEARING_JOINTS)} joint")
+        raise ArgumentError(
+            f"bearings: {joint} is {record.kind}; two bearings make a {' or '.join(BEARING_JOINTS)} joint"
+        )
     z1, z2 = _places(run, joint, at)
     resolve = run.dynamics._resolver(run.p)
     e = np.asarray(record.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])

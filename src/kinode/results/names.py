@@ -15,7 +15,9 @@ def known_names(system: System) -> list[str]:
     places = [place for name, body in system.bodies.items() for place in (name, f"{name}.com", *_frames(name, body))]
     places += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]
     found += [f"{place}.{quantity}" for place in places for quantity in FRAME_QUANTITIES]
-    found += [f"{name}.{quantity}" for name, element in system.elements.items() for quantity in element.quantities]
+    found += [
+        f"{name}.{quantity}" for name, element in system.elements.items() for quantity in (*element.quantities, "power")
+    ]
     return [*found, *system.signals, *system.inputs, *system.parameters]
 
 

@@ -45,7 +45,7 @@ def _seen(quantity: str, of: dict[str, Array], by: dict[str, Array]) -> Array:
     if quantity in ("position", "angular_velocity"):
         return difference
     r, w = of["position"] - by["position"], by["angular_velocity"]
-    v = of["velocity"] - by["velocity"] - np.cross(w, r)
+    v: Array = of["velocity"] - by["velocity"] - np.cross(w, r)
     if quantity == "velocity":
         return v
     turning = np.cross(by["angular_acceleration"], r) + np.cross(w, np.cross(w, r))

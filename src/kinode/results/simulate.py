@@ -6,6 +6,7 @@ The integration itself is in solve/; here its outcome becomes a ``Trajectory``, 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.solve.failures import describe_failure
 from kinode.solve.integrators import ATOL, RTOL
 from kinode.solve.progress import Progress
-from kinode.solve.simulate import check_options, compute_motion, find_start
+from kinode.solve.simulate import Options, check_options, compute_motion, find_start
 
 
 def simulate(
@@ -42,17 +43,31 @@ def simulate(
     """
     dynamics = _dynamics(model)
     options = check_options(method, step, rtol, atol, max_step)
-    p, given = (_one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs)))
+    p, given = (
+        _one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs))
+    )
     begin = find_start(dynamics, start, None if t0 is None else _seconds(dynamics, "t0", t0), p)
     end = _seconds(dynamics, "until", until)
+    began = time.perf_counter()
     with Progress(begin.t, end, progress) as bar:
         motion = compute_motion(
             dynamics, begin, end, times=times, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
         )  # fmt: skip
-    if motion.status != "failed":
-        return Trajectory.from_motion(dynamics, motion)
-    message = describe_failure(dynamics, motion)
-    raise SimulationError(message, run=Trajectory.from_motion(dynamics, motion, message))
+    message = describe_failure(dynamics, motion) if motion.status == "failed" else None
+    run = Trajectory.from_motion(dynamics, motion, message)
+    run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - began}
+    if message is not None:
+        raise SimulationError(message, run=run)
+    return run
+
+
+def _facts(options: Options) -> dict[str, Any]:
+    """The method and what was asked of it."""
+    found: dict[str, Any] = {"method": options.method}
+    if options.step is not None:
+        return {**found, "step": options.step}
+    atol = options.atol if isinstance(options.atol, float) else list(options.atol)
+    return {**found, "rtol": options.rtol, "atol": atol}
 
 
 def _dynamics(model: Any) -> Dynamics:

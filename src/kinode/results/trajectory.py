@@ -38,6 +38,7 @@ class Trajectory:
 
     ``status`` is done, condition (``stop_when`` became true), stopped (by the user) or failed; ``message`` says it in
     words.  ``events`` is a tuple of what happened on the way; nothing in this version makes any.
+    ``facts`` says how the run was made: method, tolerances, steps, seconds of computing.
     """
 
     def __init__(
@@ -51,16 +52,19 @@ class Trajectory:
         self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
         self.status, self.message = status, message
         self.events: tuple[Any, ...] = ()
+        self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
 
     @classmethod
     def from_motion(cls, dynamics: Dynamics, motion: Motion, message: str | None = None) -> Trajectory:
         """The trajectory of a motion."""
-        return cls(
+        run = cls(
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
             message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
+        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
+        return run
 
     # -- states ------------------------------------------------------------------------------------
     @property
@@ -195,7 +199,7 @@ class Trajectory:
     def reaction(
         self, joint: str, part: str = "total", *, on: Any = None, about: Any = None, expressed_in: Any = None
     ) -> Wrench:
-        """Force and moment in a joint over time: by the parent on the child, about its joint point, in the parent's axes.
+        """Force and moment in a joint: by the parent on the child, about its joint point, in the parent's axes.
 
         ``part`` is total, static (applied loads at the actual state, without inertia) or kinetic (inertia alone);
         ``on`` one of the two bodies, ``about`` a point and ``expressed_in`` axes: bodies or named frames.

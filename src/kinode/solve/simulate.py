@@ -25,6 +25,7 @@ METHODS = ("dopri5", "dop853", "rk4", "stiff")
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
 
+OnProgress = Callable[[float], bool]
 Status = Literal["done", "condition", "stopped", "failed"]
 _STATUS: dict[str, Status] = {"done": "done", "stopped": "stopped", "interrupted": "stopped"}
 
@@ -128,8 +129,8 @@ def find_times(times: Any, t0: float, until: float) -> Array | None:
         return np.linspace(t0, until, int(times))
     if isinstance(times, float):
         gap = _positive("times", times)
-        found = t0 + gap * np.arange(math.floor((until - t0) / gap * (1 + 1e-12)) + 1)
-        return np.minimum(found, until)
+        found: Array = np.minimum(t0 + gap * np.arange(math.floor((until - t0) / gap * (1 + 1e-12)) + 1), until)
+        return found
     try:
         array = np.array(times, dtype=float)
     except (TypeError, ValueError):
@@ -158,7 +159,7 @@ class Solver:
 
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
-        on_progress: Callable[[float], bool] | None = None, max_steps: int | None = None, first_step: float | None = None,
+        on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
     ) -> Solution:  # fmt: skip
         """One integration; ``max_steps`` and ``first_step`` let it be done in parts."""
         o = self.options
@@ -167,7 +168,8 @@ class Solver:
             if o.method == "stiff":
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
-                    quaternions=self.quaternions, max_step=o.max_step, first_step=first_step, on_progress=on_progress, **more,
+                    quaternions=self.quaternions, max_step=o.max_step, first_step=first_step,
+                    on_progress=on_progress, **more,
                 )  # fmt: skip
             method: Any = o.method
             return integrate(
@@ -189,7 +191,7 @@ class Solver:
 
 def compute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Any = None, options: Options | None = None,
-    p: Array, inputs: Array, stop_when: str | None = None, on_progress: Callable[[float], bool] | None = None,
+    p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
 ) -> Motion:  # fmt: skip
     """The states from the start until a time, or until ``stop_when`` becomes true."""
     if not math.isfinite(until):
@@ -221,8 +223,8 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
 
 
 def advance(
-    dynamics: Dynamics, state: State, dt: float, *, method: str = "dopri5", step: float | None = None, rtol: float = RTOL,
-    atol: Any = ATOL, max_step: float | None = None, p: Any = None, inputs: Any = None,
+    dynamics: Dynamics, state: State, dt: float, *, method: str = "dopri5", step: float | None = None,
+    rtol: float = RTOL, atol: Any = ATOL, max_step: float | None = None, p: Any = None, inputs: Any = None,
 ) -> State:  # fmt: skip
     """The state a time dt later, or earlier where dt is negative."""
     options = check_options(method, step, rtol, atol, max_step)

@@ -25,6 +25,8 @@ from kinode.solve.simulate import Motion, Solver, to_motion
 FIRST_PART, LONGEST_PART = 64, 4096
 _BETWEEN = (0.0, 0.25, 0.5, 0.75)
 
+Hit = tuple[float, Array]
+
 
 class Condition:
     """A law that is met where it is positive; a comparison is turned into the difference of its sides."""
@@ -85,14 +87,15 @@ def _run_part(
     return solver.run(y, t, until, on_progress=on_progress, max_steps=part, first_step=step)
 
 
-def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool) -> tuple[tuple[float, Array] | None, bool]:
-    """Time and state at which the condition became true in this part, if it did; and whether it can become true next."""
+def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool) -> tuple[Hit | None, bool]:
+    """Time and state at which the condition became true in this part, if it did; and whether it can do so next."""
     t, y = _refined(solver, found)
     true = condition(t, y, solver.p, solver.inputs) > 0
     rises = np.flatnonzero(true & ~np.concatenate([[not armed], true[:-1]]))
-    for k in rises:
+    for k in (int(rise) for rise in rises):
         before = max(0, int(np.searchsorted(found.t, t[k], side="left")) - 1)
-        hit = _bisect(solver, condition, (float(found.t[before]), found.y[before]), float(t[max(0, k - 1)]), float(t[k]))
+        known = float(found.t[before]), found.y[before]
+        hit = _bisect(solver, condition, known, float(t[max(0, k - 1)]), float(t[k]))
         if hit is not None:
             return hit, True
     return None, armed or not true.all()
@@ -115,9 +118,7 @@ def _refined(solver: Solver, found: Solution) -> tuple[Array, Array]:
     return every_t, every_y
 
 
-def _bisect(
-    solver: Solver, condition: Condition, known: tuple[float, Array], low: float, high: float
-) -> tuple[float, Array] | None:
+def _bisect(solver: Solver, condition: Condition, known: Hit, low: float, high: float) -> Hit | None:
     """The first time at which the condition is true, to rounding, with the state there."""
     t0, y0 = known
     state = _state_at(solver, t0, y0, high)
@@ -150,9 +151,7 @@ def _joined(parts: list[Solution]) -> Solution:
     )  # fmt: skip
 
 
-def _finish(
-    solver: Solver, start: State, kept: list[Solution], hit: tuple[float, Array], asked: Array | None, text: str
-) -> Motion:
+def _finish(solver: Solver, start: State, kept: list[Solution], hit: Hit, asked: Array | None, text: str) -> Motion:
     """The run up to the hit: its own steps, or the times asked for; the hit itself is the last row."""
     when, state = hit
     if asked is None:
