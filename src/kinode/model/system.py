@@ -148,7 +148,7 @@ class System:
         return Reader(
             component,
             parameters=self.parameters,
-            tables=self._section("tables"),
+            tables={name: len(record.table.axes) for name, record in self._section("tables").items()},
             frame=self.find_frame,
             symbols=Symbols,
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array
 from kinode.compile.dynamics import Dynamics
 from kinode.errors import Error, LawError
@@ -28,7 +29,7 @@ def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
     if motion.failed_component is None:
         return _describe_abrupt(dynamics, motion)
     when = motion.t_end if motion.failed_time is None else motion.failed_time
-    coordinate = dynamics.coordinates[motion.failed_component]
+    coordinate = dynamics.coordinates[_first_component(dynamics, motion, when, motion.failed_component)]
     said = f"at t = {when:.9g} s {_WORDS[coordinate.role]} {coordinate.joint} ({coordinate.name}) became not finite"
     cause = find_cause(dynamics, motion, when)
     return f"{said}: {cause}" if cause else said
@@ -43,7 +44,24 @@ def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
         speed = np.abs(rate) / (np.abs(motion.y_end) + 1e-6)
     coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(speed, nan=math.inf)))]
     hint = "" if "stiff" in motion.message else '; the laws may jump there, or the system is stiff (method="stiff")'
-    return f"{motion.message}; {coordinate.name} of {coordinate.joint} changes fastest{hint}"
+    value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
+    return f"{motion.message}; {coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest{hint}"
+
+
+def _first_component(dynamics: Dynamics, motion: Motion, when: float, found: int) -> int:
+    """Where it began: an acceleration that has no value spoils the coordinates only in the next step."""
+    if dynamics.coordinates[found].role != "q":
+        return found
+    for t, y in _guesses(dynamics, motion, when):
+        with np.errstate(all="ignore"):
+            rate = dynamics.rate(t, y, p=motion.p, inputs=motion.inputs)
+        bad = np.flatnonzero(~np.isfinite(rate))
+        if len(bad):
+            return int(bad[0])
+    speeds = [
+        k for k, c in enumerate(dynamics.coordinates) if c.role == "u" and c.joint == dynamics.coordinates[found].joint
+    ]
+    return speeds[0] if speeds else found
 
 
 def find_cause(dynamics: Dynamics, motion: Motion, when: float) -> str | None:
@@ -73,7 +91,7 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
     snapshot = Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
     for component in dynamics.system.components.values():
         if isinstance(component, Signal):
-            laws = [("law", component.law)]
+            laws = [("law", component.law)] if isinstance(component.law, Expression) else []
         elif isinstance(component, Joint | Element):
             laws = list(component.expressions())
         else:
@@ -92,5 +110,5 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
             except (Error, ArithmeticError, ValueError) as error:
                 return f"{place} cannot be found: {error}"
             if not math.isfinite(float(value)):
-                return f"{place} is {float(value):g}"
+                return f"{place}, {law.text()}, is {float(value):g}"
     return None

@@ -216,8 +216,9 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
         t, y = asked, np.zeros((len(asked), 0))
     status = _STATUS.get(found.status, "failed")
     t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else found.t_end
+    message = "reached the end" if status == "done" else found.message
     return Motion(
-        t, y, solver.p, solver.inputs, status, found.message, t_end, found.y_end,
+        t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
         found.steps, found.evaluations, found.failed_time, found.failed_component,
     )  # fmt: skip
 
