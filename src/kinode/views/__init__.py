@@ -1,0 +1,1 @@
+"""Views: plots, pictures of mechanisms, reports.  They show results and compute no mechanics."""

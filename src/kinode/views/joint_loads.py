@@ -1,0 +1,86 @@
+"""What every joint carries over a run: peak, mean and rms of force and moment, and when the peak comes.
+
+Means are over time, not over samples, since a run that chooses its steps takes more of them where it moves fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile.dynamics import Wrench
+from kinode.views.camera import given_axis
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A magnitude over time."""
+
+    peak: float
+    time: float
+    mean: float
+    rms: float
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """What a joint carries; ``axial`` and ``radial`` are the peaks along and across its axis, where it has one."""
+
+    joint: str
+    kind: str
+    on: str
+    force: Measure
+    moment: Measure
+    axial: float | None
+    radial: float | None
+    effort: Measure | None
+    effort_unit: str = ""
+
+
+def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
+    """The reactions of all joints that can carry any, from one compiled function."""
+    joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
+    given: dict[str, Any] = dict(run.arguments)
+    return run.dynamics.reactions(joints=joints, **given) if joints else {}
+
+
+def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
+    """The loads of every joint that can carry any, in order of declaration."""
+    resolve = run.dynamics._resolver(run.p)
+    wrenches = find_wrenches(run) if wrenches is None else wrenches
+    efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
+    found = []
+    for name, wrench in wrenches.items():
+        joint = run.system.joints[name]
+        axis = given_axis(joint, resolve)
+        axial = radial = None
+        if axis is not None:
+            along = wrench.force @ axis
+            axial = measure(run.t, along).peak
+            radial = measure(run.t, np.linalg.norm(wrench.force - along[:, None] * axis, axis=1)).peak
+        values = efforts.get(f"{name}.effort")
+        effort = None if values is None else measure(run.t, values)
+        unit = "" if values is None else str(run.units(f"{name}.effort"))
+        force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in (wrench.force, wrench.moment))
+        found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit))
+    return found
+
+
+def measure(t: Array, values: Array) -> Measure:
+    """Peak of the magnitude, its time, mean and rms over time."""
+    size = np.abs(values)
+    if not len(size) or not np.isfinite(size).any():
+        return Measure(np.nan, np.nan, np.nan, np.nan)
+    k = int(np.nanargmax(size))
+    span = float(t[-1] - t[0])
+    if span <= 0:
+        return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))
+    mean = float(np.trapezoid(size, t)) / span
+    square = float(np.trapezoid(size**2, t)) / span
+    return Measure(float(size[k]), float(t[k]), mean, float(np.sqrt(square)))

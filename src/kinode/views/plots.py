@@ -1,0 +1,188 @@
+"""Plots of results against time: ``plot`` for any quantities, ``plot_loads`` for what a joint carries.
+
+One axes for each unit, one time axis; vectors are lines for their parts.  matplotlib is imported when a
+plot is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.compile.dynamics import Wrench
+from kinode.errors import ArgumentError
+from kinode.model.names import find_quantity
+from kinode.views.style import COLORS, INK, label, new_figure, style, thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from kinode.results.trajectory import Trajectory
+
+WIDTH = 8.0  # inches; 800 pixels
+UNITS = {"force": "N", "moment": "N*m"}
+MANY = 6  # lines in an axes that a reader can tell apart
+WORDS = {
+    "rad": "angle", "deg": "angle", "m": "length", "N": "force", "N*m": "moment", "J": "energy", "W": "power",
+    "m/s": "velocity", "rad/s": "angular velocity", "deg/s": "angular velocity",
+    "m/s^2": "acceleration", "rad/s^2": "angular acceleration",
+}  # fmt: skip
+DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s**2": "deg/s^2", "rad/s2": "deg/s^2"}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line of a plot: its name, its unit, a value for each time."""
+
+    name: str
+    unit: str
+    values: Array
+
+
+def plot(
+    run: Trajectory, *names: str, file: Any = None, degrees: bool = False, title: str | None = None,
+    size: tuple[float, float] | None = None,
+) -> Figure:  # fmt: skip
+    """Quantities against time, one axes for each unit; ``file`` saves it (PNG, SVG or PDF by its ending).
+
+    Without names the coordinates of all joints are drawn.
+    """
+    lines = [line for name in (names or coordinate_names(run)) for line in find_lines(run, name, degrees=degrees)]
+    if not lines:
+        raise ArgumentError("plot: the run has no coordinates; name the quantities to plot")
+    groups = group_lines(lines)
+    with style():
+        figure = new_figure(size or (WIDTH, 0.7 + 2.3 * len(groups)), shown=file is None)
+        rows: Any = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, group in zip(rows, groups):
+            draw_lines(axes, run.t, group)
+        rows[-1].set_xlabel(label("time", "s"))
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        if file is not None:
+            figure.savefig(file)
+    return figure
+
+
+def plot_loads(
+    run: Trajectory, joint: str, *, part: str = "total", file: Any = None, size: tuple[float, float] | None = None
+) -> Figure:
+    """Force and moment in a joint: components in the parent side's axes, and their magnitude."""
+    with style():
+        figure = new_figure(size or (WIDTH, 5.2), shown=file is None)
+        rows: Any = figure.subplots(2, 1, sharex=True)
+        draw_loads(rows, run, run.reaction(joint, part=part))
+        words = "" if part == "total" else f", {part} part"
+        rows[0].set_title(f"{joint}: reaction{words}", pad=26)
+        if file is not None:
+            figure.savefig(file)
+    return figure
+
+
+def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
+    """Force into the first axes, moment into the second."""
+    for axes, word, values in zip(rows, ("force", "moment"), (wrench.force, wrench.moment)):
+        unit = UNITS[word]
+        lines = [Line(axis, unit, values[:, k]) for k, axis in enumerate("xyz")]
+        draw_lines(axes, run.t, [*lines, Line("magnitude", unit, np.linalg.norm(values, axis=1))], word=word)
+        whole = axes.get_lines()[-1]
+        whole.set(color=INK, linewidth=whole.get_linewidth() * 1.2, zorder=1.9, alpha=0.9)
+        draw_legend(axes)
+    rows[-1].set_xlabel(label("time", "s"))
+
+
+def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[Line]:
+    """The lines that a name stands for: one, or one for each part."""
+    values = run[name]
+    found = find_quantity(run.system, name)
+    if values.ndim == 1:
+        return [_line(name, str(run.units(name)), values, degrees)]
+    head, at, axes = name.partition("@")
+    columns = values.reshape(len(values), -1)
+    parts = found.parts or tuple(str(k) for k in range(columns.shape[1]))
+    texts = [f"{head}.{part}{at}{axes}" for part in parts]
+    return [_line(text, str(run.units(text)), columns[:, k], degrees) for k, text in enumerate(texts)]
+
+
+def _line(name: str, unit: str, values: Array, degrees: bool) -> Line:
+    if degrees and unit in DEGREES:
+        return Line(name, DEGREES[unit], np.rad2deg(values))
+    return Line(name, unit, values)
+
+
+def group_lines(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines of one unit together, in the order in which units first appear."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.unit, []).append(line)
+    return list(groups.values())
+
+
+def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None = None) -> None:
+    """Lines of one unit into an axes, with legend and labels."""
+    shared = common_start([line.name for line in lines])
+    for k, line in enumerate(lines):
+        name = line.name[len(shared) :] if word is None else line.name
+        style_of = ("-", "--", ":")[k // len(COLORS) % 3]
+        axes.plot(*thin(t, line.values), style_of, color=COLORS[k % len(COLORS)], label=name)
+    if word is None:
+        word = (shared.rstrip(".") if len(lines) > 1 else lines[0].name) or WORDS.get(lines[0].unit, "")
+    axes.set_ylabel(label(short(word, 34), lines[0].unit))
+    axes.margins(x=0.0)
+    if len(t) > 1 and t[-1] > t[0]:
+        axes.set_xlim(float(t[0]), float(t[-1]))
+    _limit(axes, lines)
+    if len(lines) > 1:
+        draw_legend(axes)
+
+
+def draw_legend(axes: Axes) -> None:
+    """A legend in one row above the axes, as far as it fits."""
+    count = len(axes.get_lines())
+    columns = min(count, 5)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+
+
+def _limit(axes: Axes, lines: Sequence[Line]) -> None:
+    """Room around the values; a line that hardly moves is not blown up to show its rounding."""
+    values = np.concatenate([line.values for line in lines])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return
+    low, high = float(values.min()), float(values.max())
+    size = max(abs(low), abs(high))
+    if high - low <= 1e-9 * size or high == low:
+        room = 0.1 * size or 1.0
+        axes.set_ylim(low - room, high + room)
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=False)
+
+
+def common_start(names: Sequence[str]) -> str:
+    """What all names share up to a dot: ``elbow.reaction.force.`` of its x, y and z."""
+    if len(names) < 2:
+        return ""
+    words = [name.split(".") for name in names]
+    shared: list[str] = []
+    for column in zip(*words):
+        if len(set(column)) > 1 or any(len(w) == len(shared) + 1 for w in words):
+            break
+        shared.append(column[0])
+    return ".".join(shared) + "." if shared else ""
+
+
+def short(text: str, length: int) -> str:
+    """A text that fits, its middle left out."""
+    if len(text) <= length:
+        return text
+    half = (length - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def coordinate_names(run: Trajectory, role: str = "q") -> list[str]:
+    """Names of the joints' coordinates (or speeds) that vary: those of the state, and the driven ones."""
+    return [f"{name}.{role}" for name, joint in run.system.joints.items() if joint.n_u]

@@ -1,0 +1,172 @@
+"""How figures look: one palette, one set of matplotlib settings, and the words under axes.
+
+Colors are Okabe and Ito's, which stay apart for color-blind readers and in gray; text stays text in SVG.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from io import BytesIO, StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK = "#1d2733"
+MUTED = "#66707c"
+GRID = "#e4e7eb"
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#e69f00", "#56b4e9")
+MINUS = "\u2212"
+POINTS = 1200  # of a line, at the most; a screen shows no more
+
+_SIGNS = (("**", "^"), ("^-1", "⁻¹"), ("^-2", "⁻²"), ("^2", "²"), ("^3", "³"), ("*", "·"))
+
+
+def settings(*, scale: float = 1.0) -> dict[str, Any]:
+    """Settings of matplotlib for our figures; ``scale`` enlarges text and lines."""
+    text = 9.0 * scale
+    return {
+        "font.family": "sans-serif",
+        "font.sans-serif": ["DejaVu Sans"],
+        "font.size": text,
+        "text.color": INK,
+        "text.parse_math": False,  # names are users' text
+        "axes.titlesize": text * 1.1,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": text,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": "#aab2bb",
+        "axes.linewidth": 0.8 * scale,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.facecolor": "white",
+        "axes.unicode_minus": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.7 * scale,
+        "lines.linewidth": 1.5 * scale,
+        "lines.solid_capstyle": "round",
+        "lines.solid_joinstyle": "round",
+        "xtick.color": "#aab2bb",
+        "ytick.color": "#aab2bb",
+        "xtick.labelcolor": MUTED,
+        "ytick.labelcolor": MUTED,
+        "xtick.labelsize": text * 0.92,
+        "ytick.labelsize": text * 0.92,
+        "xtick.direction": "out",
+        "xtick.major.size": 3.0,
+        "ytick.major.size": 0.0,
+        "legend.frameon": False,
+        "legend.fontsize": text * 0.95,
+        "legend.handlelength": 1.4,
+        "legend.handletextpad": 0.5,
+        "legend.columnspacing": 1.2,
+        "legend.borderaxespad": 0.0,
+        "figure.facecolor": "white",
+        "figure.dpi": 100,
+        "savefig.dpi": 150,
+        "savefig.facecolor": "white",
+        "svg.fonttype": "none",
+        "svg.hashsalt": "kinode",
+        "agg.path.chunksize": 20000,
+    }
+
+
+def style(*, scale: float = 1.0) -> AbstractContextManager[Any]:
+    """A context in which our settings hold and nothing of the caller's."""
+    from matplotlib import rc_context
+
+    given: Any = settings(scale=scale)
+    return rc_context(given)
+
+
+def new_figure(size: tuple[float, float], *, shown: bool) -> Figure:
+    """A figure; one to be ``shown`` is pyplot's, so that an interactive session displays it."""
+    if shown:
+        if "MPLBACKEND" not in os.environ and not _has_screen():
+            import matplotlib
+
+            matplotlib.use("agg", force=False)
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=size, layout="constrained")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
+
+
+def _has_screen() -> bool:
+    import sys
+
+    if sys.platform != "linux" or "ipykernel" in sys.modules:
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def to_svg(figure: Figure) -> str:
+    """A figure as an SVG element without the head of a file, for the inside of a page."""
+    out = StringIO()
+    with style():
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :].strip()
+
+
+def to_png(figure: Figure, dpi: int = 150) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    out = BytesIO()
+    with style():
+        figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None})
+    return out.getvalue()
+
+
+def pretty_unit(unit: str) -> str:
+    """A unit as it is typeset: N*m becomes N·m."""
+    for plain, sign in _SIGNS:
+        unit = unit.replace(plain, sign)
+    return unit
+
+
+def label(word: str, unit: str) -> str:
+    """The words under an axis: ``word (unit)``."""
+    if unit in ("", "1") or not word:
+        return word or pretty_unit(unit)
+    return f"{word} ({pretty_unit(unit)})"
+
+
+def thin(t: Array, y: Array, limit: int = POINTS) -> tuple[Array, Array]:
+    """A long line with fewer points: of every stretch its lowest and highest, so that no peak is lost."""
+    count = len(t)
+    if count <= limit:
+        return t, y
+    size = -(-2 * count // limit)
+    whole = count // size * size
+    parts = y[:whole].reshape(-1, size)
+    first = np.arange(0, whole, size)
+    # A value that is no number is kept as it is, and breaks the line where it stands.
+    low, high = (first + pick(parts, axis=1) for pick in (np.argmin, np.argmax))
+    rows = np.unique(np.concatenate([[0], low, high, np.arange(whole, count), [count - 1]]))
+    return t[rows], y[rows]
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for readers: four digits, powers of ten only where they are needed."""
+    if not np.isfinite(value):
+        return "not finite"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if 1e-3 <= size < 1e6:
+        shown = f"{value:.{digits}g}" if size < 10**digits else f"{value:.0f}"
+        return shown.replace("-", MINUS)
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
