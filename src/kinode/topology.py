@@ -12,14 +12,14 @@ State: q, u hold the coordinates of the tree joints in order of declaration, wit
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, is_number
-from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia
+from kinode.algebra.scalars import Array, Scalar, is_number
+from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia, vector
 from kinode.errors import ModelError
 from kinode.model.fields import find_expressions
 from kinode.model.frames import Frame, Resolve
@@ -106,6 +106,7 @@ class Geometry:
     forms: list[Array]
     inertias: list[RigidInertia]
     bodies: dict[str, Pose]  # X_LB of each body in its link's frame
+    ground: RigidInertia  # what rests in the world, about its origin
 
 
 @dataclass(eq=False)
@@ -130,16 +131,23 @@ class Topology:
     @cached_property
     def parameterized(self) -> bool:
         """Whether any constant of the geometry or inertia is arithmetic with parameters."""
+        if not self.system.parameters:
+            return False
         parts = [*self.system.bodies.values(), *self.system.joints.values()]
         names = ("mass", "center_of_mass", "inertia", "shape", "frames", "a", "b", "at", "axis", "axes", "lead")
         return any(True for part in parts for name in names for _ in find_expressions(getattr(part, name, None)))
 
     def geometry(self, tree: Tree, resolve: Resolve) -> Geometry:
-        """The constants of a tree; computed once where they hold no parameters."""
+        """The constants of a tree; computed once where they hold no parameters.
+
+        Where only motion is asked for (the tree with welded bodies) inertias are regrouped.
+        """
         if self.parameterized:
-            return compute_geometry(self.system, tree, resolve)
+            found = compute_geometry(self.system, tree, resolve)
+            return regroup(tree, found) if tree is self.tree else found
         if id(tree) not in self._plain:
-            self._plain[id(tree)] = compute_geometry(self.system, tree, resolve)
+            found = compute_geometry(self.system, tree, resolve)
+            self._plain[id(tree)] = regroup(tree, found) if tree is self.tree else found
         return self._plain[id(tree)]
 
     @cached_property
@@ -308,8 +316,10 @@ def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
         step = F @ M.inverse() if joint.a.body == body else M @ F.inverse()
         bodies[other] = clean(bodies[body] @ step)
 
+    ground = RigidInertia.zero()
     for joint, body, other in tree.ground:
         weld(joint, body, other)
+        ground = ground + system.bodies[other].rigid_inertia(resolve).seen_from(bodies[other])
     placements, forms, inertias = [], [], []
     for node in tree.nodes:
         joint = node.joint
@@ -325,7 +335,42 @@ def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
         for name in node.bodies:
             total = total + system.bodies[name].rigid_inertia(resolve).seen_from(bodies[name])
         inertias.append(total)
-    return Geometry(placements, forms, inertias, bodies)
+    return Geometry(placements, forms, inertias, bodies, ground)
+
+
+def regroup(tree: Tree, geometry: Geometry) -> Geometry:
+    """Hand on to the parent what of a link's inertia cannot tell the link from its parent.
+
+    A mass on the axis of a hinge, and a tensor diag(a, a, 0) about it, move alike on either side of the
+    hinge; so does any tensor on either side of a slide.  Every energy, effort and acceleration stays what
+    it is, while zeros take the place of numbers (the base parameters of identification, Gautier and
+    Khalil 1990).  Joint reactions would change: they are computed from the inertias as they are.
+    """
+    inertias, ground = list(geometry.inertias), geometry.ground
+    zero = np.zeros((3, 3))
+    for node in reversed(tree.nodes):
+        own = inertias[node.index]
+        if node.joint.kind == "revolute":
+            a = own.J[1, 1]
+            shared = RigidInertia(own.mass, vector(0.0, 0.0, own.moment[2]), diagonal(a, a, 0.0))
+            rest = RigidInertia(0.0, vector(own.moment[0], own.moment[1], 0.0), own.J - shared.J)
+        elif node.joint.kind == "prismatic":
+            shared = RigidInertia(0.0, np.zeros(3), own.J)
+            rest = RigidInertia(own.mass, own.moment, zero)
+        else:
+            continue
+        inertias[node.index] = rest
+        handed = shared.seen_from(geometry.placements[node.index])
+        if node.parent == WORLD:
+            ground = ground + handed
+        else:
+            inertias[node.parent] = inertias[node.parent] + handed
+    return replace(geometry, inertias=inertias, ground=ground)
+
+
+def diagonal(a: Scalar, b: Scalar, c: Scalar) -> Array:
+    """A diagonal 3x3 matrix of any kind of number."""
+    return np.array([[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]], dtype=object)
 
 
 def clean(X: Pose) -> Pose:
@@ -345,7 +390,7 @@ def clean(X: Pose) -> Pose:
 def _check_inertia(topology: Topology) -> None:
     """Every freedom has something to move: a massless end would be thrown to infinite acceleration."""
     system = topology.system
-    geometry = topology.geometry(topology.tree, system.nominal)
+    geometry = compute_geometry(system, topology.tree, system.nominal)
     nodes = topology.tree.nodes
     mass = [float(i.mass) for i in geometry.inertias]
     spin = [float(np.trace(np.asarray(i.J, dtype=float))) for i in geometry.inertias]

@@ -132,7 +132,7 @@ class RolledSnapshot(Snapshot):
         return self if self.tree is self.topology.full else self.full_snapshot(self.tape)
 
     @cached_property
-    def sums(self) -> Array:
+    def link_sums(self) -> Array:
         return self.load("sums", -1, 11)
 
 

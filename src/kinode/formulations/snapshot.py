@@ -394,7 +394,13 @@ class Snapshot:
     # -- whole -------------------------------------------------------------------------------------
     @cached_property
     def sums(self) -> Array:
-        """Kinetic energy, momentum, angular momentum, first moment and mass of all links, 11 numbers."""
+        """Kinetic energy, momentum, angular momentum, first moment and mass of all bodies, 11 numbers."""
+        ground = self.geometry.ground
+        return self.link_sums + np.concatenate([np.zeros(7), ground.moment, [ground.mass]])
+
+    @cached_property
+    def link_sums(self) -> Array:
+        """The same of the links alone, without what rests in the world."""
         total: Array = np.zeros(11)
         for inertia, moved, v, X in zip(self.geometry.inertias, self.moved, self.link_velocities, self.link_poses, strict=True):
             total = total + np.concatenate(steps.momentum_sums(inertia, moved.w, v, X))
