@@ -22,7 +22,7 @@ from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines
 from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
-from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, style
+from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -157,8 +157,7 @@ def _motion(run: Trajectory) -> Markup:
 
 def _small(run: Trajectory, lines: Sequence[Line], words: str, word: str | None = None) -> Markup:
     with style():
-        figure = new_figure(SMALL, shown=False)
-        axes: Any = figure.subplots()
+        figure, axes = small_axes(SMALL)
         draw_lines(axes, run.t, lines, word=word)
         axes.set_xlabel(label("time", "s"))
         return picture(figure, f"{words} over time: {', '.join(line.name for line in lines)}")
@@ -199,8 +198,7 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
 def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
     found = []
     with style():
-        figures = [new_figure(SMALL, shown=False) for _ in range(2)]
-        rows: list[Any] = [figure.subplots() for figure in figures]
+        figures, rows = zip(*(small_axes(SMALL) for _ in range(2)))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
             if not np.any(values):

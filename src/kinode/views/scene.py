@@ -88,12 +88,12 @@ def link_frames(system: System) -> dict[str, list[Frame]]:
 
 
 def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
-    """Of every body that carries no other the point whose path is worth seeing: its last named frame, or its center."""
+    """Of every body that carries no other the point whose path is worth seeing: its only named frame, or its center."""
     carriers = {joint.a.body for joint in system.joints.values() if joint.n_u or joint.kind == "fixed"}
     found = {}
     for name, body in system.bodies.items():
         if name not in carriers:
-            found[name] = body.frames[-1] if body.frames else body.com
+            found[name] = body.frames[0] if len(body.frames) == 1 else body.com
     return found
 
 

@@ -87,7 +87,7 @@ def style(*, scale: float = 1.0) -> AbstractContextManager[Any]:
     return rc_context(given)
 
 
-def new_figure(size: tuple[float, float], *, shown: bool) -> Figure:
+def new_figure(size: tuple[float, float], *, shown: bool, layout: Any = "constrained") -> Figure:
     """A figure; one to be ``shown`` is pyplot's, so that an interactive session displays it."""
     if shown:
         if "MPLBACKEND" not in os.environ and not _has_screen():
@@ -96,10 +96,18 @@ def new_figure(size: tuple[float, float], *, shown: bool) -> Figure:
             matplotlib.use("agg", force=False)
         from matplotlib import pyplot
 
-        return pyplot.figure(figsize=size, layout="constrained")
+        return pyplot.figure(figsize=size, layout=layout)
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained")
+    return Figure(figsize=size, layout=layout)
+
+
+def small_axes(size: tuple[float, float]) -> tuple[Figure, Any]:
+    """A small figure with one axes and fixed margins: finding them by drawing would take longer than drawing."""
+    figure = new_figure(size, shown=False, layout="none")
+    left, right, bottom, top = 0.64, 0.14, 0.44, 0.24  # inches
+    box = (left / size[0], bottom / size[1], 1 - (left + right) / size[0], 1 - (bottom + top) / size[1])
+    return figure, figure.add_axes(box)
 
 
 def _has_screen() -> bool:

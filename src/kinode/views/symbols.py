@@ -100,14 +100,17 @@ def draw_ground(paper: Paper, scene: Scene, up: Array) -> None:
     """A hatched support under every joint that sits on the world."""
     rise = paper.camera.see(up)[:2]
     rise = rise / np.linalg.norm(rise) if np.linalg.norm(rise) > 0.2 else np.array([0.0, 1.0])
-    along = np.array([rise[1], -rise[0]])
     unit = 1.0 / paper.scale
     for joint in scene.system.joints.values():
         sides = [side for side, frame in (("parent", joint.a), ("child", joint.b)) if frame.body == "world"]
         if not sides or joint.kind == "free":
             continue
         foot = paper.camera.project(scene.point(joint_frame(joint, sides[0]), 0))
-        base = foot - rise * 13 * unit
+        carried = joint.b.body if sides[0] == "parent" else joint.a.body
+        center = paper.camera.project(scene.point(scene.system.bodies[carried].com, 0))
+        away = -rise if (center - foot) @ rise < -0.5 * np.linalg.norm(center - foot) else rise
+        along = np.array([away[1], -away[0]])
+        base = foot - away * 13 * unit
         if joint.kind not in ("prismatic", "planar", "fixed"):
             paper.fill(
                 np.array([foot, base - along * 9 * unit, base + along * 9 * unit]),
@@ -117,11 +120,11 @@ def draw_ground(paper: Paper, scene: Scene, up: Array) -> None:
                 zorder=3,
             )
         else:
-            base = foot - rise * 6 * unit
+            base = foot - away * 6 * unit
         paper.line([base - along * 16 * unit, base + along * 16 * unit], color=INK, linewidth=1.3, zorder=3)
         for k in range(-3, 4):
             top = base + along * (5 * k + 1) * unit
-            paper.line([top, top - (along * 5 + rise * 6) * unit], color=MUTED, linewidth=0.8, zorder=2.9)
+            paper.line([top, top - (along * 5 + away * 6) * unit], color=MUTED, linewidth=0.8, zorder=2.9)
 
 
 def draw_springs(paper: Paper, scene: Scene) -> None:

@@ -1,0 +1,370 @@
+"""The command ``kinode``: run, verify, examples, schema, bench.  Commands only; the work is done below.
+
+What is heavy is imported inside the commands, so that help is quick.  Results go to stdout, everything else to stderr.
+Exit codes: 0 well, 1 a model or a simulation that is not, 2 a command that cannot be understood, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinode.errors import ArgumentError, Error, SimulationError
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+    from kinode.results.trajectory import Trajectory
+
+UNTIL = 10.0  # seconds, where neither the command nor the model says
+
+INTRO = """From the description of a mechanism to its motion and the loads in its joints.
+
+\b
+  kinode examples --copy .               get the examples
+  kinode run pendulum.yaml               simulate one
+  kinode run excavator.yaml --report out write an HTML report
+  kinode run arm.urdf --until 5 --show elbow.q
+  kinode verify excavator.yaml           derive it in independent ways
+
+Each command has its own help: kinode run --help
+"""
+
+app = typer.Typer(
+    name="kinode",
+    help=INTRO,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+class Method(StrEnum):
+    """The methods of integration."""
+
+    dopri5 = "dopri5"
+    dop853 = "dop853"
+    rk4 = "rk4"
+    stiff = "stiff"
+
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from kinode.views.report import version
+
+        typer.echo(f"kinode {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def told(command: Callable[..., None]) -> Callable[..., None]:
+    """Errors as messages on stderr with an exit code, not as stack traces."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **given: Any) -> None:
+        try:
+            command(*args, **given)
+        except KeyboardInterrupt:
+            _say("stopped")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; nothing may be written when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except (Error, OSError) as error:
+            if given.get("debug"):
+                raise
+            _say(_words(error))
+            raise typer.Exit(2 if isinstance(error, ArgumentError) else 1) from None
+
+    return wrapped
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _say(text: str) -> None:
+    """A message for the user, beside the results."""
+    typer.echo(f"kinode: {text}", err=True)
+
+
+@app.command()
+@told
+def run(
+    model: Model,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End, such as 10 or '500 ms'.")] = None,
+    method: Annotated[Method | None, typer.Option(help="How to integrate; dopri5 unless the model says.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="TIME", help="Step of rk4; of other methods the largest.")] = None,
+    rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
+    samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report into this folder.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run as NetCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what --show names, or the states.")] = None,
+    show: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Print the range of a quantity.")] = None,
+    base: Base = "fixed",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and --show.")] = False,
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Simulate a model and print the loads in its joints.
+
+    What the command does not say comes from the model's run section: end,
+    method, tolerances. Without one, 10 s are simulated. Options such as --set
+    and --show may be given several times.
+
+    \b
+    kinode run pendulum.yaml
+    kinode run pendulum.yaml --until '20 s' --method dop853 --rtol 1e-10
+    kinode run excavator.yaml --set 'digging=90 kN' --report out
+    kinode run pendulum.yaml --start 'pivot.q=10 deg' --show pivot.q
+    kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
+    """
+    from kinode.compile.dynamics import compile as compile_system
+    from kinode.model.names import find_quantity
+    from kinode.results.simulate import simulate
+
+    system = _load(model, base)
+    names = list(show or ())
+    for name in names:
+        find_quantity(system, name)
+    options = find_options(system, method, step, rtol, atol, samples)
+    changed = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
+    options |= {key: value for key, value in changed.items() if value}
+    end = system.run_defaults.get("until", UNTIL) if until is None else _time(system, "--until", until)
+    failure: SimulationError | None = None
+    try:
+        done = simulate(compile_system(system), end, **options)
+    except SimulationError as error:
+        if error.run is None or debug:
+            raise
+        failure, done = error, error.run
+    files = write_files(done, names, report, save, csv)
+    if len(done):
+        _print(done, names, quiet)
+    for path in files:
+        if not quiet:
+            typer.echo(f"wrote {path}")
+    if failure is not None:
+        _say(str(failure))
+        raise typer.Exit(1)
+    if done.status == "stopped":
+        _say(f"stopped at t = {float(done.t[-1]) if len(done) else 0.0:g} s")
+        raise typer.Exit(130)
+
+
+def _print(done: Trajectory, names: list[str], quiet: bool) -> None:
+    from kinode.views.terminal import print_quantities, print_run
+
+    if not quiet:
+        print_run(done)
+    if names:
+        print_quantities(done, names)
+
+
+def _load(model: Path, base: str = "fixed") -> System:
+    from kinode.formats import load
+
+    if not model.exists():
+        from kinode.views.examples import find_examples
+
+        known = {path.stem: path for path in find_examples()}
+        hint = f"; kinode examples {model.stem} --copy . writes the example of that name" if model.stem in known else ""
+        raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
+    if base not in ("fixed", "free"):
+        raise typer.BadParameter("fixed or free", param_hint="--base")
+    return load(model, base)
+
+
+def find_options(
+    system: System, method: Method | None, step: str | None, rtol: float | None, atol: float | None, samples: int | None
+) -> dict[str, Any]:
+    """What ``simulate`` is told: from the command line, else from the model's run section."""
+    given = {
+        "method": None if method is None else method.value,
+        "step": None if step is None else _time(system, "--step", step),
+        "rtol": rtol, "atol": atol, "times": samples,
+    }  # fmt: skip
+    found = {k: v for k, v in system.run_defaults.items() if k != "until"}
+    found |= {k: v for k, v in given.items() if v is not None}
+    if "step" in found and found.get("method") != "rk4":
+        found["max_step"] = found.pop("step")
+    return found
+
+
+def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """The names and values of options such as --set k=3."""
+    found = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise typer.BadParameter(f"NAME=VALUE is expected, not {text!r}", param_hint=option)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _time(system: System, option: str, text: str) -> float:
+    try:
+        return system.nominal(system.reader("command").number(text, "time", option))
+    except Error as error:
+        raise typer.BadParameter(getattr(error, "message", str(error)), param_hint=option) from None
+
+
+def write_files(
+    done: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
+) -> list[Path]:
+    """Write what was asked for; a run that failed on the way is written as far as it came."""
+    files = []
+    if report is not None:
+        from kinode.views.report import report as write_report
+
+        files.append(write_report(done, report))
+    if save is not None:
+        done.save(save)
+        files.append(save)
+    if csv is not None:
+        done.to_csv(csv, names or None)
+        files.append(csv)
+    return files
+
+
+@app.command()
+@told
+def verify(
+    model: Model,
+    states: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many random states to compare at.")
+    ] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Derive a model in independent ways and compare them.
+
+    The table says how far the results are apart at random states. Ends with
+    exit code 1 if any two disagree.
+
+    \b
+    kinode verify excavator.yaml
+    kinode verify arm.urdf --states 20
+    """
+    from kinode.results.verify import verify as compare
+    from kinode.views.terminal import print_verification
+
+    found = compare(_load(model, base), states)
+    print_verification(found)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+@told
+def examples(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one to print or copy.")] = None,
+    copy: Annotated[
+        Path | None, typer.Option("--copy", metavar="DIR", help="Write the files into this folder.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """List, print or copy the models that come with kinode.
+
+    \b
+    kinode examples
+    kinode examples pendulum
+    kinode examples excavator --copy .
+    """
+    from kinode.views.examples import copy_examples, find_example, list_examples
+    from kinode.views.terminal import print_list
+
+    if copy is not None:
+        for path in copy_examples(copy, name):
+            typer.echo(f"wrote {path}")
+    elif name is not None:
+        typer.echo(find_example(name).read_text(encoding="utf-8"), nl=False)
+    else:
+        print_list(list_examples())
+
+
+@app.command()
+@told
+def schema(
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Print the JSON schema of model files.
+
+    Editors complete and check models by it.
+
+    \b
+    kinode schema --out kinode.schema.json
+    """
+    import json
+
+    from kinode.formats.schema import schema as make
+
+    text = json.dumps(make(), indent=2) + "\n"
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+        typer.echo(f"wrote {out}")
+
+
+@app.command()
+@told
+def bench(
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model; else an arm of six joints.")] = None,
+    seconds: Annotated[float, typer.Option(metavar="S", min=0.05, help="How long to measure each row.")] = 0.5,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Measure how fast kinode is on this machine.
+
+    Compiling, calls from Python, batches, steps of a simulation.
+
+    \b
+    kinode bench
+    kinode bench excavator.yaml --seconds 2
+    """
+    from kinode.views.bench import make_arm, measure_system
+    from kinode.views.terminal import print_bench
+
+    system = make_arm() if model is None else _load(model, base)
+    print_bench(system, measure_system(system, seconds))
+
+
+def main() -> None:
+    """The entry point of the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    app()
+
+
+if __name__ == "__main__":
+    main()
