@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,17 @@ def quaternion_from_rotation(R: Array) -> Array:
     return -q if q[0] < 0 else q
 
 
+@cache
+def _signed_axis(k: int, positive: bool) -> Array:
+    """The signed permutation that carries z to a coordinate axis."""
+    e = np.zeros(3)
+    e[k] = 1.0 if positive else -1.0
+    x = np.roll(np.abs(e), 1)
+    R = np.column_stack([x, np.cross(e, x), e])
+    R.flags.writeable = False
+    return R
+
+
 def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
     """A rotation that carries z to the given axis; ``nominal`` holds its plain numbers.
 
@@ -111,10 +123,7 @@ def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
     values = np.asarray(nominal, dtype=float)
     k = int(np.argmax(np.abs(values)))
     if np.count_nonzero(values) == 1 and not any(not isinstance(a, (float, int)) for a in axis):
-        e = np.zeros(3)
-        e[k] = np.sign(values[k])
-        x = np.roll(np.abs(e), 1)
-        return np.column_stack([x, np.cross(e, x), e])
+        return _signed_axis(k, bool(values[k] > 0))
     length = sqrt(dot(np.array(axis, dtype=object), np.array(axis, dtype=object)))
     z = np.array([a / length for a in axis], dtype=object)
     helper = np.zeros(3)
