@@ -221,22 +221,3 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
         t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
         found.steps, found.evaluations, found.failed_time, found.failed_component,
     )  # fmt: skip
-
-
-def advance(
-    dynamics: Dynamics, state: State, dt: float, *, method: str = "dopri5", step: float | None = None,
-    rtol: float = RTOL, atol: Any = ATOL, max_step: float | None = None, p: Any = None, inputs: Any = None,
-) -> State:  # fmt: skip
-    """The state a time dt later, or earlier where dt is negative."""
-    options = check_options(method, step, rtol, atol, max_step)
-    numbers, given = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
-    start = find_start(dynamics, state, None, numbers)
-    solver = Solver(dynamics, numbers, given, options)
-    end = float(start.t + dt)
-    found = solver.run(start.y, start.t, end, np.array([end]))
-    if not found.success:
-        from kinode.errors import SimulationError
-        from kinode.solve.failures import describe_failure
-
-        raise SimulationError(describe_failure(dynamics, to_motion(solver, found)))
-    return split(dynamics, end, found.y_end)

@@ -70,8 +70,7 @@ class _Stiff:
         with_jacobian = {} if jacobian is None else {"jacfn": self._fill_jacobian}
         self.solver = CVODE(self._fill_rate, method="BDF", **options, **with_jacobian)
         self.t, self.y = math.nan, np.zeros(n)
-        self.out_t: list[float] = []
-        self.out_y: list[Array] = []
+        self.rows: list[tuple[float, Array]] = []
         self.steps = 0
 
     def note(self, t: float, values: Array) -> None:
@@ -96,17 +95,16 @@ class _Stiff:
         self.t, self.y = t, y
 
     def store(self, t: float, y: Array, quaternions: Sequence[int]) -> None:
-        """Add a row to the output."""
-        self.out_t.append(t)
-        self.out_y.append(normalized(y, quaternions))
+        """Add a row to the output, whole even if an interrupt comes now."""
+        self.rows.append((t, normalized(y, quaternions)))
 
     def solution(self, outcome: tuple[Status, str], quaternions: Sequence[int]) -> Solution:
         """What was reached, as a record."""
         status, message = outcome
         failed = self.bad if status == "not finite" else None
         return Solution(
-            t=np.array(self.out_t),
-            y=np.array(self.out_y).reshape(len(self.out_t), self.n),
+            t=np.array([t for t, _ in self.rows]),
+            y=np.array([y for _, y in self.rows]).reshape(len(self.rows), self.n),
             status=status,
             message=message,
             steps=self.steps,

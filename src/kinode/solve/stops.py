@@ -61,16 +61,22 @@ def run_until(
     t, y, part, step = start.t, start.y, FIRST_PART, None
     kept: list[Solution] = []
     armed = not condition(np.array([t]), y[None], solver.p, solver.inputs)[0] > 0
-    while True:
-        found = _run_part(solver, t, y, until, part, step, on_progress)
-        kept.append(found)
-        hit, armed = _find_hit(solver, condition, found, armed)
-        if hit is not None:
-            return _finish(solver, start, kept, hit, asked, text)
-        if found.status != "too many steps" and not (found.status == "done" and found.t_end < until):
-            break
-        t, y, step = found.t_end, found.y_end, found.next_step
-        part = min(2 * part, LONGEST_PART)
+    try:
+        while True:
+            found = _run_part(solver, t, y, until, part, step, on_progress)
+            kept.append(found)
+            hit, armed = _find_hit(solver, condition, found, armed)
+            if hit is not None:
+                return _finish(solver, start, kept, hit, asked, text)
+            if found.status != "too many steps" and not (found.status == "done" and found.t_end < until):
+                break
+            t, y, step = found.t_end, found.y_end, found.next_step
+            part = min(2 * part, LONGEST_PART)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        said = f"interrupted at t = {kept[-1].t_end:.9g} s"
+        kept[-1] = replace(kept[-1], status="interrupted", message=said)
     whole = _joined(kept)
     if asked is not None and whole.status == "done":
         return to_motion(solver, solver.run(start.y, start.t, until, asked, on_progress=on_progress), asked)

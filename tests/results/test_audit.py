@@ -1,0 +1,87 @@
+"""The energy audit: it balances for good runs, tells what did the work, and catches bad ones."""
+
+import numpy as np
+import pytest
+from run_models import arm, pendulum
+
+import kinode as kn
+
+
+def test_conservative():
+    """Only gravity and springs: no cause, and a defect of the size of the tolerance."""
+    system = pendulum(q=2.0, stiffness=3.0, neutral=0.2)
+    system.spring("line", system["bar"].at(0, -0.8, 0), system.world.at(1, 0, 0), stiffness=20.0, free_length=0.3)
+    audit = kn.simulate(system, 20.0).audit
+    assert audit.work == {}
+    assert audit.relative < 1e-6
+    assert "holds its energy well" in audit.trust
+
+
+def test_damped():
+    """All energy goes into the dampers, and each gets its share."""
+    system = pendulum(q=2.0, damping=0.4)
+    system.spring("line", system["bar"].at(0, -0.8, 0), system.world.at(1, 0, 0), damping=1.5)
+    run = kn.simulate(system, 30.0)
+    audit = run.audit
+    assert set(audit.work) == {"pin.damping", "line"}
+    assert all(work < -0.1 for work in audit.work.values())
+    assert audit.change == pytest.approx(audit.total_work, abs=1e-6)
+    # independently: by the trapezoidal rule over the power of each
+    fine = kn.simulate(system, 30.0, times=200_001, method="dop853", rtol=1e-11, atol=1e-12)
+    assert np.trapezoid(fine["pin.power"], fine.t) == pytest.approx(audit.work["pin.damping"], abs=1e-6)
+    assert np.trapezoid(fine["line.power"], fine.t) == pytest.approx(audit.work["line"], abs=1e-6)
+
+
+@pytest.mark.parametrize("times", [None, 11, 501])
+def test_everything_at_once(times):
+    """A drive, dampers, a spring and a force; the balance does not depend on where the states were kept."""
+    run = kn.simulate(arm(), 10.0, times=times)
+    audit = run.audit
+    assert set(audit.work) == {"shoulder.drive", "elbow.damping", "return", "wind"}
+    assert audit.relative < 1e-7
+    assert audit.uncertainty < 0.1 * audit.largest
+
+
+def test_tight_runs_show_tight_audits():
+    """The audit's own error is far below that of a run at default tolerance."""
+    audit = kn.simulate(arm(), 10.0, method="dop853", rtol=1e-12, atol=1e-13).audit
+    assert audit.relative < 1e-11
+
+
+@pytest.mark.parametrize("options", [{"rtol": 1e-2, "atol": 1e-2}, {"method": "rk4", "step": 0.2}])
+def test_bad_runs_are_caught(options):
+    audit = kn.simulate(arm(), 10.0, **options).audit
+    assert audit.relative > 1e-3
+    assert "do not trust" in audit.trust
+    assert "defect" in str(audit)
+
+
+def test_driven_only():
+    """Nothing is integrated: the drive does exactly the change of energy."""
+    audit = kn.simulate(pendulum(motion="sin(t)"), 5.0).audit
+    assert audit.work["pin.drive"] == pytest.approx(audit.change, abs=1e-12)
+    assert audit.relative < 1e-12
+
+
+def test_coupled_joints():
+    """A gear does no work of its own, whether its leader is free or driven."""
+    for options in ({"q": 1.0, "damping": 0.2}, {"motion": "0.5*sin(3*t)"}):
+        system = pendulum(**options)
+        wheel = system.body("wheel", mass=1.0, com=(0, 0.1, 0), inertia=(0.1, 0.1, 0.1))
+        system.revolute("shaft", system.world, wheel, axis="z", at=(2, 0, 0), damping=0.1)
+        system.constraint("gear", "gear", input="shaft", output="pin", ratio=-3.0)
+        audit = kn.simulate(system, 5.0).audit
+        assert audit.relative < 1e-6, audit
+
+
+def test_stiff():
+    """A stiff damper: the exact motion between stored states needs many small steps, or another way."""
+    system = pendulum(q=2.0, damping=3000.0)
+    audit = kn.simulate(system, 10.0, method="stiff", rtol=1e-9, atol=1e-12).audit
+    assert np.isfinite(audit.relative)
+    assert audit.largest <= 1e-5 * audit.scale + audit.uncertainty
+
+
+def test_a_run_of_one_state():
+    audit = kn.simulate(pendulum(q=1.0), 0.0).audit
+    assert (audit.change, audit.defect, audit.relative) == (0.0, 0.0, 0.0)

@@ -1,0 +1,120 @@
+"""Runs as files: what is written is read again, elsewhere and by name; what is no run is refused clearly."""
+
+import csv
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+from run_models import arm, pendulum
+
+import kinode as kn
+
+
+@pytest.fixture(scope="module")
+def run():
+    return kn.simulate(arm(), 1.0, parameters={"L": "60 cm"}, inputs={"push": 2.0}, times=21)
+
+
+def test_load_in_another_process(run, tmp_path):
+    """Without the model: the file holds it.  Reactions come out the same to the last bit."""
+    file = tmp_path / "arm.nc"
+    run.save(file)
+    code = (
+        "import sys, kinode as kn\n"
+        "run = kn.Trajectory.load(sys.argv[1])\n"
+        "force = run['elbow.reaction.force'][-1].tolist()\n"
+        "print(force, run.parameters, run.input_values, run.status, run.end.t)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True, cwd=tmp_path)
+    force = run["elbow.reaction.force"][-1].tolist()
+    assert found.stdout.strip() == f"{force!r} {{'L': 0.6}} {{'push': 2.0}} done 1.0"
+
+
+def test_load_gives_the_same_run(run, tmp_path):
+    run.save(tmp_path / "arm.nc")
+    again = kn.Trajectory.load(tmp_path / "arm.nc")
+    assert again.system == run.system
+    assert np.array_equal(again.t, run.t)
+    assert np.array_equal(again.y, run.y)
+    assert np.array_equal(again.end.y, run.end.y)
+    assert (again.status, again.message) == (run.status, run.message)
+    assert again.audit.work == run.audit.work
+    assert [path.name for path in tmp_path.iterdir()] == ["arm.nc"]
+
+
+def test_the_file_is_plain_netcdf(run, tmp_path):
+    run.save(tmp_path / "arm.nc")
+    with h5py.File(tmp_path / "arm.nc") as stored:
+        assert np.array_equal(stored["elbow.q"][:], run["elbow.q"])
+        assert stored["elbow.q"].attrs["units"] == "rad"
+        assert stored.attrs["kinode_version"] == kn.__version__
+        assert b"elbow" in stored["model"][()]
+
+
+def test_a_driven_run_without_states(tmp_path):
+    run = kn.simulate(pendulum(motion="sin(t)"), 1.0, times=5)
+    run.save(tmp_path / "driven.nc")
+    again = kn.Trajectory.load(tmp_path / "driven.nc")
+    assert np.array_equal(again["pin.effort"], run["pin.effort"])
+
+
+def test_missing_states_are_named(run, tmp_path):
+    run.save(tmp_path / "arm.nc")
+    with h5py.File(tmp_path / "arm.nc", "a") as stored:
+        del stored["elbow.u"]
+    with pytest.raises(kn.Error, match=r"arm.nc: has no values for elbow.u"):
+        kn.Trajectory.load(tmp_path / "arm.nc")
+
+
+def test_damaged_and_foreign_files(run, tmp_path):
+    file = tmp_path / "arm.nc"
+    run.save(file)
+    whole = file.read_bytes()
+    for size in (0, 100, len(whole) // 2, len(whole) - 100):
+        file.write_bytes(whole[:size])
+        with pytest.raises(kn.Error, match=r"arm.nc: "):
+            kn.Trajectory.load(file)
+    file.write_text("not a run\n")
+    with pytest.raises(kn.Error, match="cannot be read as NetCDF"):
+        kn.Trajectory.load(file)
+    with h5py.File(file, "w") as stored:
+        stored["x"] = np.zeros(3)
+    with pytest.raises(kn.Error, match="is no run of kinode"):
+        kn.Trajectory.load(file)
+    with pytest.raises(kn.Error, match="there is no such file"):
+        kn.Trajectory.load(tmp_path / "none.nc")
+    with pytest.raises(kn.Error, match="cannot be written"):
+        run.save(tmp_path / "no folder" / "arm.nc")
+
+
+def test_a_wrong_model_in_a_file(run, tmp_path):
+    file = tmp_path / "arm.nc"
+    run.save(file)
+    with h5py.File(file, "a") as stored:
+        stored["model"][()] = "kinode: 1\nbodies: !!python/object:os.system {}\n"
+    with pytest.raises(kn.Error, match="the model in the file cannot be read"):
+        kn.Trajectory.load(file)
+
+
+def test_csv(run, tmp_path):
+    run.to_csv(tmp_path / "arm.csv", ["elbow.q", "lower.position@upper"])
+    with open(tmp_path / "arm.csv", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    parts = [f"lower.position.{x}@upper [m]" for x in "xyz"]
+    assert header == ["t [s]", "elbow.q [rad]", *parts]
+    expected = np.column_stack([run.t, run["elbow.q"], run["lower.position@upper"]])
+    assert np.array_equal(np.array(rows, dtype=float), expected)
+    run.to_csv(tmp_path / "states.csv")
+    assert (tmp_path / "states.csv").read_text().startswith("t [s],elbow.q [rad],elbow.u [rad/s],shoulder.q [rad]\n")
+
+
+def test_xarray(run):
+    data = run.to_xarray(["elbow.q", "lower.position", "lower.rotation", "lower.quaternion"])
+    assert data["lower.position"].dims == ("time", "xyz")
+    assert data["lower.position"].attrs["units"] == "m"
+    assert np.array_equal(data["lower.position"].sel(xyz="y"), run["lower.position.y"])
+    assert data["lower.rotation"].dims == ("time", "row", "column")
+    assert data["lower.quaternion"].dims == ("time", "wxyz")
+    assert list(run.to_xarray().data_vars) == ["elbow.q", "elbow.u", "shoulder.q"]
