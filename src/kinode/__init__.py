@@ -70,3 +70,5 @@ if TYPE_CHECKING:
     from kinode.compile.dynamics import Wrench as Wrench
     from kinode.compile.dynamics import compile as compile
     from kinode.model.system import System as System
+    from kinode.results.simulate import simulate as simulate
+    from kinode.results.trajectory import Trajectory as Trajectory

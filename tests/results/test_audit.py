@@ -85,3 +85,20 @@ def test_stiff():
 def test_a_run_of_one_state():
     audit = kn.simulate(pendulum(q=1.0), 0.0).audit
     assert (audit.change, audit.defect, audit.relative) == (0.0, 0.0, 0.0)
+
+
+def test_a_long_chain():
+    """From some size on the code is loops over tables of bodies; the balance is the same, with BDF too."""
+    system = kn.System("chain", gravity=(0, -9.81, 0))
+    place = system.world
+    for k in range(41):
+        link = system.body(f"link{k}", mass=1.0, com=(0.05, 0, 0), inertia=(0.01, 0.01, 0.01))
+        system.revolute(f"hinge{k}", place, link, axis="z", damping=0.1)
+        place = link.at(0.1, 0, 0)
+    system.spring("line", link, system.world.at(1, 1, 0), stiffness=20.0, damping=0.5, free_length=0.4)
+    run = kn.simulate(system, 0.1, times=5)
+    assert len(run.audit.work) == 42
+    assert run.audit.relative < 1e-6
+    stiff = kn.simulate(run.dynamics, 0.02, times=2, method="stiff", rtol=1e-7)
+    explicit = kn.simulate(run.dynamics, 0.02, times=2)
+    assert stiff.y == pytest.approx(explicit.y, abs=1e-4)

@@ -26,7 +26,7 @@ from kinode.formulations.steps import Moved, Spatial
 from kinode.topology import Topology
 
 ROLL_FROM = 40  # links from which loops win: they compile in the same time for any number
-ROLLED = frozenset({"acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy", "evaluate", "reactions", "reactions_of_motion", "pose"})
+ROLLED = frozenset({"acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy", "evaluate", "law", "power", "reactions", "reactions_of_motion", "pose"})
 T = TypeVar("T")
 
 

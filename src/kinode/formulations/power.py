@@ -8,7 +8,7 @@ each element, less what its own potential stores.  Springs in joints and gravity
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -94,11 +94,12 @@ def stored_power(snapshot: Snapshot, element: Element) -> Scalar:
     """The rate of an element's potential along the motion."""
     if not has_potential(element):
         return 0.0
+    from kinode.formulations.snapshot import Snapshot
+
     n = snapshot.topology.n_q
-    twin: Any = type(snapshot)
 
     def potential(y: Array) -> Array:
-        there = twin(snapshot.topology, y[0], y[1 : n + 1], snapshot.u, y[n + 1 :], snapshot.p, snapshot.inputs)
+        there = Snapshot(snapshot.topology, y[0], y[1 : n + 1], snapshot.u, y[n + 1 :], snapshot.p, snapshot.inputs)
         return tidy([element.potential(there)])
 
     y = np.concatenate([[snapshot.t], snapshot.q, snapshot.z])

@@ -110,7 +110,7 @@ def _read(path: Any) -> xarray.Dataset:
     if not Path(path).exists():
         raise Error(f"{path}: there is no such file")
     try:
-        with xarray.open_dataset(path, engine="h5netcdf", decode_times=False) as stored:
+        with xarray.open_dataset(path, engine="h5netcdf", decode_times=False, phony_dims="sort") as stored:
             return stored.load()
     except MemoryError:
         raise
