@@ -391,6 +391,8 @@ def _check_inertia(topology: Topology) -> None:
     """Every freedom has something to move: a massless end would be thrown to infinite acceleration."""
     system = topology.system
     geometry = compute_geometry(system, topology.tree, system.nominal)
+    if not topology.parameterized:
+        topology._plain[id(topology.tree)] = regroup(topology.tree, geometry)  # what ``geometry`` would compute again
     nodes = topology.tree.nodes
     mass = [float(i.mass) for i in geometry.inertias]
     spin = [float(np.trace(np.asarray(i.J, dtype=float))) for i in geometry.inertias]
