@@ -67,9 +67,16 @@ def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) ->
         values = efforts.get(f"{name}.effort")
         effort = None if values is None else measure(run.t, values)
         unit = "" if values is None else str(run.units(f"{name}.effort"))
-        force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in (wrench.force, wrench.moment))
+        parts = [x * 0.0 if is_zero(x, wrench) else x for x in (wrench.force, wrench.moment)]
+        force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
         found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit))
     return found
+
+
+def is_zero(values: Array, wrench: Wrench) -> bool:
+    """Whether a force or moment is nothing but rounding beside the whole load."""
+    most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
+    return not float(np.abs(values).max(initial=0.0)) > 1e-11 * most
 
 
 def measure(t: Array, values: Array) -> Measure:

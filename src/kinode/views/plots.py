@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.compile.dynamics import Wrench
 from kinode.errors import ArgumentError
 from kinode.model.names import find_quantity
-from kinode.views.style import COLORS, INK, label, new_figure, style, thin
+from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, style, thin, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,17 +126,19 @@ def group_lines(lines: Sequence[Line]) -> list[list[Line]]:
 def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None = None) -> None:
     """Lines of one unit into an axes, with legend and labels."""
     shared = common_start([line.name for line in lines])
+    unit, size = find_prefix(lines[0].unit, find_peak(lines))
     for k, line in enumerate(lines):
         name = line.name[len(shared) :] if word is None else line.name
         style_of = ("-", "--", ":")[k // len(COLORS) % 3]
-        axes.plot(*thin(t, line.values), style_of, color=COLORS[k % len(COLORS)], label=name)
+        axes.plot(*thin(t, line.values / size), style_of, color=COLORS[k % len(COLORS)], label=name)
     if word is None:
         word = (shared.rstrip(".") if len(lines) > 1 else lines[0].name) or WORDS.get(lines[0].unit, "")
-    axes.set_ylabel(label(short(word, 34), lines[0].unit))
+    axes.set_ylabel(label(short(word, 34), unit))
+    axes.yaxis.set_major_formatter(tick)
     axes.margins(x=0.0)
     if len(t) > 1 and t[-1] > t[0]:
         axes.set_xlim(float(t[0]), float(t[-1]))
-    _limit(axes, lines)
+    _limit(axes, lines, size)
     if len(lines) > 1:
         draw_legend(axes)
 
@@ -148,9 +150,16 @@ def draw_legend(axes: Axes) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
 
 
-def _limit(axes: Axes, lines: Sequence[Line]) -> None:
+def find_peak(lines: Sequence[Line]) -> float:
+    """The largest value of all lines, without its sign."""
+    return max(
+        (float(np.nanmax(np.abs(x.values), initial=0.0, where=np.isfinite(x.values))) for x in lines), default=0.0
+    )
+
+
+def _limit(axes: Axes, lines: Sequence[Line], scale: float) -> None:
     """Room around the values; a line that hardly moves is not blown up to show its rounding."""
-    values = np.concatenate([line.values for line in lines])
+    values = np.concatenate([line.values for line in lines]) / scale
     values = values[np.isfinite(values)]
     if not values.size:
         return
@@ -159,7 +168,6 @@ def _limit(axes: Axes, lines: Sequence[Line]) -> None:
     if high - low <= 1e-9 * size or high == low:
         room = 0.1 * size or 1.0
         axes.set_ylim(low - room, high + room)
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=False)
 
 
 def common_start(names: Sequence[str]) -> str:

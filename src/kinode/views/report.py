@@ -18,7 +18,7 @@ import numpy as np
 from kinode.compile.dynamics import Wrench
 from kinode.errors import Error
 from kinode.views.drawing import draw_mechanism
-from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches
+from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines
 from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
@@ -201,7 +201,7 @@ def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
         figures, rows = zip(*(small_axes(SMALL) for _ in range(2)))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
-            if not np.any(values):
+            if is_zero(values, wrench):
                 found.append(tag("p", f"{word}: zero throughout.", class_="note"))
                 continue
             axes.set_xlabel(label("time", "s"))

@@ -13,6 +13,7 @@ from kinode.views.style import number, pretty_unit
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
+LONG = 110  # letters of a law that are shown
 ROWS = 60  # of a table, at the most
 ENDINGS = {
     "done": "reached its end",
@@ -79,7 +80,7 @@ def _joints(run: Trajectory) -> Markup:
         axis = getattr(joint, "axis", None)
         words = [f"{law} {_text(getattr(joint, law))}" for law in LAWS if getattr(joint, law) is not None]
         shown = axis if isinstance(axis, str) else "" if axis is None else f"({', '.join(_one(x) for x in axis)})"
-        rows.append([name, joint.kind, f"{joint.a.body} → {joint.b.body}", shown, "; ".join(words)])
+        rows.append([name, joint.kind, f"{joint.a.body} →\u00a0{joint.b.body}", shown, "; ".join(words)])
     return _capped("Joints", ["joint", "kind", "from → to", "axis", "driven or loaded by"], rows)
 
 
@@ -117,7 +118,8 @@ def _text(value: Any) -> str:
 def _one(value: Value | Any) -> str:
     if isinstance(value, float):
         return number(value)
-    return str(value.text()) if hasattr(value, "text") else str(value)
+    text = str(value.text()) if hasattr(value, "text") else str(value)
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
 
 def describe_limits(run: Trajectory) -> Markup:
@@ -128,7 +130,7 @@ def describe_limits(run: Trajectory) -> Markup:
         return Markup("")
     broken = [text for name, limits in with_limits.items() for text in _broken(run, name, limits, resolve)]
     if not broken:
-        return tag("p", f"All {len(with_limits)} joints with limits stay within them.", class_="note")
+        return tag("p", f"All joints with limits ({len(with_limits)}) stay within them.", class_="note")
     words = tag("strong", "Limits exceeded (they are recorded, and exert no force):")
     return tag("div", words, tag("ul", *(tag("li", text) for text in broken)), class_="banner")
 

@@ -149,6 +149,26 @@ def label(word: str, unit: str) -> str:
     return f"{word} ({pretty_unit(unit)})"
 
 
+PREFIXED = frozenset({"N", "N*m", "N*m*s", "N*s", "J", "W", "m", "m/s", "N/m"})
+
+
+def find_prefix(unit: str, peak: float) -> tuple[str, float]:
+    """The unit in which numbers up to a peak are short, and its size: 52000 N are read as 52 kN."""
+    if unit not in PREFIXED or not np.isfinite(peak) or 1e-2 <= peak < 1e4 or peak == 0:
+        return unit, 1.0
+    for prefix, size in (("M", 1e6), ("k", 1e3), ("m", 1e-3)):
+        if peak >= 10 * size or size < 1:
+            return prefix + unit, size
+    return unit, 1.0
+
+
+def tick(value: float, _: object = None) -> str:
+    """The number at a tick, in full and without a power of ten apart from it."""
+    text = "0" if abs(value) < 1e-300 else f"{value:.10g}"
+    mantissa, mark, exponent = text.partition("e")
+    return (f"{mantissa}e{int(exponent)}" if mark else mantissa).replace("-", MINUS)
+
+
 def thin(t: Array, y: Array, limit: int = POINTS) -> tuple[Array, Array]:
     """A long line with fewer points: of every stretch its lowest and highest, so that no peak is lost."""
     count = len(t)

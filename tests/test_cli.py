@@ -1,0 +1,190 @@
+"""The command line: what it prints where, what it writes, and its exit codes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import kinode as kn
+
+ROOT = Path(__file__).resolve().parent.parent
+PENDULUM = """kinode: 1
+name: pendulum
+parameters: {L: 1 m}
+inputs: {push: 0}
+bodies:
+  rod: {shape: {rod: {length: L, mass: 1}}}
+joints:
+  pivot: {kind: revolute, between: [world, rod], axis: y, q: 20 deg, effort: push}
+run: {until: 2 s, method: dop853}
+"""
+
+
+def kinode(*args, **environment):
+    """Run the command as a user does; stdout and stderr are no terminals."""
+    env = {**os.environ, **environment}
+    command = [sys.executable, "-m", "kinode.cli", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT / "tests", check=False)
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(PENDULUM)
+    return path
+
+
+def test_run_prints_loads_ends_and_audit(model):
+    done = kinode("run", model)
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("pendulum: 2 s simulated", "dop853", "joint loads", "pivot", "coordinates", "energy audit", "N·m"):
+        assert word in done.stdout
+    assert "\x1b" not in done.stdout, "no color where there is no terminal"
+
+
+def test_run_writes_what_is_asked_for(model, tmp_path):
+    report, saved, table = tmp_path / "out", tmp_path / "run.nc", tmp_path / "run.csv"
+    done = kinode("run", model, "--report", report, "--save", saved, "--csv", table, "--samples", 11)
+    assert done.returncode == 0, done.stderr
+    assert (report / "pendulum.html").read_text().startswith("<!DOCTYPE html>")
+    assert len(kn.Trajectory.load(saved)) == 11
+    assert len(table.read_text().splitlines()) == 12
+    for path in (report / "pendulum.html", saved, table):
+        assert f"wrote {path}" in done.stdout.replace("\n", "").replace("wrote", "\nwrote")
+
+
+def test_options_reach_the_simulation(model, tmp_path):
+    saved = tmp_path / "run.nc"
+    args = ("--until", "500 ms", "--method", "rk4", "--step", "1 ms", "--set", "L=2 m", "--input", "push=3")
+    done = kinode("run", model, *args, "--start", "pivot.q=10 deg", "--save", saved, "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    run = kn.Trajectory.load(saved)
+    assert run.t[-1] == 0.5 and run.facts["method"] == "rk4" and run.facts["step"] == 1e-3
+    assert run.parameters["L"] == 2.0 and run.input_values["push"] == 3.0
+    assert run["pivot.q"][0] == pytest.approx(0.17453292519943295)
+
+
+def test_show_prints_quantities_even_when_quiet(model):
+    done = kinode("run", model, "--quiet", "--show", "pivot.q", "--show", "rod.com.position")
+    assert done.returncode == 0 and "pivot.q" in done.stdout and "rod.com.position.z" in done.stdout
+    assert "joint loads" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["60", "120"])
+def test_output_fits_the_terminal(model, columns):
+    for command in (("run", model), ("verify", model), ("examples",)):
+        done = kinode(*command, COLUMNS=columns, NO_COLOR="1")
+        assert done.returncode == 0
+        assert max(len(line) for line in done.stdout.splitlines()) <= int(columns)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("run",), 2, "MODEL"),
+        (("run", "nothing.yaml"), 2, "there is no file"),
+        (("run", "pendulum.yaml"), 2, "kinode examples pendulum --copy ."),
+        (("run", "{}", "--until", "5 kg"), 2, "--until"),
+        (("run", "{}", "--method", "euler"), 2, "--method"),
+        (("run", "{}", "--set", "L"), 2, "NAME=VALUE"),
+        (("run", "{}", "--set", "M=3"), 1, "M"),
+        (("run", "{}", "--set", "L=3 kg"), 1, "m is needed"),
+        (("run", "{}", "--show", "pivt.q"), 1, "pivot"),
+        (("run", "{}", "--until", "-1"), 2, "before the start"),
+        (("run", "{}", "--rtol", "5"), 2, "rtol"),
+        (("verify", "{}", "--base", "loose"), 2, "fixed or free"),
+        (("examples", "pendulm"), 1, "pendulum"),
+        (("schema", "--out", "/nowhere/at/all.json"), 1, "/nowhere/at/all.json"),
+        (("fly",), 2, "fly"),
+    ],
+)
+def test_errors_go_to_stderr_with_their_code(model, args, code, words):
+    done = kinode(*(str(arg).format(model) for arg in args))
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_model_names_file_line_and_component(model):
+    model.write_text(PENDULUM.replace("axis: y", "axis: w"))
+    done = kinode("run", model)
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{model}:8" in done.stderr and "pivot" in done.stderr and "Traceback" not in done.stderr
+    assert "Traceback" in kinode("run", model, "--debug").stderr
+
+
+def test_a_failed_simulation_keeps_what_it_has(model, tmp_path):
+    model.write_text(PENDULUM.replace("effort: push", "effort: 1/(1 - t)^2*exp(500*t)"))
+    done = kinode("run", model, "--csv", tmp_path / "a.csv", "--report", tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "t = " in done.stderr
+    assert len((tmp_path / "a.csv").read_text().splitlines()) > 5
+    assert "did not reach its end" in (tmp_path / "pendulum.html").read_text()
+
+
+def test_verify(model):
+    done = kinode("verify", model, "--states", 2)
+    assert done.returncode == 0 and "all agree" in done.stdout and "2 random states" in done.stdout
+
+
+def test_examples_list_print_copy(tmp_path):
+    listed = kinode("examples").stdout
+    assert "excavator.yaml" in listed and "pendulum.yaml" in listed
+    assert kinode("examples", "pendulum").stdout == (ROOT / "examples" / "pendulum.yaml").read_text()
+    assert kinode("examples", "walker", "--copy", tmp_path / "new").returncode == 0
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"walker.yaml", "leg.yaml"}
+    again = kinode("examples", "walker", "--copy", tmp_path / "new")
+    assert again.returncode == 1 and "there already" in again.stderr
+
+
+def test_schema(tmp_path):
+    assert json.loads(kinode("schema").stdout)["title"] == "kinode model"
+    assert kinode("schema", "--out", tmp_path / "s.json").returncode == 0
+    assert json.loads((tmp_path / "s.json").read_text()) == kn.schema()
+
+
+def test_bench(model):
+    done = kinode("bench", model, "--seconds", "0.05")
+    assert done.returncode == 0 and "us" in done.stdout and "steps in a second" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["", "run", "verify", "examples", "schema", "bench"])
+def test_help_teaches_by_examples(command):
+    done = kinode(*command.split(), "--help", COLUMNS="60")
+    assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 79
+
+
+def test_help_is_quick_and_imports_little():
+    code = (
+        "import sys; sys.argv = ['kinode', '--help']\n"
+        "from kinode.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'matplotlib', 'llvmlite', 'rich.table')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    best = min(_seconds("--help") for _ in range(3))
+    assert best < 1.0  # 0.25 s on a quiet machine; tests run beside each other
+
+
+def _seconds(*args):
+    began = time.perf_counter()
+    kinode(*args)
+    return time.perf_counter() - began
+
+
+def test_version():
+    assert kinode("--version").stdout.startswith("kinode ")
+
+
+@pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
+def test_a_closed_pipe_is_no_error(model):
+    command = f"{sys.executable} -m kinode.cli schema | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == "" and done.stdout.startswith("{")

@@ -1,0 +1,69 @@
+"""Pictures of mechanisms: that everything is in them, and seen from where it should be."""
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.views.camera import box_patches, find_camera, hull
+from kinode.views.drawing import draw
+from kinode.views.symbols import metric, round_length
+
+
+def words(figure):
+    return {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_names_scale_and_axes_are_there(arm_run, tmp_path):
+    figure = draw(arm_run, file=tmp_path / "arm.svg")
+    assert {"shoulder", "elbow", "upper", "lower", "x", "y"} <= words(figure)
+    assert "z" not in words(figure), "a planar mechanism is seen along its axis"
+    assert "<svg" in (tmp_path / "arm.svg").read_text()
+
+
+def test_every_shape_can_be_drawn(crane_run, tmp_path):
+    figure = draw(crane_run, file=tmp_path / "crane.png")
+    assert {"base", "boom", "jib", "ball", "stray", "x", "y", "z"} <= words(figure)
+
+
+def test_everything_is_inside_the_picture(crane_run, tmp_path):
+    axes = draw(crane_run, file=tmp_path / "crane.png").axes[0]
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    for line in axes.get_lines():
+        x, y = line.get_data()
+        assert left <= np.min(x) and np.max(x) <= right and low <= np.min(y) and np.max(y) <= high
+
+
+@pytest.mark.parametrize("view", ["side", "front", "top", "isometric", (1, 0, 0)])
+def test_views(arm_run, tmp_path, view):
+    draw(arm_run, view=view, file=tmp_path / "a.png", ghosts=0, paths=False)
+
+
+def test_an_unknown_view_is_told(arm_run, tmp_path):
+    with pytest.raises(kn.Error, match="isometric"):
+        draw(arm_run, view="behind", file=tmp_path / "a.png")
+
+
+def test_up_is_against_gravity():
+    for gravity in ((0, 0, -9.81), (0, -9.81, 0), (9.81, 0, 0)):
+        camera = find_camera(kn.System("s", gravity=gravity))
+        seen = camera.see(gravity)
+        assert seen[1] < 0 and abs(seen[0]) < 1e-12
+        np.testing.assert_allclose(camera.axes @ camera.axes.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(camera.axes) == pytest.approx(1.0)
+
+
+def test_a_box_shows_three_faces_at_the_most():
+    camera = find_camera(kn.System("s"))
+    assert len(box_patches(camera, np.eye(3), np.zeros(3), np.ones(3))) == 3
+
+
+def test_small_parts():
+    assert len(hull(np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]]))) == 4
+    assert (round_length(0.7), round_length(3.0)) == (0.5, 2.0)
+    assert (metric(0.05), metric(0.5), metric(2000)) == ("50 mm", "0.5 m", "2 km")
+
+
+def test_parameters_of_the_run_are_used(arm_run, tmp_path):
+    longer = kn.simulate(arm_run.system, 0.1, parameters={"L": 2.0})
+    axes = draw(longer, file=tmp_path / "a.png").axes[0]
+    assert axes.get_xlim()[1] > 2.0

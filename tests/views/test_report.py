@@ -1,0 +1,118 @@
+"""The report: complete, self-contained, and safe to open whatever the names and notes say."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import kinode as kn
+from kinode.views.report import compose, report
+
+SECTIONS = ["Mechanism", "Motion", "Joint loads", "Energy audit", "Verification", "Run"]
+
+
+class Page(HTMLParser):
+    """Tags that are closed properly, text, and everything that could reach outside."""
+
+    VOID = {"meta", "br", "path", "use", "rect", "circle", "line"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.text, self.links = [], [], [], []
+        self.feed(text)
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [
+            value for key, value in attrs if key in ("href", "src", "xlink:href", "action") or key.startswith("on")
+        ]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [value for key, value in attrs if key in ("href", "src", "xlink:href", "action")]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open and self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def text(arm_run):
+    return compose(arm_run)
+
+
+def test_every_section_is_there(text):
+    assert re.findall(r"<h2>(.*?)</h2>", text) == SECTIONS
+    assert "Gravity" in text and "length of the upper link" in text and "9.81" in text
+
+
+def test_nothing_is_fetched_and_nothing_runs(text):
+    page = Page(text)
+    assert "script" not in page.tags and "link" not in page.tags and "img" not in page.tags
+    assert all(link.startswith("#") for link in page.links)
+    assert "http" not in text and "@import" not in text and "url(" not in text.replace("url(#", "")
+
+
+def test_names_and_units_in_tables_and_plots(text):
+    page = "".join(Page(text).text)
+    for word in ("shoulder", "elbow", "upper", "coil", "time (s)", "force (N)", "angle (rad)", "rms", "dopri5"):
+        assert word in page
+    assert "All agree." in page
+
+
+def test_exceeded_limits_are_told(text):
+    assert "below its lower limit" in text
+
+
+def test_hostile_text_is_only_text(arm_run):
+    system = arm_run.system.copy("<script>alert(1)</script>&\"'")
+    system.notes.append("<img src=http://evil/x onerror=alert(2)>")
+    system.change("L", note="</td><script>alert(3)</script>")
+    run = kn.simulate(system, 0.05)
+    text = compose(run, title="<b onmouseover=alert(4)>$\\frac$</b>")
+    page = Page(text)
+    assert "script" not in page.tags and "img" not in page.tags and "b" in page.tags
+    assert page.links == [link for link in page.links if link.startswith("#")]
+    assert "alert(3)" in "".join(page.text)
+
+
+def test_file_name_cannot_leave_the_folder(arm_run, tmp_path):
+    path = report(arm_run, tmp_path / "out", name="../../etc/x y", verify=False)
+    assert path.parent == tmp_path / "out" and path.exists() and path.suffix == ".html"
+
+
+def test_run_report_and_default_name(arm_run, tmp_path):
+    assert arm_run.report(tmp_path) == tmp_path / "arm.html"
+
+
+def test_verify_can_be_left_out(arm_run):
+    assert "Verification" not in compose(arm_run, verify=False)
+
+
+def test_plots_of_loads_are_capped_and_it_says_so(crane_run):
+    text = compose(crane_run, verify=False, joints=2)
+    assert "2 more are in the table only" in text
+
+
+def test_a_failed_run_is_marked(arm_run):
+    run = kn.simulate(arm_run.system, 0.1)
+    run.status, run.message = "failed", "the step became <too> small"
+    text = compose(run, verify=False)
+    assert "did not reach its end" in text and "&lt;too&gt;" in text
+
+
+def test_a_mechanism_that_cannot_move():
+    system = kn.System("post")
+    system.fixed("foot", system.world, system.body("post", mass=1.0, com=(0, 0, 1)))
+    text = compose(kn.simulate(system, 1.0))
+    assert "Nothing moves" in text and "9.81" in text
+
+
+def test_the_same_run_gives_the_same_report(arm_run):
+    assert compose(arm_run, verify=False) == compose(arm_run, verify=False)
