@@ -88,15 +88,14 @@ def extrapolated(bodies: int) -> Side:
 
 def acceleration(path: Path, rows: int | None = None) -> Side:
     """Our forward dynamics from Python."""
-    dynamics = compiled(path)
-    q, u = state(len(dynamics.coordinates), rows=rows)
-    return call(dynamics.acceleration, 0.0, q, u, evaluations=rows or 1)
+    dynamics, (q, u), back = prepared(path, rows)
+    return call(dynamics.acceleration, 0.0, q, u, value=back(dynamics.acceleration(0.0, q, u)), evaluations=rows or 1)
 
 
 def acceleration_checked(path: Path) -> Side:
     """The same where no peer can check it: inverse dynamics must give back the effort, which is zero."""
     dynamics = compiled(path)
-    q, u = state(len(dynamics.coordinates))
+    q, u = state(dynamics.n_u)
     left = dynamics.effort(0.0, q, u, dynamics.acceleration(0.0, q, u))
     scale = np.abs(dynamics.bias(0.0, q, u)).max()
     if not np.abs(left).max() <= 1e-9 * scale:
@@ -108,20 +107,32 @@ def kernel_loop(path: Path) -> Side:
     """Our forward dynamics without Python."""
     import ours
 
-    return ours.kernel_loop(path, *state(len(compiled(path).coordinates)))
+    _, (q, u), back = prepared(path)
+    side = ours.kernel_loop(path, q, u)
+    return Side(side.time, back(side.value))
 
 
 def effort(path: Path) -> Side:
     """Our inverse dynamics."""
-    dynamics = compiled(path)
-    q, u = state(len(dynamics.coordinates))
-    return call(dynamics.effort, 0.0, q, u, u)
+    dynamics, (q, u), back = prepared(path)
+    return call(dynamics.effort, 0.0, q, u, u, value=back(dynamics.effort(0.0, q, u, u)))
 
 
 def mass_matrix(path: Path) -> Side:
     """Our mass matrix."""
+    dynamics, (q, _), back = prepared(path)
+    return call(dynamics.mass_matrix, 0.0, q, value=back(back(dynamics.mass_matrix(0.0, q)).T))
+
+
+def prepared(path: Path, rows: int | None = None) -> tuple[Any, tuple[Any, Any], Callable[[Any], Any]]:
+    """Our functions, the state in our order of joints, and what brings results into Pinocchio's order."""
     dynamics = compiled(path)
-    return call(dynamics.mass_matrix, 0.0, state(len(dynamics.coordinates))[0])
+    names = list(pinocchio_model(path)[0].names)[1:]
+    ours = [c.joint for c in dynamics.coordinates if c.role == "u"]
+    order = np.array([names.index(name) for name in ours])
+    q, u = state(dynamics.n_u, rows=rows)
+    there = np.argsort(order)
+    return dynamics, (q[..., order].copy(), u[..., order].copy()), lambda values: values[..., there]
 
 
 def bind(function: Callable[..., Side], *arguments: Any) -> Callable[[], Side]:

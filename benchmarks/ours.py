@@ -19,8 +19,10 @@ ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 
 @cache
 def compiled(path: Path) -> tuple[Any, Any]:
-    """System and compiled dynamics of a URDF file."""
+    """System and compiled dynamics of a URDF file; without its joints' damping, which Pinocchio's functions leave out."""
     system = kn.load(path)
+    for name in [name for name, joint in system.joints.items() if joint.damping is not None]:
+        system.change(name, damping=None)
     return system, kn.compile(system)
 
 
@@ -64,22 +66,25 @@ def timed(loop: Callable[..., None], arrays: list[Any]) -> Callable[[int], float
 
 def simulate_rk4(path: Path, q: Any, u: Any, until: float, step: float) -> Any:
     """A run at fixed step, as a user asks for it."""
-    system, dynamics = compiled(path)
-    names = [c.name for c in dynamics.coordinates]
-    start = {**{f"{n}.q": v for n, v in zip(names, q)}, **{f"{n}.u": v for n, v in zip(names, u)}}
-    return kn.simulate(system, until, method="rk4", step=step, start=start)
+    _, dynamics = compiled(path)
+    start = kn.State(0.0, np.array(q), np.array(u), np.empty(0))
+    return kn.simulate(dynamics, until, method="rk4", step=step, start=start)
 
 
 def final_state(path: Path, run: Any) -> Any:
     """[q, u] at the end of a run."""
-    _, dynamics = compiled(path)
-    names = [c.name for c in dynamics.coordinates]
-    return np.array([run[f"{n}.{part}"][-1] for part in ("q", "u") for n in names], dtype=float).ravel()
+    return np.concatenate([run.end.q, run.end.u])
 
 
 def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
-    from kinode.solve.integrators import rk4_batch as run
+    from kinode.compile.machine import choose_lanes
+    from kinode.solve.batch import rk4_batch as run
+    from kinode.solve.integrators import KernelSpec
 
     _, dynamics = compiled(path)
-    return run(dynamics, np.hstack([q, u]), step=step, steps=steps, threads=2)
+    lanes = choose_lanes()
+    kernel = dynamics.kernel("rate", lanes=lanes)
+    spec = KernelSpec(kernel.address, dynamics.n_q, dynamics.n_u, 0, lanes, kernel.sizes["work"])
+    found = run(spec, np.hstack([q, u]), 0.0, steps * step, step, every=1, threads=2)
+    return found.y[:, 1:]

@@ -55,6 +55,31 @@ class Wrench:
     unique: bool = True
 
 
+class Fast:
+    """A method that is replaced, when it is first asked of an object, by a built-in function of machine code.
+
+    What does not fit the built-in function exactly comes back to the method.
+    """
+
+    def __init__(self, roles: str, method: Callable[..., Any], square: bool = False) -> None:
+        self.roles, self.method, self.square = tuple(roles.split()), method, square
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, dynamics: Any, owner: type | None = None) -> Any:
+        if dynamics is None:
+            return self
+        found = dynamics.__dict__[self.name] = dynamics._make_fast(self)
+        return found
+
+
+def fast(roles: str, square: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Mark a method of Dynamics as ``Fast``; ``roles`` are its positional arguments as kernels name them."""
+    return lambda method: Fast(roles, method, square)
+
+
 class Dynamics:
     """A compiled system; ``kn.compile`` makes it.
 
@@ -148,13 +173,14 @@ class Dynamics:
         return {c.name: float(parts[c.role][c.index]) for c in self.coordinates}
 
     # -- functions ---------------------------------------------------------------------------------
+    @fast("t q u")
     def acceleration(
         self, t: Any, q: Any, u: Any, *, effort: Any = None, wrenches: Any = None, z: Any = None, p: Any = None, inputs: Any = None
     ) -> Array:  # fmt: skip
         """u_dot; ``effort`` adds to the model's own laws, ``wrenches`` maps a body to (force, moment) in world axes."""
         if effort is None and wrenches is None:
-            return self._call("acceleration", ("t", "q", "u"), t, q, u, z, p, inputs)
-        return self._call("loaded_acceleration", (), t, q, u, z, p, inputs, self._added(effort, wrenches))
+            return self._call("acceleration", t, q, u, z, p, inputs)
+        return self._call("loaded_acceleration", t, q, u, z, p, inputs, self._added(effort, wrenches))
 
     def _added(self, effort: Any, wrenches: Any) -> Array:
         """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
@@ -175,10 +201,12 @@ class Dynamics:
             x[..., where] = values
         return x
 
+    @fast("t q u x")
     def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """Inverse dynamics: the efforts beyond the model's own laws that give these accelerations."""
-        return self._call("effort", ("t", "q", "u", "x"), t, q, u, z, p, inputs, u_dot)
+        return self._call("effort", t, q, u, z, p, inputs, u_dot)
 
+    @fast("t q", square=True)
     def mass_matrix(self, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """M, symmetric and positive definite."""
         n = self.n_u
@@ -188,37 +216,39 @@ class Dynamics:
             columns = self.effort(t, rows, still, np.eye(n), z=z, p=p, inputs=inputs)
             M = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
             return 0.5 * (M + M.T)
-        return self._call("mass_matrix", ("t", "q"), t, q, None, z, p, inputs, shape=(n, n))
+        return self._call("mass_matrix", t, q, None, z, p, inputs, shape=(n, n))
 
+    @fast("t q u")
     def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws."""
-        return self._call("bias", ("t", "q", "u"), t, q, u, z, p, inputs)
+        return self._call("bias", t, q, u, z, p, inputs)
 
+    @fast("t q u")
     def energy(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
         """Kinetic and potential energy."""
-        return self._call("energy", ("t", "q", "u"), t, q, u, z, p, inputs)
+        return self._call("energy", t, q, u, z, p, inputs)
 
     def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Rate of the whole state vector [q, u, z]."""
         y = np.asarray(y, dtype=float)
         a, b = self.n_q, self.n_q + self.n_u
-        return self._call("rate", (), t, y[..., :a], y[..., a:b], y[..., b:], p, inputs)
+        return self._call("rate", t, y[..., :a], y[..., a:b], y[..., b:], p, inputs)
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Derivative of the rate by the state, exact: one directional derivative for each column."""
         y = np.asarray(y, dtype=float)
         n, a, b = y.size, self.n_q, self.n_q + self.n_u
         rows = np.broadcast_to(y, (n, n))
-        return self._call("direction", (), t, rows[:, :a], rows[:, a:b], rows[:, b:], p, inputs, np.eye(n)).T
+        return self._call("direction", t, rows[:, :a], rows[:, a:b], rows[:, b:], p, inputs, np.eye(n)).T
 
     def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Rotation (to world axes) and position of a body or frame."""
-        found = self._call(Kernel("pose", (self._frame(of),)), (), t, q, None, z, p, inputs)
+        found = self._call(Kernel("pose", (self._frame(of),)), t, q, None, z, p, inputs)
         return found[..., :9].reshape(*found.shape[:-1], 3, 3), found[..., 9:]
 
     def jacobian(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
-        found = self._call(Kernel("jacobian", (self._frame(of),)), (), t, q, None, z, p, inputs, shape=(6, self.n_u))
+        found = self._call(Kernel("jacobian", (self._frame(of),)), t, q, None, z, p, inputs, shape=(6, self.n_u))
         return found[..., :3, :], found[..., 3:, :]
 
     def evaluate(
@@ -227,7 +257,7 @@ class Dynamics:
         """Any quantities by name."""
         texts = (names,) if isinstance(names, str) else tuple(names)
         found = [find_quantity(self.system, name) for name in texts]
-        whole = self._call(Kernel("evaluate", texts), (), t, q, u, z, p, inputs)
+        whole = self._call(Kernel("evaluate", texts), t, q, u, z, p, inputs)
         return dict(_split(whole, found))
 
     def reactions(
@@ -249,7 +279,7 @@ class Dynamics:
         about_, axes = ("-" if x is None else self._frame(x) for x in (about, expressed_in))
         options = (part, "whole" if whole else "reaction", on or "-", about_, axes, *names)
         kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", options)
-        found = self._call(kernel, (), t, q, u, z, p, inputs, u_dot)
+        found = self._call(kernel, t, q, u, z, p, inputs, u_dot)
         result = {}
         for k, name in enumerate(names):
             joint = self.system.joints[name]
@@ -284,27 +314,27 @@ class Dynamics:
             self._machines[kernel, lanes] = found
         return found
 
-    def _make_fast(self, name: str, roles: tuple[str, ...], shape: tuple[int, ...]) -> None:
-        """Put a built-in function in the place of a method of this object."""
-        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.initial.z}
-        if "u" not in roles:
-            defaults["u"] = np.zeros(self.n_u)
-        method = getattr(type(self), name)
-        fallback = method.__get__(self)
-        self.__dict__[name] = native.make_callable(
-            self.kernel(name), roles, defaults, shape, fallback, name=name, doc=method.__doc__ or ""
+    def _make_fast(self, entry: Fast) -> Callable[..., Any]:
+        """The built-in function that stands for a method."""
+        method = entry.method.__get__(self)
+        size = self.n_u
+        if size == 0 or (entry.square and is_large(self.topology)):
+            return method  # type: ignore[no-any-return]
+        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.initial.z, "u": np.zeros(size)}
+        machine_code = self.kernel(entry.name)
+        shape = (size, size) if entry.square else (machine_code.sizes["out"],)
+        kept = {name: array for name, array in defaults.items() if name not in entry.roles}
+        return native.make_callable(
+            machine_code, entry.roles, kept, shape, method, name=entry.name, doc=entry.method.__doc__ or ""
         )
 
     def _call(
-        self, name: str | Kernel, roles: tuple[str, ...], t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
+        self, name: str | Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
         x: Any = None, shape: tuple[int, ...] | None = None,
     ) -> Array:  # fmt: skip
-        """Check the arguments and run a kernel, for one state or a batch; prepare the fast way for the next call."""
+        """Check the arguments and run a kernel, for one state or a batch."""
         kernel = Kernel(name) if isinstance(name, str) else name
         single = self.kernel(kernel)
-        size = single.sizes["out"]
-        if roles and kernel.name not in self.__dict__ and size:
-            self._make_fast(kernel.name, roles, shape or (size,))
         given = {
             "t": self._argument("t", t, 1), "q": self._argument("q", q, self.n_q),
             "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)), "z": self._argument("z", z, self.n_z, self.initial.z),

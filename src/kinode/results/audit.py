@@ -195,4 +195,4 @@ def _trapezoid(run: Trajectory, n: int) -> Array:
 def _rates(run: Trajectory, t: Array, y: Array) -> Array:
     """Rate of the state and power of each cause, for states in rows."""
     a, b = run.dynamics.n_q, run.dynamics.n_q + run.dynamics.n_u
-    return run.dynamics._call(Kernel("power"), (), t, y[:, :a], y[:, a:b], y[:, b:], run.p, run.inputs)
+    return run.dynamics._call(Kernel("power"), t, y[:, :a], y[:, a:b], y[:, b:], run.p, run.inputs)
