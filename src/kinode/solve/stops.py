@@ -47,7 +47,7 @@ class Condition:
     def __call__(self, t: Array, y: Array, p: Array, inputs: Array) -> Array:
         """The value of the law at states in rows."""
         a, b = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        return self.dynamics._call(self.kernel, (), t, y[:, :a], y[:, a:b], y[:, b:], p, inputs)[:, 0]
+        return self.dynamics._call(self.kernel, t, y[:, :a], y[:, a:b], y[:, b:], p, inputs)[:, 0]
 
 
 def run_until(
