@@ -26,16 +26,20 @@ def with_traced(function: Function, arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def with_symbols(function: Function, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """SymPy symbols, the formulas then computed; shared parts once."""
+    """SymPy symbols, the formulas then computed, each part of them once."""
     import sympy
 
     symbols = [np.array(sympy.symbols(f"a{k}_:{len(a)}"), dtype=object) for k, a in enumerate(arrays)]
     outputs = np.asarray(function(*symbols), dtype=object)
-    given = {str(s): float(x) for ss, a in zip(symbols, arrays, strict=True) for s, x in zip(ss, a, strict=True)}
-    parts, formulas = sympy.cse([sympy.sympify(x) for x in outputs.ravel()], order="none")
-    names = [s for ss in symbols for s in ss]
-    compute = sympy.lambdify([*names], [*formulas], modules="math", cse=lambda _: (parts, formulas))
-    return np.array(compute(*given.values()), dtype=float).reshape(outputs.shape)
+    known = {s: float(x) for ss, a in zip(symbols, arrays, strict=True) for s, x in zip(ss, a, strict=True)}
+
+    def value(formula: sympy.Basic) -> float:
+        if formula not in known:
+            args = [value(arg) for arg in formula.args]
+            known[formula] = float(formula.func(*args)) if args else float(formula)
+        return known[formula]
+
+    return np.array([value(sympy.sympify(x)) for x in outputs.ravel()], dtype=float).reshape(outputs.shape)
 
 
 KINDS: dict[str, Callable[[Function, Sequence[np.ndarray]], np.ndarray]] = {

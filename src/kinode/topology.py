@@ -151,6 +151,11 @@ class Topology:
         return self._plain[id(tree)]
 
     @cached_property
+    def tied(self) -> frozenset[str]:
+        """The joints of gears, which lead or follow."""
+        return frozenset(self.couplings) | {coupling.leader for coupling in self.couplings.values()}
+
+    @cached_property
     def quaternions(self) -> tuple[int, ...]:
         """Where in the state vector [q, u, z] unit quaternions start."""
         joints = self.system.joints

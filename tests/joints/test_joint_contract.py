@@ -9,8 +9,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from kinds import KINDS
 
+from kinds import KINDS
 from kinode.algebra.scalars import rate, value_and_rate
 from kinode.algebra.spatial import Pose, rotation_from_quaternion, skew
 from kinode.model.joints import JOINTS, Reversed

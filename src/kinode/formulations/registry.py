@@ -112,4 +112,6 @@ def _from_snapshot(
 
 
 register_formulation(Formulation("recursive", frozenset(OUTPUTS), tree_only, _from_snapshot(Snapshot)))
-register_formulation(Formulation("lagrange", frozenset(OUTPUTS) - {"reactions"}, small_tree, _from_snapshot(Energies)))
+# Its inverse dynamics is M u_dot + bias by definition: nothing that the two would not tell.
+_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions"}
+register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))

@@ -486,13 +486,13 @@ class Snapshot:
         return back @ moment, back @ force
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedoms, the drive of a prescribed motion included."""
+        """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
         full = self.full
         i = full.node_named[name]
         joint = self.system.joints[name]
         if joint.n_u == 0:
             return EMPTY
-        if joint.driven or name in self.topology.couplings or self.given_u_dot is not None:
+        if joint.driven or name in self.topology.tied or self.given_u_dot is not None:
             return _along(full.moved[i].S, full.link_wrenches[i])
         return full.efforts[i]
 
@@ -568,8 +568,18 @@ class Snapshot:
     def _effort_share(self, name: str, share: str) -> Array:
         shares = self.effort_shares(name)
         if share == "drive" and self.system.joints[name].driven:
-            return self.joint_effort(name) - shares["spring"] - shares["damping"]
+            drive: Array = self.joint_effort(name) - shares["spring"] - shares["damping"] + self._passed_on(name)
+            return drive
         return shares[share]
+
+    def _passed_on(self, name: str) -> Scalar:
+        """What gears take from a joint for those that follow it."""
+        total: Scalar = 0.0
+        for follower, coupling in self.topology.couplings.items():
+            if coupling.leader == name:
+                needed = self.joint_effort(follower) - sum(self.effort_shares(follower).values())
+                total = total + self.resolve(coupling.ratio) * (needed + self._passed_on(follower))
+        return total
 
     def _wrench_quantity(self, name: QuantityName) -> Any:
         kind, _, part = name.quantity.partition(".")

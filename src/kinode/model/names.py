@@ -14,7 +14,7 @@ from kinode.model.elements import Element, Spring
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
-from kinode.model.quantities import Input, Parameter, Signal
+from kinode.model.quantities import Gear, Input, Parameter, Signal
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -100,7 +100,9 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        return _joint_quantity(text, component, rest, axes)
+        gears = (c for c in system.constraints.values() if isinstance(c, Gear))
+        tied = any(owner in (gear.input, gear.output) for gear in gears)
+        return _joint_quantity(text, component, rest, axes, component.driven or tied)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Element):
@@ -160,7 +162,9 @@ def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
     return parts.index(part)
 
 
-def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> QuantityName:
+def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
+    """``led``: a prescribed motion or a gear has a part in the joint's effort, which accelerations then decide."""
+
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
             raise LawError(f"{quantity} has no axes to be expressed in", text=text, position=text.index("@"))
@@ -189,7 +193,7 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None) -> Q
         table = DERIVED.get(units[head]) or {"angle": "angular_acceleration", "length": "acceleration"}
         each = tuple(table[kind] for kind in kinds)
         needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
-        if head == "effort" and not joint.driven:
+        if head == "effort" and (not led or (quantity == "effort.drive" and not joint.driven)):
             needs = "velocity"
         return make(quantity, _parts(names), tail, _units(each, "moment"), needs)
     if rest == "power":

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate
-from kinode.algebra.spatial import cross, dot
+from kinode.algebra.spatial import dot
+from kinode.formulations.power import element_power
 from kinode.formulations.registry import Formulation, Numbers
 from kinode.formulations.snapshot import Snapshot
 from kinode.topology import Topology
@@ -65,13 +66,8 @@ def find_powers(snapshot: Snapshot) -> Powers:
     The joints of a gear that is driven count with all they transmit; those of a gear that is not, with their own
     efforts, since the gear between them does no work.
     """
-    elements: Scalar = 0.0
-    for element in snapshot.system.elements.values():
-        for load in element.wrenches(snapshot):
-            w, v = snapshot.velocity(load.on)
-            if load.at is not None:
-                v = v + cross(w, load.at - snapshot.pose(load.on).p)
-            elements = elements + dot(load.force, v) + dot(load.moment, w)
+    found = [element_power(snapshot, element) for element in snapshot.system.elements.values()]
+    elements: Scalar = sum(found, 0.0)
     full = snapshot.full
     efforts: Scalar = 0.0
     springs: Scalar = 0.0

@@ -1,0 +1,345 @@
+"""Identities on random trees: what must hold whatever the model, and whichever way it is derived.
+
+Tolerances: the trees have numbers of the order of 1 and some hundred operations, condition numbers up to about 1e4;
+1e-9 of the largest entry leaves a factor of a thousand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations.strategies import KINDS as JOINT_KINDS
+from formulations.strategies import Link, Plan, build, plans, topology_of, turn
+from kinds import KINDS
+from kinode.algebra.scalars import rate
+from kinode.algebra.spatial import Pose
+from kinode.formulations.lagrange import Energies
+from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Numbers
+from kinode.formulations.snapshot import Snapshot
+from kinode.model.frames import Frame
+from kinode.model.joints import JOINTS
+from kinode.model.system import System
+from kinode.results.identities import grow
+from kinode.results.verify import random_state, verify
+from kinode.topology import find_topology
+
+ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
+LEAD = {"screw": {"lead": 0.3}}
+WAYS = {"recursive": Snapshot, "lagrange": Energies}
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def numbers(topology, seed):
+    return random_state(topology, np.random.default_rng(seed))
+
+
+def plain(x):
+    return np.asarray(x, dtype=float)
+
+
+def near(a, b, size=0.0):
+    a, b = plain(a), plain(b)
+    assert a.shape == b.shape
+    assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size, 1.0)
+
+
+# -- all ways agree ---------------------------------------------------------------------------------
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=40)
+def test_all_formulations_agree_and_keep_the_identities(plan, seed):
+    found = verify(build(plan), 1, seed=seed, compiled=False)
+    assert found.ok, str(found)
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("drive", ["none", "motion", "speed"])
+def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
+    """Every joint for certain, not only where hypothesis happens to look."""
+    if (drive != "none" and kind == "fixed") or (drive == "motion" and JOINTS[kind].quaternion is not None):
+        pytest.skip("cannot be driven so")
+    loads = frozenset() if kind == "fixed" else frozenset({"effort", "damping"})
+    links = (Link("revolute", -1, seed=1), Link(kind, 0, backward, drive, loads, seed=2), Link("revolute", 1, seed=3))
+    found = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
+    assert found.ok, str(found)
+
+
+@given(plans(), st.integers(0, 99))
+def test_mass_matrix_is_the_hessian_of_the_kinetic_energy(plan, seed):
+    topology = topology_of(plan)
+    t, q, u, z = numbers(topology, seed)
+    M = plain(Snapshot(topology, t, q, u, z).mass_matrix)
+
+    def energy(u):
+        return np.array([Snapshot(topology, t, q, u, z).kinetic_energy], dtype=object)
+
+    units = np.eye(topology.n_u)
+    H = [[rate(lambda v, j=j: rate(energy, v, units[j]), u, units[i])[0] for j in range(i + 1)] for i in range(len(M))]
+    for i, row in enumerate(H):
+        near(M[i, : i + 1], row, size=abs(M).max())
+    assert np.linalg.eigvalsh(M)[0] > 0 if len(M) else True
+
+
+@given(plans(kinds=ANGLES, most=4, driven=False, loaded=False, gravity=False), st.integers(0, 99))
+@settings(max_examples=20)
+def test_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(plan, seed):
+    """C by the symbols of Christoffel of M alone; C u is then all that the speeds contribute to the bias."""
+    topology = topology_of(plan)
+    t, q, u, z = numbers(topology, seed)
+    n = topology.n_u
+
+    def mass(q):
+        return Snapshot(topology, t, q, np.zeros(n), z).mass_matrix
+
+    D = np.array([plain(rate(mass, q, e)) for e in np.eye(n)]).reshape(n, n, n)  # D[k, i, j] = dM_ij/dq_k
+    C = 0.5 * (np.einsum("kij,k->ij", D, u) + np.einsum("jik,k->ij", D, u) - np.einsum("ijk,k->ij", D, u))
+    skew = np.einsum("kij,k->ij", D, u) - 2.0 * C
+    assert abs(skew + skew.T).max(initial=0.0) < 1e-9
+    near(-Snapshot(topology, t, q, u, z).bias_effort, C @ u)
+
+
+@every_way
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=15)
+def test_inverse_dynamics_inverts_forward_dynamics(way, plan, seed):
+    """acceleration(effort=effort(a)) == a."""
+    topology = topology_of(plan)
+    state = numbers(topology, seed)
+    wanted = np.random.default_rng(seed).normal(size=topology.n_u)
+    effort = plain(WAYS[way](topology, *state, u_dot=wanted).inverse_effort)
+    near(WAYS[way](topology, *state, effort=effort).u_dot, wanted, size=10.0)
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=15)
+def test_added_efforts_and_wrenches_act_alike_in_both(plan, seed):
+    topology = topology_of(plan)
+    state, rng = numbers(topology, seed), np.random.default_rng(seed)
+    more = {"effort": rng.normal(size=topology.n_u)}
+    more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
+    near(Snapshot(topology, *state, **more).u_dot, Energies(topology, *state, **more).u_dot, size=10.0)
+
+
+def test_an_added_wrench_is_a_force_at_the_origin_of_the_body():
+    plan = Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)))
+    force, moment = np.array([1.0, -2.0, 3.0]), np.array([0.5, 0.2, -0.3])
+    loaded = build(plan)
+    loaded.force("push", "body1", tuple(force))
+    loaded.moment("twist", "body1", tuple(moment))
+    state = numbers(topology_of(plan), 0)
+    added = Snapshot(topology_of(plan), *state, wrenches={"body1": (force, moment)})
+    near(added.u_dot, Snapshot(find_topology(loaded), *state).u_dot)
+
+
+# -- conservation -----------------------------------------------------------------------------------
+
+
+@given(plans(root="free", gravity=False, driven=False), st.integers(0, 99))
+def test_momenta_of_a_floating_tree_stay(plan, seed):
+    """Only inner loads: springs between bodies, joints with springs and dampers, forces with their reactions."""
+    links = (Link("free", -1, plan.links[0].backward, seed=plan.links[0].seed), *plan.links[1:])
+    inner = tuple(pair for pair in plan.springs if -1 not in pair)
+    forces = tuple(i for i in plan.forces[:1] if links[i].parent >= 0)
+    topology = topology_of(Plan(links, inner, forces, None, False, plan.seed))
+    t, q, u, z = numbers(topology, seed)
+    now = Snapshot(topology, t, q, u, z)
+
+    def momentum(n, which, k):
+        return Snapshot(topology, n.t, n.q, n.u, n.z).momenta[which][k]
+
+    size = abs(plain(now.mass_matrix)).max() * (1.0 + abs(plain(now.u_dot)).max())
+    for which in (0, 1):
+        rates = [
+            grow(topology, Numbers(t, q, u, z), plain(now.u_dot), lambda n, k=k: momentum(n, which, k))  # noqa: B023
+            for k in range(3)
+        ]
+        assert abs(np.array(rates)).max() < 1e-9 * size
+
+
+# -- nothing depends on how it is written down ------------------------------------------------------
+
+
+def by_name(topology, values):
+    names = [c.name for c in topology.coordinates if c.role == "u"]
+    return dict(zip(names, plain(values), strict=True))
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=20)
+def test_the_inertial_frame_does_not_matter(plan, seed):
+    """The whole model, gravity and loads turned: the same coordinates, efforts, reactions and energies."""
+    R = turn(np.random.default_rng(seed))
+    one, two = topology_of(plan), topology_of(plan, world=R)
+    state = numbers(one, seed)
+    a, b = Snapshot(one, *state), Snapshot(two, *state)
+    near(a.u_dot, b.u_dot, size=10.0)
+    near(a.kinetic_energy, b.kinetic_energy)
+    near(a.potential_energy, b.potential_energy, size=10.0)
+    for k in (0, 1):
+        near(R @ plain(a.momenta[k]), b.momenta[k])
+    for name in a.full.node_named:
+        for x, y in zip(a.reaction(name), b.reaction(name), strict=True):
+            near(x, y, size=100.0)
+
+
+@given(plans(), st.integers(0, 99), st.randoms(use_true_random=False))
+@settings(max_examples=20)
+def test_the_order_of_declaration_does_not_matter(plan, seed, random):
+    order = list(range(len(plan.links)))
+    random.shuffle(order)
+    one, two = topology_of(plan), topology_of(plan, order=order)
+    t, q, u, z = numbers(one, seed)
+    values = {(c.role, c.name): {"q": q, "u": u, "z": z}[c.role][c.index] for c in one.coordinates}
+    moved = {role: np.zeros(getattr(two, f"n_{role}")) for role in "quz"}
+    for c in two.coordinates:
+        moved[c.role][c.index] = values[c.role, c.name]
+    a, b = Snapshot(one, t, q, u, z), Snapshot(two, t, moved["q"], moved["u"], moved["z"])
+    accelerations = by_name(two, b.u_dot)
+    for name, value in by_name(one, a.u_dot).items():
+        near(value, accelerations[name], size=10.0)
+    for name in a.full.node_named:
+        near(np.concatenate(a.reaction(name)), np.concatenate(b.reaction(name)), size=100.0)
+
+
+def flipped_state(one, two, name, q, u):
+    """Coordinates of a joint declared the other way round, at the same poses and speeds."""
+    old, new = one.system.joints[name], two.system.joints[name]
+    C, C_new = (Pose(plain(j.axis_rotation(one.system.nominal, one.system.nominal)), np.zeros(3)) for j in (old, new))
+    form, form_new = (j.form(one.system.nominal) for j in (old, new))
+    X = C @ Pose(*map(plain, _parts(old.transform(q, form)))) @ C.inverse()
+    q_new = new.solve_coordinates(C_new.inverse() @ X.inverse() @ C_new, form_new)
+    V = plain(old.motion_subspace(q, form)) @ u if old.n_u else np.zeros(6)
+    w, v = X.R @ C.R @ V[:3], X.R @ C.R @ V[3:]  # of M's side relative to F's, in F's axes, at M
+    back = np.concatenate([C_new.R.T @ -w, C_new.R.T @ (-v + np.cross(w, X.p))])
+    S = plain(new.motion_subspace(q_new, form_new))
+    return q_new, np.linalg.lstsq(S, back, rcond=None)[0] if new.n_u else np.zeros(0)
+
+
+def _parts(X):
+    return X.R, X.p
+
+
+@given(plans(loaded=False, driven=False), st.integers(0, 99), st.data())
+@settings(max_examples=30)
+def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
+    """Exchanged a and b at the same poses and speeds: bodies accelerate alike, the reaction is the opposite."""
+    i = data.draw(st.integers(0, len(plan.links) - 1))
+    name = f"joint{i}"
+    one, two = topology_of(plan), topology_of(plan, flip=frozenset({i}))
+    t, q, u, z = numbers(one, seed)
+    q_new, u_new = q.copy(), u.copy()
+    if name in one.q_of:
+        where_q, where_u = one.q_of[name], one.u_of[name]
+        q_new[where_q], u_new[where_u] = flipped_state(one, two, name, q[where_q], u[where_u])
+    a, b = Snapshot(one, t, q, u, z), Snapshot(two, t, q_new, u_new, z)
+    for body in one.system.bodies:
+        near(a.pose(Frame(body)).p, b.pose(Frame(body)).p)
+        near(np.concatenate(a.acceleration(Frame(body))), np.concatenate(b.acceleration(Frame(body))), size=10.0)
+    world = Frame("world")
+    for other in a.full.node_named:
+        sign = -1.0 if other == name else 1.0
+        x, y = (np.concatenate(s.reaction(other, whole=True, about=world, expressed_in=world)) for s in (a, b))
+        near(x, sign * plain(y), size=100.0)
+
+
+# -- kinds of number --------------------------------------------------------------------------------
+
+
+@every_way
+@given(plans(most=3), st.integers(0, 99))
+@settings(max_examples=10)
+def test_traced_numbers_give_what_floats_give(way, plan, seed):
+    topology = topology_of(plan)
+    t, q, u, z = numbers(topology, seed)
+
+    def function(t, q, u, z):
+        s = WAYS[way](topology, t[0], q, u, z)
+        return np.concatenate([s.u_dot, np.asarray(s.mass_matrix).ravel(), [s.kinetic_energy, s.potential_energy]])
+
+    state = ([t], q, u, z)
+    near(KINDS["traced"](function, state), KINDS["floats"](function, state), size=10.0)
+
+
+@every_way
+@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+def test_symbols_give_what_floats_give(way, kind):
+    """One body with plain numbers: formulas are to be read, and grow fast."""
+    system = System("plain")
+    body = system.body("body", mass=2.0, com=(0.3, 0.0, 0.0), inertia=(0.1, 0.2, 0.25))
+    system.joint("joint", kind, system.world, body, damping=[0.5] * len(JOINTS[kind].coordinates), **LEAD.get(kind, {}))
+    topology = find_topology(system)
+    t, q, u, z = numbers(topology, 1)
+
+    def function(t, q, u, z):
+        s = WAYS[way](topology, t[0], q, u, z)
+        return np.concatenate(
+            [s.bias_effort, np.asarray(s.mass_matrix).ravel(), [s.kinetic_energy, s.potential_energy]]
+        )
+
+    state = ([t], q, u, z)
+    near(KINDS["symbols"](function, state), KINDS["floats"](function, state))
+
+
+@every_way
+def test_symbols_give_the_equation_of_a_pendulum(way):
+    """(J + m l^2) u_dot = -m g l sin(q), for any m, l, J."""
+    import sympy
+
+    m, l, J, q, u = sympy.symbols("m l J q u", positive=True)
+    system = System("pendulum", gravity=(0.0, -1.0, 0.0))
+    mass, length, inertia = (system.parameter(name, 1.0) for name in ("m", "l", "J"))
+    body = system.body("bob", mass=mass, com=(0.0, -1.0 * length, 0.0), inertia=(inertia, inertia, inertia))
+    system.revolute("hinge", system.world, body)
+    topology = find_topology(system)
+    p = np.array([{"m": m, "l": l, "J": J}[name] for name in topology.parameters], dtype=object)
+    found = WAYS[way](topology, 0.0, np.array([q]), np.array([u]), p=p)
+    assert sympy.simplify(found.mass_matrix[0, 0] - (J + m * l**2)) == 0
+    assert sympy.simplify(sympy.nsimplify(found.u_dot[0]) + m * l * sympy.sin(q) / (J + m * l**2)) == 0
+
+
+# -- verify itself ----------------------------------------------------------------------------------
+
+
+def test_verify_finds_what_is_wrong(monkeypatch):
+    """A formulation with a sign error does not pass, and the table says where."""
+    import dataclasses
+
+    right = FORMULATIONS["lagrange"]
+
+    def evaluate(topology, numbers, wanted):
+        found = right.evaluate(topology, numbers, wanted)
+        if "u_dot" in found:
+            found["u_dot"] = found["u_dot"] * [1.0, -1.0]
+        return found
+
+    monkeypatch.setitem(FORMULATIONS, "lagrange", dataclasses.replace(right, evaluate=evaluate))
+    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
+    assert not found.ok
+    wrong = {(row.quantity, row.one) for row in found.rows if not row.ok}
+    assert ("accelerations", "recursive") in wrong
+    assert ("power balance", "lagrange") in wrong
+    assert not any(one == "recursive" and quantity != "accelerations" for quantity, one in wrong)
+    assert not found.worst.ok
+    assert "joint1.u_dot" in str(found)
+    assert "FAILS" in str(found)
+
+
+def test_verify_compares_the_compiled_code():
+    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2)
+    assert found.ok, str(found)
+    compiled = {row.quantity for row in found.rows if row.two == "compiled"}
+    assert {"accelerations", "mass matrix", "bias", "inverse dynamics", "kinetic energy", "reactions"} <= compiled
+
+
+def test_every_formulation_gives_what_it_promises():
+    topology = topology_of(Plan((Link("revolute", -1, seed=1), Link("universal", 0, seed=2))))
+    t, q, u, z = numbers(topology, 0)
+    for formulation in FORMULATIONS.values():
+        assert formulation.applies(topology) is None
+        found = formulation.evaluate(topology, Numbers(t, q, u, z), OUTPUTS)
+        assert formulation.outputs <= set(found)
