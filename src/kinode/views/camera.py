@@ -186,5 +186,12 @@ def hull(points: Array) -> Array:
     return np.array(lower[:-1] + upper[:-1])
 
 
+def is_inside(point: Array, outline: Array) -> bool:
+    """Whether a point lies within a convex outline."""
+    edges = np.roll(outline, -1, axis=0) - outline
+    sides = edges[:, 0] * (point[1] - outline[:, 1]) - edges[:, 1] * (point[0] - outline[:, 0])
+    return bool((sides >= 0).all() or (sides <= 0).all())
+
+
 def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

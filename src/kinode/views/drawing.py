@@ -13,9 +13,9 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.model.frames import Frame
 from kinode.model.system import joint_frame
-from kinode.views.camera import find_camera, find_up, hull
+from kinode.views.camera import find_camera, find_up, hull, is_inside
 from kinode.views.labels import place_labels
-from kinode.views.scene import TINTS, Scene, find_scene, link_frames, rod_ends, solids, tips
+from kinode.views.scene import TINTS, Scene, Solid, find_scene, link_frames, rod_ends, solids, tips
 from kinode.views.style import INK, MUTED, new_figure, style
 from kinode.views.symbols import Paper, draw_center, draw_ground, draw_joints, draw_margin, draw_springs, mix
 
@@ -93,7 +93,7 @@ def fit(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], trails: dict
     points += [paper.camera.project(scene.path(f)) for f in frames["world"]] + list(trails.values())
     for body in scene.system.bodies.values():
         for k in range(len(scene.rows)):
-            points += [patch.points for patch in solids(scene, paper.camera, body, k)]
+            points += [patch.points for solid in solids(scene, paper.camera, body, k) for patch in solid.patches]
             ends = rod_ends(scene, body, k)
             points += [] if ends is None else [paper.camera.project(ends)]
     cloud = np.concatenate([np.atleast_2d(p) for p in points])
@@ -116,37 +116,42 @@ def fit(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], trails: dict
 
 
 def draw_bodies(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], colors: dict[str, str], k: int) -> None:
-    """Bodies from the farthest to the nearest."""
-    system = scene.system
-    order = sorted(system.bodies, key=lambda name: float(paper.camera.depth(scene.point(system.bodies[name].com, k))))
-    for place, name in enumerate(order):
-        body, color = system.bodies[name], colors[name]
-        zorder = (1.0 if paper.faint else 4.0) + 0.9 * place / len(order)
-        patches = solids(scene, paper.camera, body, k)
-        if patches and not paper.faint:
+    """Solids and links from the farthest to the nearest."""
+    items: list[tuple[float, str, Solid | None]] = []
+    for name, body in scene.system.bodies.items():
+        found = solids(scene, paper.camera, body, k)
+        items += [(solid.depth, name, solid) for solid in found]
+        if not found:
+            items.append((float(paper.camera.depth(scene.point(body.com, k))), name, None))
+        elif not paper.faint:
             center = paper.camera.project(scene.point(body.com, k))
+            outlines = [patch.points for solid in found for patch in solid.patches]
             for frame in frames[name]:
                 end = paper.camera.project(scene.point(frame, k))
-                paper.line([end, center], color=mix(color, -0.3), linewidth=1.6, zorder=zorder)
-        for patch in patches:
-            if paper.faint:
-                if patch.edge:
-                    paper.fill(
-                        patch.points,
-                        mix(color, 0.82),
-                        edgecolor=mix(color, 0.6),
-                        linewidth=0.6,
-                        alpha=0.35,
-                        zorder=zorder,
-                    )
-                continue
-            tone = mix(color, patch.shade)
-            edge = mix(color, -0.55) if patch.edge else tone
-            paper.fill(patch.points, tone, edgecolor=edge, linewidth=0.8 if patch.edge else 0.4, zorder=zorder)
-        if not patches:
-            ends = rod_ends(scene, body, k)
-            places = [scene.point(f, k) for f in frames[name]] + ([] if ends is None else list(ends))
-            draw_link(paper, np.array(places), scene.point(body.com, k), color, zorder)
+                if not any(is_inside(end, outline) for outline in outlines):
+                    paper.line([end, center], color=mix(colors[name], -0.3), linewidth=1.6, zorder=3.9)
+    items.sort(key=lambda item: item[0])
+    for place, (_, name, solid) in enumerate(items):
+        zorder = (1.0 if paper.faint else 4.0) + 0.9 * place / len(items)
+        if solid is not None:
+            draw_solid(paper, solid, colors[name], zorder)
+            continue
+        ends = rod_ends(scene, scene.system.bodies[name], k)
+        places = [scene.point(f, k) for f in frames[name]] + ([] if ends is None else list(ends))
+        draw_link(paper, np.array(places), scene.point(scene.system.bodies[name].com, k), colors[name], zorder)
+
+
+def draw_solid(paper: Paper, solid: Solid, color: str, zorder: float) -> None:
+    """A solid in the shades of its color; of a later pose a faint outline."""
+    faint = {"edgecolor": mix(color, 0.6), "linewidth": 0.6, "alpha": 0.35, "zorder": zorder}
+    for patch in solid.patches:
+        if paper.faint:
+            if patch.edge:
+                paper.fill(patch.points, mix(color, 0.82), **faint)
+            continue
+        tone = mix(color, patch.shade)
+        edge = mix(color, -0.55) if patch.edge else tone
+        paper.fill(patch.points, tone, edgecolor=edge, linewidth=0.8 if patch.edge else 0.4, zorder=zorder)
 
 
 def draw_link(paper: Paper, places: Array, com: Array, color: str, zorder: float) -> None:
@@ -197,9 +202,8 @@ def draw_names(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], color
         for name in system.bodies
         if len(frames[name]) > 1
     ]
-    lines += [
-        patch.points for body in system.bodies.values() for patch in solids(scene, paper.camera, body, 0) if patch.edge
-    ]
+    shapes = [solid for body in system.bodies.values() for solid in solids(scene, paper.camera, body, 0)]
+    lines += [patch.points for solid in shapes for patch in solid.patches if patch.edge]
     for text, anchor, place, color, bold in place_labels(
         paper.axes, paper.scale, wanted, np.array(taken).reshape(-1, 2), lines
     ):

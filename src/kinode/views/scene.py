@@ -26,6 +26,14 @@ TINTS = ("#e3a72f", "#5b8fb9", "#d9774a", "#5fa784", "#9c7bb0", "#6fb3b8", "#b5a
 
 
 @dataclass(frozen=True, eq=False)
+class Solid:
+    """A convex solid on paper: how near its middle is to the viewer, and what is seen of it."""
+
+    depth: float
+    patches: list[Patch]
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """Poses of every body at some rows of a run."""
 
@@ -97,16 +105,16 @@ def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
     return found
 
 
-def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Patch]:
-    """A body's shape, and the simple solids that a file gave it, as patches; none if it has neither."""
+def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Solid]:
+    """A body's shape, or the simple solids that are to be drawn for it; none if it has neither."""
     R, p, resolve = scene.R[body.name][k], scene.p[body.name][k], scene.resolve
     if body.shape is not None and body.shape.kind != "rod":
         shape = body.shape
         center = p + R @ np.array([resolve(x) for x in shape.at])
         sizes = {name: resolve(value) for name, value in shape.sizes if name != "axis"}
         axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
-        return _patches(camera, shape.kind, R, center, sizes, axis)
-    found: list[Patch] = []
+        return [Solid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
+    found: list[Solid] = []
     for look in body.meshes:
         if look.role != "visual" or look.kind == "mesh":
             continue
@@ -114,7 +122,8 @@ def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Patch]:
         turn = np.asarray(rotation_matrix(way, resolve), dtype=float)
         names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(look.kind, ("radius", "length"))
         sizes = dict(zip(names, look.sizes))
-        found += _patches(camera, look.kind, R @ turn, p + R @ np.array(look.at), sizes, 2)
+        center = p + R @ np.array(look.at)
+        found.append(Solid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
     return found
 
 
