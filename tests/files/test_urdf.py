@@ -441,8 +441,9 @@ def survives(data: bytes) -> None:
     """Ends in an error of kinode or in a system that is what it says."""
     for base in ("fixed", "free"):
         try:
-            system = urdf.read(data, base, file="r.urdf")
-            find_topology(system)
+            with np.errstate(all="ignore"):  # numbers of 1e160 overflow, which is no business of this test
+                system = urdf.read(data, base, file="r.urdf")
+                find_topology(system)
         except Error as error:
             assert str(error)
         else:
