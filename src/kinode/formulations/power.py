@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, is_number, rate, tidy
 from kinode.algebra.spatial import cross, dot
-from kinode.model.elements import Element
+from kinode.model.elements import Element, Spring
 from kinode.model.system import System
 from kinode.topology import Topology
 
@@ -26,7 +26,7 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
     """All that can change the energy, in the order of ``powers``: ``elbow.drive``, ``elbow.damping``, elements."""
     found = []
     for name, joint in topology.system.joints.items():
-        if _driven(topology, name) or joint.effort is not None:
+        if joint.driven or joint.effort is not None:
             found.append(f"{name}.drive")
         if joint.damping is not None:
             found.append(f"{name}.damping")
@@ -35,20 +35,12 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
 
 def is_conservative(element: Element) -> bool:
     """Whether an element is known to do nothing but store energy."""
-    kept = getattr(element, "damping", 0.0), getattr(element, "tension", None)
-    return has_potential(element) and kept == (0.0, None)
+    return isinstance(element, Spring) and element.tension is None and element.damping == 0.0
 
 
 def has_potential(element: Element) -> bool:
     """Whether an element's class knows a potential."""
     return type(element).potential is not Element.potential
-
-
-def _driven(topology: Topology, name: str) -> bool:
-    """Whether a joint's motion is prescribed, by itself or by the joint that it follows."""
-    while name in topology.couplings:
-        name = topology.couplings[name].leader
-    return bool(topology.system.joints[name].driven)
 
 
 def powers(snapshot: Snapshot) -> list[Scalar]:
@@ -60,23 +52,9 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         if cause in system.elements:
             element = system.elements[cause]
             found.append(element_power(snapshot, element) + stored_power(snapshot, element))
-        elif share == "damping":
-            found.append(_along(snapshot.effort_shares(owner)["damping"], snapshot, owner))
         else:
-            found.append(_along(_drive(snapshot, owner), snapshot, owner))
+            found.append(dot(snapshot._effort_share(owner, share), snapshot.joint_state(owner)[1]))
     return found
-
-
-def _drive(snapshot: Snapshot, name: str) -> Array:
-    shares = snapshot.effort_shares(name)
-    if not _driven(snapshot.topology, name):
-        return shares["drive"]
-    drive: Array = snapshot.joint_effort(name) - shares["spring"] - shares["damping"]
-    return drive
-
-
-def _along(effort: Array, snapshot: Snapshot, name: str) -> Scalar:
-    return dot(effort, snapshot.joint_state(name)[1])
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:
