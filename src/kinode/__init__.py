@@ -44,8 +44,13 @@ _FACE = {
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"), "kinode.errors"),
     # extend
+    "fields": "kinode.model.fields",
     "Joint": "kinode.model.joints",
+    "AxialJoint": "kinode.model.joints",
     "Element": "kinode.model.elements",
+    "Load": "kinode.model.elements",
+    "Pose": "kinode.algebra.spatial",
+    "turn_about": "kinode.algebra.spatial",
     "register": "kinode.model.registry",
 }  # fmt: skip
 
@@ -55,7 +60,8 @@ __all__ = ["__version__", *_FACE]
 def __getattr__(name: str) -> Any:
     if name not in _FACE:
         raise AttributeError(f"module 'kinode' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_FACE[name]), name)
+    module = importlib.import_module(_FACE[name])
+    value = getattr(module, name, module)  # fields is a module itself
     globals()[name] = value
     return value
 

@@ -6,6 +6,9 @@ state: accelerations, added efforts and wrenches, or a direction.
 
 from __future__ import annotations
 
+import inspect
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +21,9 @@ from kinode.algebra.trace import Tape, replay
 from kinode.compile.program import Block, Program
 from kinode.formulations import power
 from kinode.formulations.snapshot import Snapshot
+from kinode.model.joints import Joint
 from kinode.model.names import find_quantity
+from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
 
 Outputs = Sequence[Any] | Array
@@ -187,19 +192,33 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
 }
 
 
+INITIAL = frozenset({"q", "u", "guess", "limits", "position", "rotation", "velocity", "angular_velocity"})
+
+
 def fingerprint(topology: Topology) -> str:
     """All of a model that its machine code depends on; values of parameters and initial values are not among it."""
     system = topology.system
-    skip = {"q", "u", "guess", "limits", "position", "rotation", "velocity", "angular_velocity", "meshes"}
     parts: list[Any] = [system.gravity, system.world.frames]
     for component in system.components.values():
-        if component.section in ("parameters", "inputs"):
-            value = getattr(component, "value", 0.0)
-            free = isinstance(value, float) or component.section == "inputs"
-            parts.append((component.name, component.section, None if free else value))
+        if isinstance(component, Parameter | Input):
+            fixed = isinstance(component, Parameter) and not isinstance(component.value, float)
+            parts.append((component.name, component.section, component.value if fixed else None))
         elif component.specs():
+            skip = INITIAL if isinstance(component, Joint) else {"meshes"}
             given = {k: v for k, v in component.given().items() if k not in skip}
             parts.append((component.name, component.section, component.kind, given))
+            axis = given.get("axis")
+            if axis is not None and not isinstance(axis, str):  # which helper axis serves depends on the values
+                parts.append([system.nominal(x) for x in axis])
         else:
             parts.append(component)
-    return repr(parts)
+    foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}
+    return repr(parts) + "".join(sorted(map(_source, foreign)))
+
+
+def _source(cls: type) -> str:
+    """The text of a plug-in's module, so that changed code is compiled anew; without text it always is."""
+    try:
+        return inspect.getsource(sys.modules[cls.__module__])
+    except (OSError, TypeError, KeyError):
+        return os.urandom(16).hex()
