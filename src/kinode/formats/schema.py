@@ -113,8 +113,8 @@ def _values() -> Schema:
     placed: Schema = {"type": "object", "properties": {"body": text, **place}, "additionalProperties": False}
     values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
     return {
-        "number": {"type": ["number", "string"], "description": "a number in SI, '30 deg', or arithmetic with parameters"},
-        "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs, signals and tables"},
+        "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
+        "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs and signals"},
         "vector": _array(number, 3, 3),
         "laws": _array(law, 3, 3),
         "axis": axis,

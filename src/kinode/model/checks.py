@@ -21,6 +21,7 @@ LOCAL = frozenset({"length", "rate"})  # the names that a spring's tension law h
 
 def check_system(system: System) -> None:
     """Bodies are possible and joined, constraints and laws refer to what exists."""
+    system.parameter_values()
     for body in system.bodies.values():
         if any(True for _ in body.expressions()):
             body.check(system.nominal)
@@ -56,6 +57,7 @@ def check_laws(system: System) -> None:
     """Every name in every law exists and may be used there; laws do not go in a circle."""
     tables = system.tables
     needs: dict[str, list[str]] = {}
+    fields: dict[str, str] = {}
     for component in system.components.values():
         for field, expression in _laws_of(component):
             local = LOCAL if isinstance(component, Spring) and field == "tension" else frozenset()
@@ -67,7 +69,8 @@ def check_laws(system: System) -> None:
                 found = _check_name(system, component.name, field, expression, name, timely)
                 if _is_law(found) and not timely:
                     needs.setdefault(component.name, []).append(found.owner)
-    _check_circles(needs)
+                    fields[component.name] = field
+    _check_circles(needs, fields)
     for joint in system.joints.values():
         for field in ("motion", "speed"):
             for expression in find_expressions(getattr(joint, field)):
@@ -127,7 +130,7 @@ def _check_timely(system: System, joint: str, field: str, expression: Expression
                 raise LawError(message, component=joint, field=field)
 
 
-def _check_circles(needs: Mapping[str, Sequence[str]]) -> None:
+def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]) -> None:
     """Depth-first over laws that use the values of laws; a circle is named in full."""
     done: set[str] = set()
     for start in needs:
@@ -139,7 +142,7 @@ def _check_circles(needs: Mapping[str, Sequence[str]]) -> None:
                 done.add(path.pop())
             elif name in path:
                 circle = " -> ".join((*path[path.index(name) :], name))
-                raise LawError(f"depends on itself: {circle}", component=name)
+                raise LawError(f"depends on itself: {circle}", component=name, field=fields[name])
             elif name not in done:
                 path.append(name)
                 stack += [None, *needs.get(name, ())]

@@ -279,7 +279,8 @@ class Reader:
         numbers = f"{count} numbers are" if count > 1 else "one number is"
         if isinstance(raw, (str, Mapping)) or not isinstance(raw, Sequence):
             raise self.fail(field, f"{numbers} expected, not {short(raw)}")
-        if any(isinstance(item, str) and item.count("(") > item.count(")") for item in raw):
+        split = any(isinstance(item, str) and item.count("(") > item.count(")") for item in raw)
+        if split and len(raw) > 1:
             raise self.fail(field, f"{numbers} expected; a law was split at its comma: quote the law")
         if len(raw) != count:
             raise self.fail(field, f"{numbers} expected, not {len(raw)}")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.tables import Table
-from kinode.algebra.units import Dimension
+from kinode.algebra.units import Dimension, parse_quantity
 from kinode.errors import LawError, ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, short, special, unknown
 
@@ -169,3 +170,29 @@ def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | N
     if not low <= value <= high:
         raise reader.fail("value", f"{value:g} is outside its bounds ({low:g}, {high:g})")
     return low, high
+
+
+def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
+    raise LawError(f"the table {table} cannot be used in a constant")
+
+
+def evaluate_constant(value: Expression, lookup: Callable[[str], float]) -> float:
+    """The plain number of a constant; one that has none is refused."""
+    try:
+        number = float(value.evaluate(lookup, _no_call))
+    except (ArithmeticError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
+    return number
+
+
+def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) -> Dimension | None:
+    """What is known of a parameter's dimension: from its unit, or from the parameters it is made of."""
+    if isinstance(raw, str):
+        quantity = parse_quantity(raw)
+        if quantity is not None:
+            return quantity.dimension
+    if isinstance(value, Expression):
+        return value.dimension(lambda name: parameters[name].dimension if name in parameters else None)
+    return None

@@ -7,15 +7,14 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 from __future__ import annotations
 
 import keyword
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, Expression
 from kinode.algebra.tables import Table, read_table_file
-from kinode.algebra.units import Dimension, parse_quantity
-from kinode.errors import LawError, ModelError
+from kinode.algebra.units import Dimension
+from kinode.errors import ModelError
 from kinode.model import places
 from kinode.model.bodies import Body
 from kinode.model.elements import ELEMENTS, Element
@@ -31,6 +30,8 @@ from kinode.model.quantities import (
     Signal,
     Symbols,
     TableRecord,
+    evaluate_constant,
+    find_dimension,
     read_bounds,
 )
 
@@ -205,7 +206,7 @@ class System:
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
         value = self.reader(name).number(raw, None, "value")
-        found = _dimension(raw, value, self.parameters)
+        found = find_dimension(raw, value, self.parameters)
         if expected is not None and found is not None and found != expected:
             message = f"{raw if isinstance(raw, str) else short(raw)} is in {found.unit}; {expected.unit} is needed"
             raise ModelError(message, component=name, field="value")
@@ -406,7 +407,7 @@ class System:
         """The plain number of a constant at the parameters' present values."""
         if not isinstance(value, Expression):
             return float(value)
-        return _evaluate(value, self.parameter_values().__getitem__)
+        return evaluate_constant(value, self.parameter_values().__getitem__)
 
     def parameter_values(self, changed: Mapping[str, Any] | None = None) -> dict[str, float]:
         """All parameters as plain numbers; ``changed`` replaces the values of some."""
@@ -417,7 +418,7 @@ class System:
         for name, parameter in self.parameters.items():
             value = new.get(name, parameter.value)
             try:
-                values[name] = value if isinstance(value, float) else _evaluate(value, values.__getitem__)
+                values[name] = value if isinstance(value, float) else evaluate_constant(value, values.__getitem__)
             except ModelError as error:
                 raise error.located(component=name, field="value") from None
         if not changed:
@@ -469,29 +470,3 @@ def _prefixes(name: str) -> list[str]:
     """The names of subsystems that a dotted name stands in."""
     words = name.split(".")
     return [".".join(words[:count]) for count in range(1, len(words))]
-
-
-def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
-    raise LawError(f"the table {table} cannot be used in a constant")
-
-
-def _evaluate(value: Expression, lookup: Callable[[str], float]) -> float:
-    """The plain number of a constant; one that has none is refused."""
-    try:
-        number = float(value.evaluate(lookup, _no_call))
-    except (ArithmeticError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
-    return number
-
-
-def _dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) -> Dimension | None:
-    """What is known of a parameter's dimension: from its unit, or from the parameters it is made of."""
-    if isinstance(raw, str):
-        quantity = parse_quantity(raw)
-        if quantity is not None:
-            return quantity.dimension
-    if isinstance(value, Expression):
-        return value.dimension(lambda name: parameters[name].dimension if name in parameters else None)
-    return None

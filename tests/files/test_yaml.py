@@ -1,0 +1,212 @@
+"""What is saved loads as the same system; files are YAML 1.2; the schema and the loader agree."""
+
+# ruff: noqa: E501  (a case is a line)
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from drawn_systems import systems
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinode.errors import ModelError
+from kinode.formats import load as load_any
+from kinode.formats.schema import schema
+from kinode.formats.yaml import dumps, load, loads, save
+from kinode.formats.yaml_text import read_text
+from kinode.formats.yaml_write import _scalar
+from kinode.model.system import System
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+GOOD = (
+    "kinode: 1\nbodies: {arm: {mass: 1, inertia: [1, 1, 1]}}\njoints: {pin: {kind: revolute, between: [world, arm]}}\n"
+)
+
+
+def check_round_trip(system: System) -> None:
+    text = dumps(system)
+    again = loads(text)
+    assert again == system
+    assert list(again.joints) == list(system.joints)
+    assert dumps(again) == text
+    assert VALIDATOR.is_valid(read_text(text, None)), [e.message for e in VALIDATOR.iter_errors(read_text(text, None))]
+
+
+@given(systems())
+def test_any_system_loads_as_it_was_saved(system: System) -> None:
+    check_round_trip(system)
+
+
+@given(systems(), systems(name="leg"))
+def test_so_does_a_system_with_subsystems(system: System, leg: System) -> None:
+    system.add("left", leg, on="b0.end", bind={"gust": "2*level"})
+    system.add("right", leg, parameters={name: 3.0 for name in leg.parameters if name == "p0"})
+    check_round_trip(system)
+
+
+@given(
+    st.text()
+    | st.sampled_from(["on", "1e5", "1:30", "null", "~", "- a", "*a", "a: b", "a #b", "1_0", "0x1f", ".5", "---"])
+)
+def test_text_comes_back_as_it_was(text: str) -> None:
+    assert read_text(f"{{{_scalar(text)}: [{_scalar(text)}]}}", None) == {text: [text]}
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_come_back_to_the_last_digit(x: float) -> None:
+    (value,) = read_text(f"[{_scalar(x)}]", None)
+    assert value == x
+    assert math.copysign(1.0, value) == math.copysign(1.0, x)
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples(file: Path, tmp_path: Path) -> None:
+    assert file.read_text().startswith("#"), "an example says what it shows"
+    system = load(file)
+    check_round_trip(system)
+    save(system, tmp_path / "model.yaml")
+    assert load_any(tmp_path / "model.yaml") == system
+    VALIDATOR.validate(read_text(file.read_text(), str(file)))
+    assert system.run_defaults["until"] > 0
+    assert f"{system.name}\n" in system.summary()
+
+
+def test_yaml_is_1_2() -> None:
+    """Readers of YAML 1.1 take 1e5 for text, on for true and 1:30 for 90."""
+    assert read_text("[1e5, on, yes, 1:30, 0o17, 010, 1_000, .5, '7', true, ~, -.inf]", None) == [
+        1e5, "on", "yes", "1:30", 15.0, 10.0, "1_000", 0.5, "7", True, None, -math.inf,
+    ]  # fmt: skip
+    system = loads(
+        "kinode: 1\nparameters: {on: 1e5, y: 2}\nbodies: {no: {mass: on/y}}\njoints: {off: {kind: free, between: [world, no]}}\n"
+    )
+    assert system.nominal(system["no"].mass) == 5e4
+
+
+def test_json_is_yaml(tmp_path: Path) -> None:
+    model = {
+        "kinode": 1,
+        "bodies": {"arm": {"mass": 1}},
+        "joints": {"pin": {"kind": "fixed", "between": ["world", "arm"]}},
+    }
+    (tmp_path / "arm.json").write_text(json.dumps(model, indent="\t"))
+    system = load_any(tmp_path / "arm.json")
+    assert system.name == "arm"
+    assert system["pin"].b.body == "arm"
+
+
+def test_anchors_may_be_used() -> None:
+    system = loads(
+        "kinode: 1\nbodies:\n  a: &a {mass: 1}\n  b: *a\njoints:\n  i: {kind: free, between: [world, a]}\n  j: {kind: free, between: [a, b]}\n"
+    )
+    assert system["b"].mass == 1.0
+
+
+def test_the_face() -> None:
+    """The example of FACE.md, field by field; its loop is for topology to find."""
+    system = loads("""
+kinode: 1
+name: slider_crank
+gravity: [0, -9.81, 0]
+parameters: {n: 3000 rpm}
+bodies:
+  crank:    {mass: 0.4, com: [0.015, 0, 0], inertia: {zz: 4e-4}}
+  flywheel: {shape: {cylinder: {radius: 80 mm, length: 20 mm, axis: z, mass: 3}}}
+  rod:      {mass: 0.3, com: [0.06, 0, 0], inertia: [1e-5, 3e-4, 3e-4]}
+  piston:   {mass: 0.25, com: [0.13, 0, 0], frames: {crown: [0.13, 0, 0]}}
+joints:
+  main:     {kind: revolute, between: [world, crank], speed: n}
+  hub:      {kind: fixed, between: [crank, flywheel]}
+  crankpin: {kind: revolute, between: [crank, rod], at: [0.03, 0, 0]}
+  wristpin: {kind: revolute, between: [rod, piston], at: [0.13, 0, 0]}
+  bore:     {kind: prismatic, between: [world, piston], at: [0.13, 0, 0], axis: x}
+elements:
+  gas: {kind: force, on: piston.crown, force: ["-2e3*max(0, cos(main.q))", 0, 0], expressed_in: world}
+""")
+    check_round_trip(system)
+    assert system.nominal(system.parameters["n"].value) == pytest.approx(100 * math.pi)
+    assert system["crank"].inertia == (2e-4, 2e-4, 4e-4, 0.0, 0.0, 0.0)
+    assert system["gas"].on == system["piston"]["crown"]
+
+
+def test_places_on_frames() -> None:
+    text = GOOD + "frames:\n  hook: {at: [0, 0, 1], rpy: [0, 0, 90 deg]}\n  tip: {body: arm, at: [1, 0, 0]}\n"
+    text += "elements:\n  s: {kind: spring, between: [{on: world.hook, at: [2, 0, 0]}, arm.tip], stiffness: 3}\n"
+    system = loads(text)
+    pose = system["s"].a.pose(system.nominal)
+    assert pose.p.astype(float) == pytest.approx([0, 2, 1])
+    assert system["s"].b == system["arm"]["tip"]
+    check_round_trip(system)
+
+
+def test_extends_and_changes(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(GOOD + "parameters: {k: 2 N*m/rad}\nsignals: {law: t}\n")
+    (tmp_path / "more.yaml").write_text(
+        "kinode: 1\nname: more\nextends: base.yaml\ngravity: [0, 0, 0]\nbodies: {hand: {mass: 1}}\n"
+        "joints: {wrist: {kind: fixed, between: [arm, hand]}}\n"
+        "changes: {k: 3 N*m/rad, law: 2*t, arm: {mass: 5}, pin: {stiffness: k, axis: x}}\n"
+    )
+    system = load(tmp_path / "more.yaml")
+    base = load(tmp_path / "base.yaml")
+    base.name, base.gravity = "more", (0, 0, 0)
+    base.body("hand", mass=1)
+    base.fixed("wrist", "arm", "hand")
+    base.change("k", value="3 N*m/rad")
+    base.change("law", law="2*t")
+    base.change("arm", mass=5)
+    base.change("pin", stiffness="k", axis="x")
+    assert system == base
+    assert list(system.components) == ["k", "arm", "pin", "law", "hand", "wrist"]
+    check_round_trip(system)
+
+
+def test_errors_name_the_file_that_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "leg.yaml").write_text(GOOD + "elements:\n  push: {kind: force, on: arm, force: [x, 0, 0]}\n")
+    (tmp_path / "body.yaml").write_text("kinode: 1\nsystems:\n  left: {file: leg.yaml}\n")
+    with pytest.raises(ModelError) as caught:
+        load(tmp_path / "body.yaml")
+    assert (Path(caught.value.file or "").name, caught.value.line, caught.value.component) == ("leg.yaml", 5, "push")
+
+
+def test_tables_from_files(tmp_path: Path) -> None:
+    (tmp_path / "curve.csv").write_text("t, force\n0, 0\n1, 5\n")
+    (tmp_path / "model.yaml").write_text(GOOD + "tables: {curve: {file: curve.csv}}\nsignals: {s: curve(t)}\n")
+    system = load(tmp_path / "model.yaml")
+    assert system.tables["curve"].evaluate(0.5) == 2.5
+    check_round_trip(system)
+    (tmp_path / "curve.csv").write_text("0, 0\n0, x\n")
+    with pytest.raises(ModelError) as caught:
+        load(tmp_path / "model.yaml")
+    assert (Path(caught.value.file or "").name, caught.value.line) == ("curve.csv", 2)
+
+
+TYPOS: list[Any] = [
+    "bodies: {a: {masss: 1}}", "joints: {j: {kind: revolut, between: [a, b]}}", "joints: {j: {kind: fixed, axis: x, between: [a, b]}}",
+    "joints: {j: {kind: revolute, between: [a]}}", "joints: {j: {kind: revolute, a: b}}", "elements: {e: {kind: spring, on: a}}",
+    "boddies: {}", "run: {untill: 3}", "gravity: [0, 0]", "bodies: {a: {shape: {sphere: {r: 1}}}}", "bodies: {a: {inertia: [1, 2]}}",
+    "bodies: {2a: {}}", "tables: {f: {axes: [0, 1]}}", "joints: {j: {kind: screw, between: [a, b]}}", "systems: {s: {fle: a}}",
+    "constraints: {g: {kind: gear, input: a, output: b}}", "parameters: {k: [1]}", "joints: {j: {kind: universal, between: [a, b], q: 1}}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TYPOS)
+def test_the_schema_refuses(text: str) -> None:
+    assert not VALIDATOR.is_valid(read_text(f"kinode: 1\n{text}\n", None))
+
+
+def test_the_schema_knows_every_kind_and_field() -> None:
+    found = schema()
+    jsonschema.Draft202012Validator.check_schema(found)
+    revolute = next(
+        case["then"]
+        for case in found["$defs"]["joint"]["allOf"]
+        if case["if"]["properties"]["kind"]["const"] == "revolute"
+    )
+    assert "prescribed motion" in revolute["properties"]["motion"]["description"]
+    assert json.loads(json.dumps(found)) == found
