@@ -82,7 +82,7 @@ def _guarded(function: Callable[[float], float], a: float) -> float:
 
 
 def _float_power(a: float, b: float) -> float:
-    if a < 0 and math.isfinite(b) and not float(b).is_integer():
+    if a < 0 and math.isfinite(a) and math.isfinite(b) and not float(b).is_integer():
         return math.nan
     try:
         return float(float(a) ** b)
