@@ -87,6 +87,8 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("shape zero", body("shape: {sphere: {radius: 0, mass: 1}}"), "must be positive", "arm", "shape.radius"),
     ("rod density", body("shape: {rod: {length: 1, density: 5}}"), "a rod is thin", "arm", "shape"),
     ("mass twice", body("shape: {sphere: {radius: 1, mass: 1, density: 2}}"), "mass or density, not both", "arm", "shape"),
+    ("mesh kind", body("meshes: [{kind: [1]}]"), "must be one of mesh, box", "arm", "meshes.kind"),
+    ("mesh without file", body("meshes: [{role: visual}]"), "needs the name of its file", "arm", "meshes.file"),
     ("frame called com", body("frames: {com: [0, 0, 0]}"), "meaning of its own", "arm", "frames"),
     ("frame place", body("frames: {tip: 3}"), "a place is [x, y, z]", "arm", "frames.tip"),
     ("two rotations", body("frames: {tip: {rpy: [0, 0, 0], turns: [[x, 1]]}}"), "not several", "arm", "frames.tip"),

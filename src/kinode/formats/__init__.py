@@ -22,12 +22,13 @@ def load(
     mimic: bool = True,
     name: str | None = None,
     plugins: Iterable[str | ModuleType] = (),
+    trust: bool = False,
 ) -> System:
     """The system in a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
 
     ``base`` ("fixed" or "free") says how a URDF's root link stands in the world and ``mimic=False`` lets its
     mimic joints move on their own.  ``plugins`` are modules, or their names, that register kinds of joints and
-    elements; only the caller names them, a file cannot.
+    elements; only the caller names them, a file cannot.  ``trust=True`` lets a YAML file name files outside its folder.
     """
     for plugin in plugins:
         if isinstance(plugin, str):
@@ -42,7 +43,7 @@ def load(
         raise ModelError(f'base="{base}" is for URDF; this file says itself how its bodies are joined', file=str(file))
     from kinode.formats import yaml
 
-    system: System = yaml.load(file)
+    system: System = yaml.load(file, trust=trust)
     if name is not None:
         system.name = name
     return system

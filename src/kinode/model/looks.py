@@ -67,9 +67,9 @@ def read_look(reader: Reader, raw: Any, field: str) -> Look:
         if key not in known:
             raise reader.fail(field, unknown("has no field", key, known))
     kind, role, file = raw.get("kind", "mesh"), raw.get("role", "visual"), raw.get("file")
-    if kind not in SIZES:
+    if not isinstance(kind, str) or kind not in SIZES:
         raise reader.fail(f"{field}.kind", f"must be one of {', '.join(SIZES)}, not {kind!r}")
-    if role not in ROLES:
+    if not isinstance(role, str) or role not in ROLES:
         raise reader.fail(f"{field}.role", f"must be visual or collision, not {role!r}")
     if (kind == "mesh") != isinstance(file, str):
         message = "a mesh needs the name of its file" if kind == "mesh" else f"a {kind} has no file"
