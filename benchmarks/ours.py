@@ -19,7 +19,7 @@ ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 
 @cache
 def compiled(path: Path) -> tuple[Any, Any]:
-    """System and compiled dynamics of a URDF file; without its joints' damping, which Pinocchio's functions leave out."""
+    """System and compiled dynamics of a URDF file, without damping in joints, which Pinocchio leaves out."""
     system = kn.load(path)
     for name in [name for name, joint in system.joints.items() if joint.damping is not None]:
         system.change(name, damping=None)
@@ -78,7 +78,7 @@ def final_state(path: Path, run: Any) -> Any:
 
 def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
-    from kinode.compile.machine import choose_lanes
+    from kinode.codegen.machine import choose_lanes
     from kinode.solve.batch import rk4_batch as run
     from kinode.solve.integrators import KernelSpec
 

@@ -74,7 +74,8 @@ def side(body: str, cold: bool = False, clock: str = "perf_counter") -> Side:
 
 def first_acceleration(path: Path, cold: bool) -> tuple[Callable[[], Side], Callable[[], Side]]:
     """From the file to the first acceleration, ours and Pinocchio's; that they agree is checked with other rows."""
-    return lambda: unchecked(side(OURS.format(path=str(path)), cold)), lambda: unchecked(side(PINOCCHIO.format(path=str(path))))
+    ours, peer = OURS.format(path=str(path)), PINOCCHIO.format(path=str(path))
+    return lambda: unchecked(side(ours, cold)), lambda: unchecked(side(peer))
 
 
 def unchecked(made: Side) -> Side:

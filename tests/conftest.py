@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=explore looks for new ones.
+# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=explore seeks new ones.
 # No deadline: the first example of a kind pays for compiling its kernels.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **COMMON)

@@ -17,9 +17,10 @@ LAYERS = {
     "algebra": 0,
     "model": 1,
     "formats": 1,
+    "geometry": 2,
     "topology": 2,
     "formulations": 3,
-    "compile": 4,
+    "codegen": 4,
     "solve": 5,
     "results": 6,
     "views": 7,
@@ -77,7 +78,7 @@ def test_imports_go_one_way(path):
 @pytest.mark.parametrize(
     ("line", "caught"),
     [
-        ("from kinode.compile.program import Program", True),
+        ("from kinode.codegen.program import Program", True),
         ("import kinode.solve", True),
         ("import kinode as kn", True),
         ("from kinode import System", True),

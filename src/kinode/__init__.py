@@ -32,17 +32,18 @@ _FACE = {
         ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
          "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
     # compile and solve
-    "compile": "kinode.compile.dynamics",
-    "Dynamics": "kinode.compile.dynamics",
-    "State": "kinode.compile.dynamics",
-    "Wrench": "kinode.compile.dynamics",
+    "compile": "kinode.codegen.dynamics",
+    "Dynamics": "kinode.codegen.dynamics",
+    "State": "kinode.codegen.dynamics",
+    "Wrench": "kinode.codegen.dynamics",
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
     # results
     "Trajectory": "kinode.results.trajectory",
     # errors
     **dict.fromkeys(
-        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"), "kinode.errors"),
+        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"),
+        "kinode.errors"),
     # extend
     "fields": "kinode.model.fields",
     "Joint": "kinode.model.joints",
@@ -71,10 +72,10 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from kinode.compile.dynamics import Dynamics as Dynamics
-    from kinode.compile.dynamics import State as State
-    from kinode.compile.dynamics import Wrench as Wrench
-    from kinode.compile.dynamics import compile as compile
+    from kinode.codegen.dynamics import Dynamics as Dynamics
+    from kinode.codegen.dynamics import State as State
+    from kinode.codegen.dynamics import Wrench as Wrench
+    from kinode.codegen.dynamics import compile as compile
     from kinode.model.system import System as System
     from kinode.results.simulate import simulate as simulate
     from kinode.results.trajectory import Trajectory as Trajectory

@@ -146,7 +146,7 @@ def run(
     kinode run pendulum.yaml --start 'pivot.q=10 deg' --show pivot.q
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     """
-    from kinode.compile.dynamics import compile as compile_system
+    from kinode.codegen.dynamics import compile as compile_system
     from kinode.model.names import find_quantity
     from kinode.results.simulate import simulate
 

@@ -12,61 +12,21 @@ State: q, u hold the coordinates of the tree joints in order of declaration, wit
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number
-from kinode.algebra.spatial import IDENTITY_POSE, Pose, RigidInertia, vector
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
+from kinode.geometry import WORLD, Geometry, Node, Tree, compute_geometry, regroup
 from kinode.model.fields import find_expressions
-from kinode.model.frames import Frame, Resolve
-from kinode.model.joints import Fixed, Joint, Reversed
+from kinode.model.frames import Resolve
+from kinode.model.joints import Fixed, Joint
 from kinode.model.quantities import Gear
-from kinode.model.system import System, joint_frame
-
-WORLD = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A link of a tree and the joint that carries it; ``bodies`` are welded together, the joint's first."""
-
-    index: int
-    parent: int
-    joint: Joint
-    reversed: bool
-    bodies: tuple[str, ...]
-    welds: tuple[tuple[Joint, str, str], ...]  # fixed joints inside: (joint, body it comes from, body it carries)
-
-    @cached_property
-    def mechanics(self) -> Any:
-        """The joint as the tree walks it."""
-        return Reversed(self.joint) if self.reversed else self.joint
-
-    @property
-    def carrier(self) -> str:
-        """The body on the tree's parent side of the joint."""
-        return self.joint.b.body if self.reversed else self.joint.a.body
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """Nodes, parents before children, and the links that bodies belong to."""
-
-    nodes: tuple[Node, ...]
-    ground: tuple[tuple[Joint, str, str], ...]  # fixed joints that weld bodies to the world
-
-    @cached_property
-    def node_of(self) -> dict[str, int]:
-        """Index of the node that a body belongs to."""
-        found = {body: node.index for node in self.nodes for body in node.bodies}
-        found["world"] = WORLD
-        for _, _, body in self.ground:
-            found[body] = WORLD
-        return found
+from kinode.model.system import System
 
 
 @dataclass(frozen=True)
@@ -98,17 +58,6 @@ class Coordinate:
     kind: str  # angle, length, quaternion
 
 
-@dataclass(frozen=True, eq=False)
-class Geometry:
-    """The constant numbers of a tree, in one kind of number."""
-
-    placements: list[Pose]  # X_PF of each node, canonical axes, in the parent's link frame
-    forms: list[Array]
-    inertias: list[RigidInertia]
-    bodies: dict[str, Pose]  # X_LB of each body in its link's frame
-    ground: RigidInertia  # what rests in the world, about its origin
-
-
 @dataclass(eq=False)
 class Topology:
     """What the formulations start from."""
@@ -126,6 +75,7 @@ class Topology:
     n_q: int = 0
     n_u: int = 0
     n_z: int = 0
+    unmoved: ModelError | None = None  # why forward dynamics is impossible
     _plain: dict[int, Geometry] = field(default_factory=dict)
 
     @cached_property
@@ -159,9 +109,17 @@ class Topology:
     def quaternions(self) -> tuple[int, ...]:
         """Where in the state vector [q, u, z] unit quaternions start."""
         joints = self.system.joints
-        starts = [s.start + (joints[name].quaternion or 0) for name, s in self.q_of.items() if joints[name].quaternion is not None]
+        starts = [
+            s.start + (joints[name].quaternion or 0)
+            for name, s in self.q_of.items()
+            if joints[name].quaternion is not None
+        ]
         base = self.n_q + self.n_u
-        starts += [base + s.start + (joints[n].quaternion or 0) for n, s in self.z_of.items() if joints[n].quaternion is not None]
+        starts += [
+            base + s.start + (joints[n].quaternion or 0)
+            for n, s in self.z_of.items()
+            if joints[n].quaternion is not None
+        ]
         return tuple(starts)
 
     @cached_property
@@ -214,7 +172,7 @@ def find_topology(system: System) -> Topology:
         topology.u_of[name] = slice(topology.n_u, topology.n_u + joint.n_u)
         topology.n_q += joint.n_q
         topology.n_u += joint.n_u
-    _check_inertia(topology)
+    topology.unmoved = _find_unmoved(topology)
     return topology
 
 
@@ -242,9 +200,11 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
     if lost:
         alone = [name for name in lost if not at[name]]
         if alone:
-            raise ModelError("is not joined to anything; join it, or let it move freely with a free joint", component=alone[0])
+            raise ModelError(
+                "is not joined to anything; join it, or let it move freely with a free joint", component=alone[0]
+            )
         raise ModelError(
-            f"{', '.join(lost)}: joined to each other but not to the world; add a joint to the world (free, if it flies)",
+            f"{', '.join(lost)}: joined to each other but not to the world; add a joint to it (free, if it flies)",
             component=lost[0],
         )
     steps: list[tuple[Joint, str, str]] = []
@@ -287,7 +247,9 @@ def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
                 links[home]["welds"].append((joint, body, other))
             continue
         node_of[other] = len(links)
-        links.append({"parent": node_of[body], "joint": joint, "reversed": joint.b.body == body, "bodies": [other], "welds": []})
+        links.append(
+            {"parent": node_of[body], "joint": joint, "reversed": joint.b.body == body, "bodies": [other], "welds": []}
+        )
     nodes = tuple(
         Node(i, link["parent"], link["joint"], link["reversed"], tuple(link["bodies"]), tuple(link["welds"]))
         for i, link in enumerate(links)
@@ -307,115 +269,45 @@ def _couplings(system: System) -> dict[str, Coupling]:
         seen = [name]
         while (leader := found[seen[-1]].leader) in found:
             if leader in seen:
-                raise ModelError(f"gears go in a circle: {' -> '.join([*seen, leader])}", component=found[name].constraint)
+                raise ModelError(
+                    f"gears go in a circle: {' -> '.join([*seen, leader])}", component=found[name].constraint
+                )
             seen.append(leader)
     return found
 
 
-def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
-    """Placements, inertias and body poses; a link's frame is its joint's, so that joints act about z at its origin."""
-    bodies: dict[str, Pose] = {"world": IDENTITY_POSE}
+def _find_unmoved(topology: Topology) -> ModelError | None:
+    """A freedom that nothing with inertia resists: it would be thrown to infinite acceleration.
 
-    def weld(joint: Joint, body: str, other: str) -> None:
-        F, M = (joint_frame(joint, side).pose(resolve) for side in ("parent", "child"))
-        step = F @ M.inverse() if joint.a.body == body else M @ F.inverse()
-        bodies[other] = clean(bodies[body] @ step)
-
-    ground = RigidInertia.zero()
-    for joint, body, other in tree.ground:
-        weld(joint, body, other)
-        ground = ground + system.bodies[other].rigid_inertia(resolve).seen_from(bodies[other])
-    placements, forms, inertias = [], [], []
-    for node in tree.nodes:
-        joint = node.joint
-        C = Pose(joint.axis_rotation(resolve, system.nominal), np.zeros(3))
-        sides = [joint_frame(joint, side).pose(resolve) @ C for side in ("parent", "child")]
-        near, far = reversed(sides) if node.reversed else sides
-        placements.append(clean(bodies[node.carrier] @ near))
-        bodies[node.bodies[0]] = clean(far.inverse())
-        for inner, body, other in node.welds:
-            weld(inner, body, other)
-        forms.append(joint.form(resolve))
-        total = RigidInertia.zero()
-        for name in node.bodies:
-            total = total + system.bodies[name].rigid_inertia(resolve).seen_from(bodies[name])
-        inertias.append(total)
-    return Geometry(placements, forms, inertias, bodies, ground)
-
-
-def regroup(tree: Tree, geometry: Geometry) -> Geometry:
-    """Hand on to the parent what of a link's inertia cannot tell the link from its parent.
-
-    A mass on the axis of a hinge, and a tensor diag(a, a, 0) about it, move alike on either side of the
-    hinge; so does any tensor on either side of a slide.  Every energy, effort and acceleration stays what
-    it is, while zeros take the place of numbers (the base parameters of identification, Gautier and
-    Khalil 1990).  Joint reactions would change: they are computed from the inertias as they are.
+    Inverse dynamics and kinematics have no trouble with it, so that it is kept and told where motion is asked for.
     """
-    inertias, ground = list(geometry.inertias), geometry.ground
-    zero = np.zeros((3, 3))
-    for node in reversed(tree.nodes):
-        own = inertias[node.index]
-        if node.joint.kind == "revolute":
-            a = own.J[1, 1]
-            shared = RigidInertia(own.mass, vector(0.0, 0.0, own.moment[2]), diagonal(a, a, 0.0))
-            rest = RigidInertia(0.0, vector(own.moment[0], own.moment[1], 0.0), own.J - shared.J)
-        elif node.joint.kind == "prismatic":
-            shared = RigidInertia(0.0, np.zeros(3), own.J)
-            rest = RigidInertia(own.mass, own.moment, zero)
-        else:
-            continue
-        inertias[node.index] = rest
-        handed = shared.seen_from(geometry.placements[node.index])
-        if node.parent == WORLD:
-            ground = ground + handed
-        else:
-            inertias[node.parent] = inertias[node.parent] + handed
-    return replace(geometry, inertias=inertias, ground=ground)
-
-
-def diagonal(a: Scalar, b: Scalar, c: Scalar) -> Array:
-    """A diagonal 3x3 matrix of any kind of number."""
-    return np.array([[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]], dtype=object)
-
-
-def clean(X: Pose) -> Pose:
-    """The pose with rounding noise in a rotation of plain numbers set to exact 0 and 1, so that it folds."""
-    R = X.R
-    if R.dtype == object and all(is_number(x) for x in R.flat):
-        R = R.astype(float)
-    if R.dtype != object:
-        R = R.copy()
-        R[abs(R) < 4e-16] = 0.0
-        for sign in (1.0, -1.0):
-            R[abs(R - sign) < 4e-16] = sign
-    p = X.p.astype(float) if X.p.dtype == object and all(is_number(x) for x in X.p) else X.p
-    return Pose(R, p)
-
-
-def _check_inertia(topology: Topology) -> None:
-    """Every freedom has something to move: a massless end would be thrown to infinite acceleration."""
-    system = topology.system
+    system, nodes = topology.system, topology.tree.nodes
     geometry = compute_geometry(system, topology.tree, system.nominal)
     if not topology.parameterized:
         topology._plain[id(topology.tree)] = regroup(topology.tree, geometry)  # what ``geometry`` would compute again
-    nodes = topology.tree.nodes
-    mass = [float(i.mass) for i in geometry.inertias]
-    spin = [float(np.trace(np.asarray(i.J, dtype=float))) for i in geometry.inertias]
+    heavy = [False] * len(nodes)  # whether anything beyond the link has inertia
     for node in reversed(nodes):
-        if node.joint.name in topology.u_of and node.joint.n_u:
-            kinds = {kind for _, kind in node.joint.coordinates}
-            if ("length" in kinds and mass[node.index] <= 0) or (mass[node.index] <= 0 and spin[node.index] <= 0):
-                what = "mass" if "length" in kinds else "mass or inertia"
-                raise ModelError(
-                    f"{node.bodies[0]} and all that it carries have no {what}: the joint would move them with infinite acceleration",
-                    component=node.joint.name,
-                )
+        i, inertia = node.index, geometry.inertias[node.index]
+        own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
+        moves = node.joint.name in topology.u_of
+        if moves and not heavy[i] and not _resists(node, inertia, geometry.forms[i]):
+            what = "inertia about its axis" if own else "mass"
+            message = (
+                f"{node.bodies[0]} has no {what} and carries nothing: the joint would give it infinite acceleration"
+            )
+            return ModelError(message, component=node.joint.name)
         if node.parent != WORLD:
-            mass[node.parent] += mass[node.index]
-            spin[node.parent] += spin[node.index] + mass[node.index]
+            heavy[node.parent] = heavy[node.parent] or heavy[i] or own
+    return None
 
 
-def find_node_frame(topology: Topology, tree: Tree, geometry: Geometry, frame: Frame, resolve: Resolve) -> tuple[int, Pose]:
-    """The node that carries a frame, and the frame's pose in the node's link frame."""
-    X = geometry.bodies[frame.body]
-    return tree.node_of[frame.body], X if frame.is_plain else X @ frame.pose(resolve)
+def _resists(node: Node, inertia: RigidInertia, form: Array) -> bool:
+    """Whether a link alone has inertia along every freedom of its joint, in a position without symmetry."""
+    q = node.joint.neutral_q()
+    if node.joint.quaternion is None:
+        q = q + 0.37
+    S = np.asarray(node.mechanics.motion_subspace(q, form), dtype=float)
+    whole = inertia.articulated()
+    I = np.asarray(np.block([[whole.J, whole.H], [whole.H.T, whole.M]]), dtype=float)
+    felt = np.linalg.eigvalsh(S.T @ I @ S)
+    return bool(felt[0] > 1e-14 * max(felt[-1], abs(I).max(), 1e-300))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinode.compile import cache
+from kinode.codegen import cache
 from kinode.solve import native
 
 LOOPS = ("advance", "advance_fixed", "run_groups")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.compile import machine
+from kinode.codegen import machine
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
 

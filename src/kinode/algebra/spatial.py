@@ -51,7 +51,8 @@ def skew(a: Array) -> Array:
 def rotation_about(axis: Array, angle: Scalar) -> Array:
     """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis [U.1]."""
     S = skew(axis)
-    return IDENTITY3 + sin(angle) * S + (1.0 - cos(angle)) * (S @ S)
+    R: Array = IDENTITY3 + sin(angle) * S + (1.0 - cos(angle)) * (S @ S)
+    return R
 
 
 def rotation_from_quaternion(quaternion: Array) -> Array:
@@ -156,7 +157,8 @@ class Pose:
 
     def point(self, p: Array) -> Array:
         """A point given in B, in A."""
-        return self.p + self.R @ p
+        moved: Array = self.p + self.R @ p
+        return moved
 
 
 IDENTITY_POSE = Pose(IDENTITY3, ZERO3)
@@ -179,7 +181,8 @@ def rotate_matrix(R: Array, A: Array, turn: tuple[int, Scalar, Scalar] | None, s
     if turn is not None:
         return _turn_matrix(A, turn, symmetric)
     if not symmetric:
-        return R @ A @ R.T
+        turned: Array = R @ A @ R.T
+        return turned
     Y = R @ A
     result = np.empty((3, 3), dtype=object)
     for i in range(3):

@@ -266,5 +266,3 @@ def count_operations(outputs: Iterable[Scalar]) -> dict[str, int]:
         if node.op not in ("input", "neg"):
             counts[node.op] = counts.get(node.op, 0) + 1
     return counts
-
-

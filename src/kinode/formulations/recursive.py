@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
 from kinode.formulations import steps
 from kinode.formulations.steps import Moved, Spatial
-from kinode.topology import WORLD, Geometry, Node
+from kinode.geometry import WORLD, Geometry, Node
 
 
 def move_tree(

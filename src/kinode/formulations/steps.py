@@ -33,7 +33,7 @@ from kinode.algebra.spatial import (
 
 
 class Moved(NamedTuple):
-    """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, bias c of its acceleration."""
+    """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, acceleration's bias c."""
 
     X: Pose
     S: Array
@@ -117,7 +117,9 @@ def pass_on(moved: Moved, inertia: ArticulatedInertia, p: Spatial, g: Gathered) 
     return rest, (p[0] + moment + push[:3], p[1] + force + push[3:])
 
 
-def pass_on_driven(moved: Moved, inertia: ArticulatedInertia, p: Spatial, u_dot: Array) -> tuple[ArticulatedInertia, Spatial]:
+def pass_on_driven(
+    moved: Moved, inertia: ArticulatedInertia, p: Spatial, u_dot: Array
+) -> tuple[ArticulatedInertia, Spatial]:
     """The same where the joint's acceleration is prescribed: the parent carries all of the link."""
     c_w, c_v = accelerate(moved, (moved.c_w, moved.c_v), u_dot)
     moment, force = inertia.times(c_w, c_v)

@@ -35,8 +35,7 @@ def register(kind: str) -> Callable[[C], C]:
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ModelError(f"the kind {kind!r} is taken by {old.__module__}.{old.__qualname__}", component=kind)
         cls.kind = kind
-        made: C = dataclasses.dataclass(frozen=True)(cls)
-        registry[kind] = made
-        return made
+        registry[kind] = dataclasses.dataclass(frozen=True)(cls)
+        return cls
 
     return put

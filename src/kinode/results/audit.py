@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.compile.kernels import Kernel
+from kinode.codegen.kernels import Kernel
 from kinode.formulations.power import find_causes
 from kinode.solve.tableaus import tableau
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.compile.dynamics import compile as compile_system
+from kinode.codegen.dynamics import compile as compile_system
 from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
 from kinode.results.trajectory import Trajectory

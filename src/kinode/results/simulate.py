@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kinode.compile.dynamics import Dynamics, State
-from kinode.compile.dynamics import compile as compile_system
+from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import compile as compile_system
 from kinode.errors import ArgumentError, SimulationError
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory

@@ -18,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
-from kinode.compile.dynamics import Dynamics, State, Wrench
+from kinode.codegen.dynamics import Dynamics, State, Wrench
 from kinode.errors import ArgumentError
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.compile.dynamics import Dynamics
+from kinode.codegen.dynamics import Dynamics
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
 from kinode.model.system import System

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array
-from kinode.compile.dynamics import Dynamics
+from kinode.codegen.dynamics import Dynamics
 from kinode.errors import Error, LawError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.elements import Element, Spring

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kinode.compile import cache, machine
+from kinode.codegen import cache, machine
 
 Loop = Callable[[int], int]
 PREFIX = "kinode_"

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.compile.dynamics import Dynamics, State
-from kinode.compile.rolled import is_large
+from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, Error
 from kinode.model.fields import unknown
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate

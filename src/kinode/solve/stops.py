@@ -15,8 +15,8 @@ import numpy as np
 
 from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.scalars import Array
-from kinode.compile.dynamics import Dynamics, State
-from kinode.compile.kernels import Kernel
+from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.kernels import Kernel
 from kinode.errors import ArgumentError
 from kinode.model.names import find_quantity
 from kinode.solve.integrators import Solution

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kinode.compile.dynamics import Dynamics
-from kinode.compile.dynamics import compile as compile_system
+from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.dynamics import compile as compile_system
 from kinode.model.system import System
 from kinode.results.simulate import simulate
 

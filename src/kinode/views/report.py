@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.compile.dynamics import Wrench
+from kinode.codegen.dynamics import Wrench
 from kinode.errors import Error
 from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches, is_zero

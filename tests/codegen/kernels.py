@@ -6,8 +6,8 @@ import ctypes
 
 import numpy as np
 
-from kinode.compile.machine import Machine
-from kinode.compile.program import ARGUMENTS, Block, Program
+from kinode.codegen.machine import Machine
+from kinode.codegen.program import ARGUMENTS, Block, Program
 
 
 def sizes(**given: int) -> dict[str, int]:

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from kinode.compile.machine import Machine, compile_text, keep, load_object
-from kinode.compile.program import ARGUMENTS
-from kinode.compile.wrapper import (
+from kinode.codegen.machine import Machine, compile_text, keep, load_object
+from kinode.codegen.program import ARGUMENTS
+from kinode.codegen.wrapper import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
@@ -35,7 +35,7 @@ from kinode.compile.wrapper import (
     NEW_ARRAY,
     PLAIN,
 )
-from kinode.compile.wrapper import wrapper_text as write_wrapper
+from kinode.codegen.wrapper import wrapper_text as write_wrapper
 
 
 class _Record(np.ndarray[Any, Any]):

@@ -19,7 +19,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, apply, is_number
 from kinode.algebra.trace import Tape, Traced, needed
-from kinode.compile.program import Block
+from kinode.codegen.program import Block
 
 Values = dict[str, Array]
 Roots = Callable[[str, Tape], Array]
@@ -59,7 +59,9 @@ class Plan:
     mechanics: Sequence[Any]
     numbers: Sequence[Array]  # floats, or traced numbers of the prelude
     flags: Sequence[tuple[Any, ...]]
-    views: Mapping[str, tuple[str, np.ndarray]]  # arrays that passes read or write besides, with an offset for each node
+    views: Mapping[
+        str, tuple[str, np.ndarray]
+    ]  # arrays that passes read or write besides, with an offset for each node
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ class Laid:
     prelude: list[tuple[int, Scalar]]  # numbers that depend on parameters: (place in work, value)
 
 
-def lay_out(plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots, lasting: Collection[str]) -> Laid:
+def lay_out(
+    plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots, lasting: Collection[str]
+) -> Laid:
     """The blocks of the passes; ``start`` is where in ``work`` they may begin, ``roots`` what the world gives.
 
     What is named in ``lasting`` keeps a place for each node; other given values share places as soon as
@@ -220,9 +224,7 @@ class _Case:
                 self.computed.append(k)
         return np.array(found, dtype=object)
 
-    def _reads(
-        self, sweep: Pass, k: int, tape: Tape, roots: Roots, is_root: bool, is_leaf: bool
-    ) -> Values:
+    def _reads(self, sweep: Pass, k: int, tape: Tape, roots: Roots, is_root: bool, is_leaf: bool) -> Values:
         read: Values = {}
         for name, size in sweep.reads.items():
             if sweep.outward and is_root:

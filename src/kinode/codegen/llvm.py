@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.trace import Traced, needed
-from kinode.compile import routines
-from kinode.compile.program import ARGUMENTS, Block, Program, Store
-from kinode.compile.routines import Lines, number
+from kinode.codegen import routines
+from kinode.codegen.program import ARGUMENTS, Block, Program, Store
+from kinode.codegen.routines import Lines, number
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}

@@ -6,7 +6,7 @@ they hold is checked by ``native``.  ``self`` of the built-in function is an arr
 
 from __future__ import annotations
 
-from kinode.compile.program import ARGUMENTS
+from kinode.codegen.program import ARGUMENTS
 
 DOUBLE = 12  # NumPy's number of the type float64
 NEW_ARRAY = 93  # place of PyArray_New in NumPy's table of functions

@@ -12,9 +12,9 @@ from kernels import call_lanes, sizes
 
 from kinode.algebra.scalars import cos, maximum, sin
 from kinode.algebra.trace import Tape
-from kinode.compile.llvm import batch_work
-from kinode.compile.machine import compile_program
-from kinode.compile.program import ARGUMENTS, Block, Program, interpret
+from kinode.codegen.llvm import batch_work
+from kinode.codegen.machine import compile_program
+from kinode.codegen.program import ARGUMENTS, Block, Program, interpret
 
 
 def tree_program(n, seed, name="tree"):

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.expressions import parse
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
-from kinode.compile.program import Block, Program
+from kinode.codegen.program import Block, Program
 from kinode.formulations import power
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.joints import Joint

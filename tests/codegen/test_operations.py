@@ -13,8 +13,8 @@ from kernels import call_lanes, straight
 
 from kinode.algebra.scalars import FLOAT_FUNCTIONS
 from kinode.algebra.trace import Tape
-from kinode.compile.machine import compile_program
-from kinode.compile.program import interpret
+from kinode.codegen.machine import compile_program
+from kinode.codegen.program import interpret
 
 LANES = (1, 4, 8)
 TABLES = ("interval", "fetch")

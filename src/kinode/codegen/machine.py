@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache as remember
 from typing import Any
 
-from kinode.compile import cache, llvm, routines
-from kinode.compile.program import ARGUMENTS, Program
+from kinode.codegen import cache, llvm, routines
+from kinode.codegen.program import ARGUMENTS, Program
 
 LONG = 10_000  # instructions above which the code generator works less hard
 

@@ -12,7 +12,7 @@ import pytest
 PLAIN_HOST = """
 from dataclasses import replace
 import numpy as np
-from kinode.compile import machine
+from kinode.codegen import machine
 real = machine.host()
 plain = replace(real, cpu="x86-64", features="")
 machine.host = lambda: plain
@@ -32,7 +32,7 @@ for lanes in (1, 4, 8):
 
 LAZY = """
 import sys
-import kinode.compile.call, kinode.compile.native
+import kinode.codegen.call, kinode.codegen.native
 assert "llvmlite" not in sys.modules and "concurrent.futures" not in sys.modules
 """
 

@@ -1,11 +1,11 @@
 """Puts a rolled program together: prelude, loops over the tree, laws and elements, loops, results.
 
-    prelude        numbers that depend on parameters, driven joints
-    kinematics     loop outward
-    laws           efforts by law and loads of elements, straight-line, loading what the loop left
-    dynamics       loop inward, loop outward
-    full tree      where reactions are asked for: two more loops, with every body a link
-    results        straight-line, loading what the loops left
+prelude        numbers that depend on parameters, driven joints
+kinematics     loop outward
+laws           efforts by law and loads of elements, straight-line, loading what the loop left
+dynamics       loop inward, loop outward
+full tree      where reactions are asked for: two more loops, with every body a link
+results        straight-line, loading what the loops left
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import numpy as np
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, is_number
 from kinode.algebra.trace import Tape
-from kinode.compile import kernels
-from kinode.compile.kernels import Kernel
-from kinode.compile.program import Block, Program
-from kinode.compile.rolled import RolledSnapshot, Sweeper, pack_numbers
-from kinode.compile.sweeps import Laid, Pass, Plan, lay_out
+from kinode.codegen import kernels
+from kinode.codegen.kernels import Kernel
+from kinode.codegen.program import Block, Program
+from kinode.codegen.rolled import RolledSnapshot, Sweeper, pack_numbers
+from kinode.codegen.sweeps import Laid, Pass, Plan, lay_out
 from kinode.formulations.snapshot import Snapshot
-from kinode.topology import Topology, Tree
+from kinode.geometry import Tree
+from kinode.topology import Topology
 
 Store = tuple[str, int, Scalar]
 
@@ -50,7 +51,7 @@ class TreeLoops:
         self.tau_at: dict[int, int] = {}
         self.load_at: dict[int, int] = {}
 
-    def snapshot(self, tape: Tape, full: bool) -> RolledSnapshot:
+    def snapshot(self, tape: Tape, full: bool) -> Any:
         """A snapshot whose links are loaded from this tree's loops."""
         made: Any = kernels.traced_snapshot(
             self.roller.topology, tape, self.roller.count, kind=RolledSnapshot, full=full, **self.roller.given(tape)
@@ -108,12 +109,12 @@ class TreeLoops:
             "base": ("work", np.full(len(nodes), roller.base_at, dtype=np.int64)),
             **{name: ("work", at) for name, at in views.items()},
         }  # fmt: skip
-        flags = [
-            (n.joint.name in roller.driven, n.index in self.tau_at, n.index in self.load_at) for n in nodes
-        ]
+        flags = [(n.joint.name in roller.driven, n.index in self.tau_at, n.index in self.load_at) for n in nodes]
         return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, found)
 
-    def lay_out(self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[Pass], prefix: str) -> Laid:
+    def lay_out(
+        self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[Pass], prefix: str
+    ) -> Laid:
         laid = lay_out(self.plan(numbers, views), passes, self.roller.memory.size, prefix, self.roller.root, self.asked)
         self.roller.memory.size = laid.work
         self.places.update(laid.places)

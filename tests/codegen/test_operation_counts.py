@@ -1,11 +1,11 @@
-"""Operations of the robots that the benchmarks use, pinned: a regression in folding or sharing that no timing would show."""
+"""Operations of the robots of the benchmarks, pinned: a regression in folding or sharing that no timing would show."""
 
 from importlib.metadata import distribution
 
 import pytest
 
 from kinode.algebra.trace import count_operations
-from kinode.compile.kernels import Kernel, trace
+from kinode.codegen.kernels import Kernel, trace
 from kinode.formats import load
 from kinode.topology import find_topology
 

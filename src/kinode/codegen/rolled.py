@@ -16,17 +16,32 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_motion
 from kinode.algebra.trace import Tape
-from kinode.compile import kernels
-from kinode.compile.kernels import Kernel
-from kinode.compile.program import Program
-from kinode.compile.sweeps import Link, Pass, Values
+from kinode.codegen import kernels
+from kinode.codegen.kernels import Kernel
+from kinode.codegen.program import Program
+from kinode.codegen.sweeps import Link, Pass, Values
 from kinode.formulations import steps
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.steps import Moved, Spatial
 from kinode.topology import Topology
 
 ROLL_FROM = 40  # links from which loops win: they compile in the same time for any number
-ROLLED = frozenset({"acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy", "evaluate", "law", "power", "reactions", "reactions_of_motion", "pose"})
+ROLLED = frozenset(
+    {
+        "acceleration",
+        "loaded_acceleration",
+        "rate",
+        "effort",
+        "bias",
+        "energy",
+        "evaluate",
+        "law",
+        "power",
+        "reactions",
+        "reactions_of_motion",
+        "pose",
+    }
+)
 T = TypeVar("T")
 
 
@@ -40,7 +55,7 @@ def make_program(topology: Topology, kernel: Kernel) -> Program:
     apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
     if not is_large(topology) or kernel.name not in ROLLED or apart:
         return kernels.make_program(topology, kernel)
-    from kinode.compile.roller import Roller
+    from kinode.codegen.roller import Roller
 
     return Roller(topology, kernel).program()
 
@@ -139,7 +154,9 @@ class RolledSnapshot(Snapshot):
 class Sweeper:
     """The passes over one tree, with the link's numbers unpacked."""
 
-    def __init__(self, *, poses: bool, speeds: bool, rates: bool, given: str | None, effort_out: bool, added: bool) -> None:
+    def __init__(
+        self, *, poses: bool, speeds: bool, rates: bool, given: str | None, effort_out: bool, added: bool
+    ) -> None:
         self.poses, self.speeds, self.rates = poses, speeds, rates
         self.given = given  # view of given accelerations; "zero" for none at all
         self.effort_out, self.added = effort_out, added

@@ -10,8 +10,8 @@ import pytest
 from kernels import straight
 
 from kinode.algebra.trace import Tape
-from kinode.compile import cache, machine
-from kinode.compile.call import run
+from kinode.codegen import cache, machine
+from kinode.codegen.call import run
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_the_oldest_go_first(place):
 
 WRITER = """
 import sys
-from kinode.compile import cache
+from kinode.codegen import cache
 for k in range(200):
     cache.save("same", bytes([int(sys.argv[1])]) * 50_000)
     found = cache.load("same")

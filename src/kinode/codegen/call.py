@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.compile.machine import Machine
-from kinode.compile.program import ARGUMENTS
+from kinode.codegen.machine import Machine
+from kinode.codegen.program import ARGUMENTS
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.compile import call, kernels, machine, native
-from kinode.compile.kernels import Kernel
-from kinode.compile.machine import Machine
-from kinode.compile.rolled import is_large, make_program
+from kinode.codegen import call, kernels, machine, native
+from kinode.codegen.kernels import Kernel
+from kinode.codegen.machine import Machine
+from kinode.codegen.rolled import is_large, make_program
 from kinode.errors import ArgumentError, ModelError
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
@@ -137,7 +137,11 @@ class Dynamics:
                 z[self.topology.z_of[name]] = joint.initial_q(resolve)
         found = {"q": q, "u": u, "z": z}
         names = {c.name: c for c in self.coordinates}
-        wholes = {f"{j}.{r}": (r, s) for r, where in (("q", self.topology.q_of), ("u", self.topology.u_of)) for j, s in where.items()}
+        wholes = {
+            f"{j}.{r}": (r, s)
+            for r, where in (("q", self.topology.q_of), ("u", self.topology.u_of))
+            for j, s in where.items()
+        }
         wholes.update({f"{j}.q": ("z", s) for j, s in self.topology.z_of.items()})
         for name, value in (values or {}).items():
             if name in names:
@@ -175,8 +179,17 @@ class Dynamics:
     # -- functions ---------------------------------------------------------------------------------
     @fast("t q u")
     def acceleration(
-        self, t: Any, q: Any, u: Any, *, effort: Any = None, wrenches: Any = None, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> Array:  # fmt: skip
+        self,
+        t: Any,
+        q: Any,
+        u: Any,
+        *,
+        effort: Any = None,
+        wrenches: Any = None,
+        z: Any = None,
+        p: Any = None,
+        inputs: Any = None,
+    ) -> Array:
         """u_dot; ``effort`` adds to the model's own laws, ``wrenches`` maps a body to (force, moment) in world axes."""
         if effort is None and wrenches is None:
             return self._call("acceleration", t, q, u, z, p, inputs)
@@ -195,7 +208,9 @@ class Dynamics:
             parts.append((slice(start + 3, start + 6), self._argument(f"moment on {body}", moment, 3)))
         rows = {len(values) for _, values in parts if values.ndim == 2}
         if len(rows) > 1:
-            raise ArgumentError(f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit")
+            raise ArgumentError(
+                f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
+            )
         x = np.zeros((*rows, self.n_u + 6 * len(places)))
         for where, values in parts:
             x[..., where] = values
@@ -214,8 +229,8 @@ class Dynamics:
             rows = np.broadcast_to(np.asarray(q, dtype=float), (n, np.size(q)))
             still = np.zeros((n, n))
             columns = self.effort(t, rows, still, np.eye(n), z=z, p=p, inputs=inputs)
-            M = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
-            return 0.5 * (M + M.T)
+            M: Array = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
+            return np.asarray(0.5 * (M + M.T))
         return self._call("mass_matrix", t, q, None, z, p, inputs, shape=(n, n))
 
     @fast("t q u")
@@ -246,14 +261,16 @@ class Dynamics:
         found = self._call(Kernel("pose", (self._frame(of),)), t, q, None, z, p, inputs)
         return found[..., :9].reshape(*found.shape[:-1], 3, 3), found[..., 9:]
 
-    def jacobian(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
+    def jacobian(
+        self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> tuple[Array, Array]:
         """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
         found = self._call(Kernel("jacobian", (self._frame(of),)), t, q, None, z, p, inputs, shape=(6, self.n_u))
         return found[..., :3, :], found[..., 3:, :]
 
     def evaluate(
         self, names: str | Sequence[str], t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
-    ) -> dict[str, Array]:  # fmt: skip
+    ) -> dict[str, Array]:
         """Any quantities by name."""
         texts = (names,) if isinstance(names, str) else tuple(names)
         found = [find_quantity(self.system, name) for name in texts]
@@ -261,11 +278,23 @@ class Dynamics:
         return dict(_split(whole, found))
 
     def reactions(
-        self, t: Any, q: Any, u: Any, u_dot: Any = None, *, part: str = "total", on: str | None = None,
-        expressed_in: Any = None, about: Any = None, joints: Sequence[str] | None = None, whole: bool = False,
-        z: Any = None, p: Any = None, inputs: Any = None,
-    ) -> dict[str, Wrench]:  # fmt: skip
-        """Force and moment in every joint: by the parent side on the child, about the child's joint point, in the parent's axes.
+        self,
+        t: Any,
+        q: Any,
+        u: Any,
+        u_dot: Any = None,
+        *,
+        part: str = "total",
+        on: str | None = None,
+        expressed_in: Any = None,
+        about: Any = None,
+        joints: Sequence[str] | None = None,
+        whole: bool = False,
+        z: Any = None,
+        p: Any = None,
+        inputs: Any = None,
+    ) -> dict[str, Wrench]:
+        """Force and moment in every joint: by a on b, about the point of b's joint frame, in the axes of a's.
 
         ``part`` is total, static (applied loads alone) or kinetic (inertia alone); ``whole`` adds the effort.
         With ``u_dot`` the accelerations are those given, not those of the model.
@@ -285,13 +314,16 @@ class Dynamics:
             joint = self.system.joints[name]
             values = found[..., 6 * k : 6 * k + 6]
             result[name] = Wrench(
-                values[..., :3], values[..., 3:], on=on or joint.b.body,
-                at=f"{name}.child" if about is None else about_, frame=f"{name}.parent" if expressed_in is None else axes,
-            )  # fmt: skip
+                values[..., :3],
+                values[..., 3:],
+                on=on or joint.b.body,
+                at=f"{name}.child" if about is None else about_,
+                frame=f"{name}.parent" if expressed_in is None else axes,
+            )
         return result
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
-        """The state a time dt later, by one step of the classical Runge-Kutta method; ``kn.simulate`` controls its error."""
+        """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
         t, y = state.t, state.y
         k1 = self.rate(t, y, p=p, inputs=inputs)
         k2 = self.rate(t + dt / 2, y + dt / 2 * k1, p=p, inputs=inputs)
@@ -309,6 +341,8 @@ class Dynamics:
         kernel = Kernel(name) if isinstance(name, str) else name
         found = self._machines.get((kernel, lanes))
         if found is None:
+            if kernel.name in FORWARD and self.topology.unmoved is not None:
+                raise self.topology.unmoved
             key = f"{kernel}\n{self._fingerprint}"
             found = machine.build(key, lanes, lambda: make_program(self.topology, kernel))
             self._machines[kernel, lanes] = found
@@ -329,18 +363,30 @@ class Dynamics:
         )
 
     def _call(
-        self, name: str | Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
-        x: Any = None, shape: tuple[int, ...] | None = None,
-    ) -> Array:  # fmt: skip
+        self,
+        name: str | Kernel,
+        t: Any,
+        q: Any,
+        u: Any,
+        z: Any,
+        p: Any,
+        inputs: Any,
+        x: Any = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> Array:
         """Check the arguments and run a kernel, for one state or a batch."""
         kernel = Kernel(name) if isinstance(name, str) else name
         single = self.kernel(kernel)
+        n_x = single.sizes["x"]
         given = {
-            "t": self._argument("t", t, 1), "q": self._argument("q", q, self.n_q),
-            "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)), "z": self._argument("z", z, self.n_z, self.initial.z),
-            "p": self._vector("p", p), "inputs": self._vector("inputs", inputs),
-            "x": self._argument("u_dot" if kernel.name == "effort" else "x", x, single.sizes["x"], np.zeros(single.sizes["x"])),
-        }  # fmt: skip
+            "t": self._argument("t", t, 1),
+            "q": self._argument("q", q, self.n_q),
+            "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)),
+            "z": self._argument("z", z, self.n_z, self.initial.z),
+            "p": self._vector("p", p),
+            "inputs": self._vector("inputs", inputs),
+            "x": self._argument("u_dot" if kernel.name == "effort" else "x", x, n_x, np.zeros(n_x)),
+        }
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
@@ -402,7 +448,10 @@ class Dynamics:
         raise ArgumentError("give the place a name: body.at(..., name=...)")
 
 
-FAST = frozenset({"acceleration", "rate", "effort", "bias", "mass_matrix", "energy", "direction", "loaded_acceleration"})
+FORWARD = frozenset({"acceleration", "loaded_acceleration", "rate", "direction"})
+FAST = frozenset(
+    {"acceleration", "rate", "effort", "bias", "mass_matrix", "energy", "direction", "loaded_acceleration"}
+)
 
 
 def _split(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array]]:

@@ -14,10 +14,10 @@ from kernels import sizes, straight
 
 from kinode.algebra.scalars import sin
 from kinode.algebra.trace import Tape
-from kinode.compile import native
-from kinode.compile.call import run, run_batch
-from kinode.compile.machine import compile_program
-from kinode.compile.program import Block, Program
+from kinode.codegen import native
+from kinode.codegen.call import run, run_batch
+from kinode.codegen.machine import compile_program
+from kinode.codegen.program import Block, Program
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
 
@@ -185,8 +185,8 @@ def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):
 @pytest.mark.parametrize("lanes", (1, 4))
 @pytest.mark.parametrize("rows", (0, 1, 7, 3001))
 def test_rows_on_threads(lanes, rows, monkeypatch):
-    monkeypatch.setattr("kinode.compile.call.WORTHWHILE", 0.0)
-    monkeypatch.setattr("kinode.compile.call._processors", lambda: 3)
+    monkeypatch.setattr("kinode.codegen.call.WORTHWHILE", 0.0)
+    monkeypatch.setattr("kinode.codegen.call._processors", lambda: 3)
     machine = compile_program(make_program(), lanes)
     generator = np.random.default_rng(0)
     t, q, u = generator.normal(size=rows), generator.normal(size=(3, rows)).T, generator.normal(size=(rows, 5))[:, 1:4]

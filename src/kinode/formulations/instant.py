@@ -1,0 +1,241 @@
+"""One instant of a system, in one kind of number: its laws, coordinates, poses, velocities and loads.
+
+Takes t, q, u, z, parameters and inputs (floats, traced numbers, symbols).  Everything is computed when it
+is asked for, and once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.expressions import Expression
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.spatial import ZERO3, Pose, cross
+from kinode.formulations import recursive
+from kinode.formulations.steps import Moved, Spatial
+from kinode.geometry import WORLD, Geometry, Tree, find_node_frame
+from kinode.model.elements import Load
+from kinode.model.fields import Value
+from kinode.model.frames import Frame
+from kinode.topology import Topology
+
+EMPTY = np.empty(0)
+
+
+class Instant:
+    """The state of a system and all that follows from it.
+
+    ``effort`` adds to the model's own joint efforts (one entry for each u), ``wrenches`` to its loads
+    (body -> (force, moment) in world axes at the body's origin), ``u_dot`` replaces forward dynamics.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        t: Scalar,
+        q: Array,
+        u: Array,
+        z: Array = EMPTY,
+        p: Array = EMPTY,
+        inputs: Array = EMPTY,
+        *,
+        effort: Array | None = None,
+        wrenches: Mapping[str, tuple[Array, Array]] | None = None,
+        u_dot: Array | None = None,
+        full: bool = False,
+    ) -> None:
+        self.topology = topology
+        self.system = topology.system
+        self.tree: Tree = topology.full if full else topology.tree
+        self.t, self.q, self.u, self.z = t, q, u, z
+        self.p, self.inputs = p, inputs
+        self.extra_effort = effort
+        self.wrenches = wrenches or {}
+        self.given_u_dot = u_dot
+        self._names: dict[str, Scalar] = {"t": t}
+        self._names.update(zip(topology.parameters, p, strict=True))
+        self._names.update(zip(topology.inputs, inputs, strict=True))
+        self._quantities: dict[str, Any] = {}
+        self._frames: dict[Frame, Pose] = {}
+
+    # -- laws --------------------------------------------------------------------------------------
+    def resolve(self, value: Value) -> Scalar:
+        """A constant or a law as a number."""
+        if not isinstance(value, Expression):
+            return value
+        return value.evaluate(self.lookup, self.call)
+
+    law = resolve
+
+    def call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
+        """The value of a table."""
+        return self.system.tables[table].call(args, axes)
+
+    def lookup(self, name: str) -> Scalar:
+        """The number that a name in a law stands for."""
+        found = self._names.get(name)
+        if found is None:
+            parameter = self.system.parameters.get(name)
+            signal = self.system.signals.get(name)
+            if parameter is not None:
+                found = self.resolve(parameter.value)
+            elif signal is not None:
+                found = self.resolve(signal.law)
+            else:
+                found = self.quantity(name)
+            self._names[name] = found
+        return found
+
+    # -- coordinates -------------------------------------------------------------------------------
+    @cached_property
+    def geometry(self) -> Geometry:
+        return self.topology.geometry(self.tree, self.resolve)
+
+    def joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
+        """q, u of a joint, and u_dot where it is prescribed."""
+        known = self._joint_states.get(name)
+        if known is None:
+            known = self._joint_states[name] = self._find_joint_state(name)
+        return known
+
+    @cached_property
+    def _joint_states(self) -> dict[str, tuple[Array, Array, Array | None]]:
+        return {}
+
+    def _find_joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
+        topology, joint = self.topology, self.system.joints[name]
+        if name in topology.q_of:
+            return self.q[topology.q_of[name]], self.u[topology.u_of[name]], None
+        if joint.n_u == 0:
+            return EMPTY, EMPTY, EMPTY
+        if name in topology.couplings:
+            coupling = topology.couplings[name]
+            q, u, u_dot = self.joint_state(coupling.leader)
+            ratio, offset = self.resolve(coupling.ratio), self.resolve(coupling.offset)
+            return ratio * q + offset, ratio * u, None if u_dot is None else ratio * u_dot
+        if joint.motion is not None:
+            first = [_derivative(x) for x in self._timely(joint.motion)]
+            second = [_derivative(x) for x in first]
+            return tuple(tidy([self.resolve(x) for x in part]) for part in (joint.motion, first, second))  # type: ignore[return-value]
+        assert joint.speed is not None
+        rates = [_derivative(x) for x in self._timely(joint.speed)]
+        u, u_dot = (tidy([self.resolve(x) for x in part]) for part in (joint.speed, rates))
+        return self.z[topology.z_of[name]], u, u_dot
+
+    def _timely(self, laws: tuple[Value, ...]) -> list[Value]:
+        """Laws with their signals written out, so that they can be differentiated by t."""
+        found = list(laws)
+        while any(isinstance(x, Expression) and x.names() & self.system.signals.keys() for x in found):
+            signals = {name: signal.law for name, signal in self.system.signals.items()}
+            found = [x.substitute(signals) if isinstance(x, Expression) else x for x in found]
+        return found
+
+    @cached_property
+    def node_states(self) -> list[tuple[Array, Array, Array | None]]:
+        return [self.joint_state(node.joint.name) for node in self.tree.nodes]
+
+    # -- motion ------------------------------------------------------------------------------------
+    @cached_property
+    def moved(self) -> list[Moved]:
+        states = self.node_states
+        return recursive.move_tree(self.tree.nodes, self.geometry, [s[0] for s in states], [s[1] for s in states])
+
+    @cached_property
+    def link_poses(self) -> list[Pose]:
+        """X_WL of each link."""
+        found: list[Pose] = []
+        for node, moved, X_PF in zip(self.tree.nodes, self.moved, self.geometry.placements, strict=True):
+            step = X_PF @ moved.X
+            found.append(step if node.parent == WORLD else found[node.parent] @ step)
+        return found
+
+    @cached_property
+    def link_velocities(self) -> list[Array]:
+        return recursive.velocities(self.tree.nodes, self.geometry, self.moved, [s[1] for s in self.node_states])
+
+    def place(self, frame: Frame) -> tuple[int, Pose]:
+        """The node that carries a frame and its pose in the link."""
+        return find_node_frame(self.tree, self.geometry, frame, self.resolve)
+
+    def pose(self, frame: Frame) -> Pose:
+        """X_WF."""
+        if frame not in self._frames:
+            node, X = self.place(frame)
+            self._frames[frame] = X if node == WORLD else self.link_poses[node] @ X
+        return self._frames[frame]
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame's origin, in world axes."""
+        node, X = self.place(frame)
+        if node == WORLD:
+            return ZERO3, ZERO3
+        R, w = self.link_poses[node].R, self.moved[node].w
+        return R @ w, R @ (self.link_velocities[node] + cross(w, X.p))
+
+    # -- loads -------------------------------------------------------------------------------------
+    @cached_property
+    def gravity(self) -> Array:
+        return tidy([self.resolve(x) for x in self.system.gravity])
+
+    @cached_property
+    def base(self) -> Spatial:
+        """Acceleration of the base that stands for gravity."""
+        return ZERO3, -self.gravity
+
+    @cached_property
+    def loads(self) -> list[Spatial | None]:
+        """Moment about the link's origin and force on each link, in link axes, of elements and given wrenches."""
+        total: list[Spatial | None] = [None] * len(self.tree.nodes)
+        loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
+        loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
+        for load in loads:
+            node, X = self.place(load.on)
+            if node == WORLD:
+                continue
+            X_WL = self.link_poses[node]
+            force = X_WL.R.T @ load.force
+            arm = X.p if load.at is None else X_WL.R.T @ (load.at - X_WL.p)
+            moment = X_WL.R.T @ load.moment + cross(arm, force)
+            old = total[node]
+            total[node] = (moment, force) if old is None else (old[0] + moment, old[1] + force)
+        return total
+
+    def effort_shares(self, name: str) -> dict[str, Array]:
+        """The model's own efforts of a joint: drive (its law), spring, damping."""
+        joint = self.system.joints[name]
+        q, u, _ = self.joint_state(name)
+        zero = np.zeros(joint.n_u)
+        shares = {"drive": zero, "spring": zero, "damping": zero}
+        if joint.effort is not None:
+            shares["drive"] = tidy([self.resolve(x) for x in joint.effort])
+        if joint.stiffness is not None:
+            neutral = zero if joint.neutral is None else tidy([self.resolve(x) for x in joint.neutral])
+            shares["spring"] = -tidy([self.resolve(k) for k in joint.stiffness]) * (q - neutral)
+        if joint.damping is not None:
+            shares["damping"] = -tidy([self.resolve(d) for d in joint.damping]) * u
+        return shares
+
+    @cached_property
+    def efforts(self) -> list[Array]:
+        """Efforts that act in each node's joint; of driven joints without the drive."""
+        found = []
+        for node in self.tree.nodes:
+            name = node.joint.name
+            shares = self.effort_shares(name)
+            tau = shares["drive"] + shares["spring"] + shares["damping"]
+            if self.extra_effort is not None and name in self.topology.u_of:
+                tau = tau + self.extra_effort[self.topology.u_of[name]]
+            found.append(tau)
+        return found
+
+    def quantity(self, name: str) -> Any:
+        """A quantity by name; ``Snapshot`` knows them."""
+        raise NotImplementedError(name)
+
+
+def _derivative(value: Value) -> Value:
+    return value.derivative("t") if isinstance(value, Expression) else 0.0

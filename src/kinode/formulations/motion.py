@@ -1,0 +1,302 @@
+"""The dynamics of one instant: accelerations, mass matrix, energies, reactions.
+
+The recursive formulation does the mechanics; this class connects it to the state and its couplings.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.spatial import ZERO3, Pose, cross, dot, solve_spd
+from kinode.formulations import recursive, steps
+from kinode.formulations.instant import EMPTY, Instant
+from kinode.formulations.steps import Moved, Spatial
+from kinode.geometry import WORLD
+from kinode.model.frames import Frame
+
+
+class Motion(Instant):
+    """An instant with what follows from the equations of motion."""
+
+    def acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of a frame's origin, in world axes."""
+        node, X = self.place(frame)
+        if node == WORLD:
+            return ZERO3, ZERO3
+        R, w = self.link_poses[node].R, self.moved[node].w
+        eps, W = self.link_accelerations[node]
+        return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + self.gravity
+
+    # -- dynamics ----------------------------------------------------------------------------------
+    def spread(self, u_dot: Array) -> list[Array]:
+        """Accelerations of all node joints from those of the state: given, prescribed and coupled."""
+        found = []
+        for node, (_, _, known) in zip(self.tree.nodes, self.node_states, strict=True):
+            name, ratio = node.joint.name, 1.0
+            if known is not None:
+                found.append(known)
+                continue
+            while name in self.topology.couplings:
+                ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
+                name = self.topology.couplings[name].leader
+            found.append(ratio * u_dot[self.topology.u_of[name]])
+        return found
+
+    def collect(self, per_node: list[Array]) -> Array:
+        """Generalized forces of the state from those of the node joints: the transpose of ``spread``."""
+        total: list[Any] = [0.0] * self.topology.n_u
+        for node, (_, _, known), values in zip(self.tree.nodes, self.node_states, per_node, strict=True):
+            name, ratio = node.joint.name, 1.0
+            if known is not None:
+                continue
+            while name in self.topology.couplings:
+                ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
+                name = self.topology.couplings[name].leader
+            start = self.topology.u_of[name].start
+            for k, value in enumerate(values):
+                total[start + k] = total[start + k] + ratio * value
+        return tidy(total)
+
+    @cached_property
+    def _accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links."""
+        if self.given_u_dot is None and self.topology.unmoved is not None:
+            raise self.topology.unmoved
+        nodes, geometry, moved = self.tree.nodes, self.geometry, self.moved
+        if self.given_u_dot is not None:
+            each = self.spread(self.given_u_dot)
+            return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
+        if self.topology.couplings:
+            each = self.spread(solve_spd(self.mass_matrix, self.bias_effort))
+            return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
+        prescribed = [known for _, _, known in self.node_states]
+        return recursive.forward_dynamics(nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed)
+
+    @cached_property
+    def bias_effort(self) -> Array:
+        """Generalized forces that are left to accelerate the state: tau - h."""
+        nodes = self.tree.nodes
+        still = self.spread(np.zeros(self.topology.n_u))
+        A = recursive.accelerate_tree(nodes, self.geometry, self.moved, still, self.base)
+        wrench = recursive.inverse_dynamics(nodes, self.geometry, self.moved, A, self.loads)
+        needed = [_along(m.S, w) for m, w in zip(self.moved, wrench, strict=True)]
+        return self.collect([tau - h for tau, h in zip(self.efforts, needed, strict=True)])
+
+    @property
+    def node_accelerations(self) -> list[Array]:
+        return self._accelerations[0]
+
+    @property
+    def link_accelerations(self) -> list[Spatial]:
+        """Classical accelerations of links less gravity, in link axes."""
+        return self._accelerations[1]
+
+    @cached_property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        if self.given_u_dot is not None:
+            return self.given_u_dot
+        found: list[Any] = [0.0] * self.topology.n_u
+        for node, values in zip(self.tree.nodes, self.node_accelerations, strict=True):
+            if node.joint.name in self.topology.u_of:
+                for k, value in enumerate(values):
+                    found[self.topology.u_of[node.joint.name].start + k] = value
+        return tidy(found)
+
+    @cached_property
+    def q_dot(self) -> Array:
+        found: list[Any] = [0.0] * self.topology.n_q
+        for name, where in self.topology.q_of.items():
+            rates = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
+            for k, value in enumerate(rates):
+                found[where.start + k] = value
+        return tidy(found)
+
+    @cached_property
+    def z_dot(self) -> Array:
+        found: list[Any] = [0.0] * self.topology.n_z
+        for name, where in self.topology.z_of.items():
+            rates = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
+            for k, value in enumerate(rates):
+                found[where.start + k] = value
+        return tidy(found)
+
+    @cached_property
+    def link_wrenches(self) -> list[Spatial]:
+        """What each node's joint passes on to its link, about the link's origin, in link axes."""
+        return recursive.inverse_dynamics(
+            self.tree.nodes, self.geometry, self.moved, self.link_accelerations, self.loads
+        )
+
+    @cached_property
+    def static_wrenches(self) -> list[Spatial]:
+        """The part of the link wrenches that balances gravity and loads, without inertia [3.24]."""
+        still = [Moved(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in self.moved]
+        A = [_turned(X, self.base) for X in self.link_poses]
+        return recursive.inverse_dynamics(self.tree.nodes, self.geometry, still, A, self.loads)
+
+    def wrenches_of(self, part: str) -> list[Spatial]:
+        """Link wrenches: total, static (gravity and loads alone) or kinetic (inertia alone) [3.24-3.26]."""
+        if part == "total":
+            return self.link_wrenches
+        if part == "static":
+            return self.static_wrenches
+        pairs = zip(self.link_wrenches, self.static_wrenches, strict=True)
+        return [(total[0] - static[0], total[1] - static[1]) for total, static in pairs]
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        needed = [_along(m.S, w) for m, w in zip(self.moved, self.link_wrenches, strict=True)]
+        return self.collect([h - tau for h, tau in zip(needed, self.efforts, strict=True)])
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        n = self.topology.n_u
+        M = np.zeros((n, n), dtype=object)
+        M[:] = 0.0
+        ways = [self._state_of(node.joint.name) for node in self.tree.nodes]
+
+        def place(i: int, S: Array, j: int, F: Array) -> None:
+            if ways[i] is None or ways[j] is None:
+                return
+            (a, ratio_a), (b, ratio_b) = ways[i], ways[j]  # type: ignore[misc]
+            block = S.T @ F * (ratio_a * ratio_b)
+            for k in range(block.shape[0]):
+                for l in range(block.shape[1]):
+                    M[a + k, b + l] = M[a + k, b + l] + block[k, l]
+                    if i != j:
+                        M[b + l, a + k] = M[b + l, a + k] + block[k, l]
+
+        recursive.mass_matrix(self.tree.nodes, self.geometry, self.moved, place)
+        return M
+
+    def _state_of(self, name: str) -> tuple[int, Scalar] | None:
+        """Where in u a joint's speeds are found, and times what; None where they are prescribed."""
+        ratio: Scalar = 1.0
+        while name in self.topology.couplings:
+            ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
+            name = self.topology.couplings[name].leader
+        return (self.topology.u_of[name].start, ratio) if name in self.topology.u_of else None
+
+    # -- whole -------------------------------------------------------------------------------------
+    @cached_property
+    def sums(self) -> Array:
+        """Kinetic energy, momentum, angular momentum, first moment and mass of all bodies, 11 numbers."""
+        ground = self.geometry.ground
+        total: Array = self.link_sums + np.concatenate([np.zeros(7), ground.moment, [ground.mass]])
+        return total
+
+    @cached_property
+    def link_sums(self) -> Array:
+        """The same of the links alone, without what rests in the world."""
+        total: Array = np.zeros(11)
+        for inertia, moved, v, X in zip(
+            self.geometry.inertias, self.moved, self.link_velocities, self.link_poses, strict=True
+        ):
+            total = total + np.concatenate(steps.momentum_sums(inertia, moved.w, v, X))
+        return total
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        return self.sums[0]
+
+    @property
+    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
+        """Momentum, angular momentum about the world's origin, first moment, mass."""
+        return self.sums[1:4], self.sums[4:7], self.sums[7:10], self.sums[10]
+
+    @cached_property
+    def potential_energy(self) -> Scalar:
+        """Of gravity, joint stiffness and elements that have one; zero at the world's origin."""
+        total: Scalar = -dot(self.gravity, self.sums[7:10])
+        for joint in self.system.joints.values():
+            if joint.stiffness is not None:
+                q = self.joint_state(joint.name)[0]
+                neutral = np.zeros(joint.n_u) if joint.neutral is None else [self.resolve(x) for x in joint.neutral]
+                for k, x, x0 in zip(joint.stiffness, q, neutral, strict=True):
+                    total = total + 0.5 * self.resolve(k) * (x - x0) * (x - x0)
+        for element in self.system.elements.values():
+            total = total + element.potential(self)
+        return total
+
+    # -- reactions ---------------------------------------------------------------------------------
+    @cached_property
+    def full(self) -> Motion:
+        """The same instant with every body a node of its own."""
+        if self.tree is self.topology.full:
+            return self
+        return type(self)(
+            self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
+            effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, full=True,
+        )  # fmt: skip
+
+    @cached_property
+    def node_named(self) -> dict[str, int]:
+        return {node.joint.name: node.index for node in self.tree.nodes}
+
+    def joint_wrench(self, name: str, part: str = "total") -> tuple[Spatial, Spatial]:
+        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
+        full = self.full
+        i = full.node_named[name]
+        node, moved = full.tree.nodes[i], full.moved[i]
+        moment, force = full.wrenches_of(part)[i]
+        T = node.mechanics.effort_wrench(full.node_states[i][0], full.geometry.forms[i])
+        own = T @ _along(moved.S, (moment, force)) if node.joint.n_u else np.zeros(6)
+        C = node.joint.axis_rotation(self.resolve, self.system.nominal)
+        p_FM = moved.X.inverse().p
+        found = []
+        for m, f in ((moment, force), (moment - own[:3], force - own[3:])):
+            if node.reversed:  # the tree's child is a and its axes are F's; b takes the opposite, about its own origin
+                found.append((C @ (cross(p_FM, f) - m), C @ -f))
+            else:
+                R = C @ moved.X.R
+                found.append((R @ m, R @ f))
+        return found[0], found[1]
+
+    def reaction(
+        self, name: str, part: str = "total", *, whole: bool = False,
+        on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,
+    ) -> Spatial:  # fmt: skip
+        """Moment and force of a joint's reaction (or of all that it transmits), on a body, about a point, in axes.
+
+        Left out: on the child, about its joint point, in the parent's joint axes.
+        """
+        joint = self.system.joints[name]
+        moment, force = self.joint_wrench(name, part)[0 if whole else 1]
+        if on is not None and on == joint.a.body:
+            moment, force = -moment, -force
+        if about is None and expressed_in is None:
+            return moment, force
+        R = self.pose(self.system.find_frame(f"{name}.parent")).R
+        moment, force = R @ moment, R @ force
+        if about is not None:
+            arm = self.pose(self.system.find_frame(f"{name}.child")).p - self.pose(about).p
+            moment = moment + cross(arm, force)
+        back = (R if expressed_in is None else self.pose(expressed_in).R).T
+        return back @ moment, back @ force
+
+    def joint_effort(self, name: str) -> Array:
+        """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
+        full = self.full
+        i = full.node_named[name]
+        joint = self.system.joints[name]
+        if joint.n_u == 0:
+            return EMPTY
+        if joint.driven or name in self.topology.tied or self.given_u_dot is not None:
+            return _along(full.moved[i].S, full.link_wrenches[i])
+        return full.efforts[i]
+
+
+def _turned(X: Pose, motion: Spatial) -> Spatial:
+    """A motion without a point, from world axes to those of a link."""
+    return X.R.T @ motion[0], X.R.T @ motion[1]
+
+
+def _along(S: Array, wrench: Spatial) -> Array:
+    """S'F: the part of a wrench along a joint's freedoms."""
+    return S.T @ np.concatenate(wrench) if S.shape[1] else EMPTY
