@@ -205,15 +205,14 @@ def _load(model: Path, base: str = "fixed") -> System:
 def find_options(
     system: System, method: Method | None, step: str | None, rtol: float | None, atol: float | None, samples: int | None
 ) -> dict[str, Any]:
-    """What ``simulate`` is told: from the command line, else from the model's run section."""
+    """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
     given = {
         "method": None if method is None else method.value,
         "step": None if step is None else _time(system, "--step", step),
         "rtol": rtol, "atol": atol, "times": samples,
     }  # fmt: skip
-    found = {k: v for k, v in system.run_defaults.items() if k != "until"}
-    found |= {k: v for k, v in given.items() if v is not None}
-    if "step" in found and found.get("method") != "rk4":
+    found = {k: v for k, v in given.items() if v is not None}
+    if "step" in found and found.get("method", system.run_defaults.get("method")) != "rk4":
         found["max_step"] = found.pop("step")
     return found
 

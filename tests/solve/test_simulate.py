@@ -76,6 +76,20 @@ def test_times():
     assert one["pin.q"] == pytest.approx([1.0])
 
 
+def test_run_section_fills_in_what_is_left_out():
+    system = pendulum(q=1.0)
+    system.run_defaults = {"until": "2 s", "t0": "0.5 s", "rtol": 1e-6, "step": "20 ms", "times": [0.5, 1.0, 2.0]}
+    run = kn.simulate(system)
+    assert run.t.tolist() == [0.5, 1.0, 2.0] and run.facts["rtol"] == 1e-6
+    assert np.diff(kn.simulate(system, times=np.linspace(1.0, 2.0, 5)).t).max() == 0.25
+    assert kn.simulate(system, 1.5).t.tolist() == [0.5, 1.0]
+    more = kn.simulate(system, 3.0, start=run, times=2, rtol=1e-9)
+    assert more.t.tolist() == [2.0, 3.0] and more.facts["rtol"] == 1e-9
+    assert kn.simulate(system, method="rk4").facts["step"] == 0.02
+    with pytest.raises(kn.ArgumentError, match="until: a time in seconds is expected"):
+        kn.simulate(pendulum())
+
+
 def test_max_step():
     assert np.diff(kn.simulate(pendulum(q=1.0), 2.0, max_step=0.01).t).max() <= 0.01 * (1 + 1e-5)
 

@@ -22,32 +22,40 @@ from kinode.solve.simulate import Options, check_options, compute_motion, find_s
 
 
 def simulate(
-    model: System | Dynamics | str | os.PathLike[str], until: Any, *,
+    model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
     start: Mapping[str, Any] | State | Trajectory | None = None, t0: Any = None, times: Any = None,
-    method: str = "dopri5", step: float | None = None, rtol: float = RTOL, atol: Any = ATOL,
+    method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
     progress: bool | Callable[[float], Any] | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate a system (or a compiled one, or a file) from ``t0`` until a time, both in seconds.
 
+    What is left out is taken from the model's ``run_defaults`` (the run section of its file), else as said here.
     ``start`` replaces initial values by name, or is a State or another run, to go on from its end; ``t0`` is 0, or the
     time of that state.  ``times`` says where states are kept: a list of times, a whole number of evenly spread
     samples, or a spacing in seconds (a number with a point); left out, at the method's own steps.  ``method`` is
-    "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff" (BDF).
-    ``parameters`` and ``inputs`` replace values by name; nothing is compiled anew for that.  ``stop_when`` is a law
-    ("lower.position.y < 0"): the run ends when it becomes true, or positive.  ``progress`` shows a bar: True, False,
-    by default on a terminal after a second; or a function that is given the fraction done and may return False to stop.
+    "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff" (BDF); the
+    tolerances are ``rtol`` 1e-8 and ``atol`` 1e-10.  ``parameters`` and ``inputs`` replace values by name; nothing is
+    compiled anew for that.  ``stop_when`` is a law ("lower.position.y < 0"): the run ends when it becomes true, or
+    positive.  ``progress`` shows a bar: True, False, by default on a terminal after a second; or a function that is
+    given the fraction done and may return False to stop.
 
     Ctrl-C returns the run so far, its ``status`` "stopped".  A motion that cannot go on raises a SimulationError that
     holds the run so far.
     """
     dynamics = _dynamics(model)
-    options = check_options(method, step, rtol, atol, max_step)
+    known = dynamics.system.run_defaults
+    until = known.get("until") if until is None else until
+    if t0 is None and (start is None or isinstance(start, Mapping)):
+        t0 = known.get("t0")
+    options = _options(known, method, step, rtol, atol, max_step)
     p, given = (
         _one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs))
     )
     begin = find_start(dynamics, start, None if t0 is None else _seconds(dynamics, "t0", t0), p)
     end = _seconds(dynamics, "until", until)
+    if times is None and "times" in known:
+        times = [t for t in known["times"] if begin.t <= t <= end] or None
     began = time.perf_counter()
     with Progress(begin.t, end, progress) as bar:
         motion = compute_motion(
@@ -59,6 +67,17 @@ def simulate(
     if message is not None:
         raise SimulationError(message, run=run)
     return run
+
+
+def _options(known: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
+    """How to integrate: as the caller says, else as the model, else as usual."""
+    method = known.get("method", "dopri5") if method is None else method
+    if method == "rk4":
+        step = known.get("step") if step is None else step
+    elif max_step is None:
+        max_step = known.get("step")
+    rtol, atol = known.get("rtol", RTOL) if rtol is None else rtol, known.get("atol", ATOL) if atol is None else atol
+    return check_options(method, step, rtol, atol, max_step)
 
 
 def _facts(options: Options) -> dict[str, Any]:
