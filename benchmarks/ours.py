@@ -78,12 +78,11 @@ def final_state(path: Path, run: Any) -> Any:
 
 def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
-    from kinode.codegen.machine import choose_lanes
     from kinode.solve.batch import rk4_batch as run
     from kinode.solve.integrators import KernelSpec
 
     _, dynamics = compiled(path)
-    lanes = choose_lanes()
+    lanes = dynamics.lanes
     kernel = dynamics.kernel("rate", lanes=lanes)
     spec = KernelSpec(kernel.address, dynamics.n_q, dynamics.n_u, 0, lanes, kernel.sizes["work"])
     found = run(spec, np.hstack([q, u]), 0.0, steps * step, step, every=1, threads=2)

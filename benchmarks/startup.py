@@ -48,6 +48,7 @@ print(json.dumps([seconds, [float(x) for x in globals().get("result", [])]]))
 def fresh(body: str, cache: str, clock: str = "perf_counter") -> tuple[float, list[float]]:
     """Run the lines in a new process: the seconds they took and the result they left."""
     environment = {**os.environ, "KINODE_CACHE_DIR": cache}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code, as the peers have
     text = FRAME.format(body=body, clock=clock)
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache as remember
-from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.codegen.machine import Machine
 from kinode.codegen.program import ARGUMENTS
+from kinode.codegen.team import team
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
-WORTHWHILE = 2e-4  # seconds of work left below which other threads are not asked
+WORTHWHILE = 4e-5  # seconds of work left below which other threads are not asked
+PIECE = 2e-5  # seconds of work that a thread takes at a time
 
 _KERNEL = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -57,7 +56,7 @@ def run_batch(
     ``arguments`` maps a name to its array and to whether that has one row for each call; otherwise all rows
     share it.  Arguments that are not given are zero.  ``threads`` is at most the number of processors.
     """
-    out = np.empty((rows, machine.sizes["out"]))
+    out = _results(rows, machine.sizes["out"])
     arrays, strides = [], []
     array: np.ndarray
     for name in ARGUMENTS:
@@ -65,38 +64,76 @@ def run_batch(
         if name == "out":
             array, stride = out, size
         elif name == "work" or name not in arguments:
-            array, stride = np.zeros(size if name != "work" else 1), 0
+            array, stride = np.zeros(size) if name != "work" and size else NOTHING, 0
         else:
             array, stride = _as_rows(machine, name, rows, *arguments[name])
         arrays.append(array)
         strides.append(stride)
-    bases = (ctypes.c_void_p * len(ARGUMENTS))(*[array.ctypes.data for array in arrays])
+    bases = (ctypes.c_void_p * len(ARGUMENTS))(*[_address(array) for array in arrays])
     steps = (ctypes.c_int64 * len(ARGUMENTS))(*strides)
     driver = _BATCH(machine.batch_address)
+    base, step = ctypes.addressof(bases), ctypes.addressof(steps)
 
     def work_on(first: int, last: int) -> None:
         scratch = np.empty(machine.batch_work_size + 1)
-        driver(first, last, bases, steps, scratch.ctypes.data)
+        driver(first, last, base, step, _address(scratch))
 
-    _share(work_on, rows, machine.lanes, min(threads or _processors(), _processors()))
+    if threads is None:
+        threads = _processors()
+    if threads < 2 or _processors() < 2 or rows < 16 * machine.lanes:
+        work_on(0, rows)
+        return out
+    first = 8 * machine.lanes
+    start = time.perf_counter()
+    work_on(0, first)
+    each = (time.perf_counter() - start) / first
+    if each * (rows - first) < WORTHWHILE:
+        work_on(first, rows)
+        return out
+    crew = team()
+    if not crew.lock.acquire(blocking=False):  # another thread's batch is under way
+        work_on(first, rows)
+        return out
+    try:
+        size = machine.lanes * max(4, min(int(PIECE / each), (rows - first) // 8) // machine.lanes)
+        crew.run(machine.batch_address, range(first, rows), size, base, step, machine.batch_work_size + 1)
+    finally:
+        crew.lock.release()
     return out
 
 
-def _share(work_on: Callable[[int, int], None], rows: int, lanes: int, threads: int) -> None:
-    """Do a few rows here, and the others on several threads if there is enough left to do."""
-    first = min(rows, 8 * lanes)
-    start = time.perf_counter()
-    work_on(0, first)
-    left = (rows - first) * (time.perf_counter() - start) / max(first, 1)
-    if threads < 2 or left < WORTHWHILE:
-        work_on(first, rows)
-        return
-    groups = -(-(rows - first) // lanes)
-    cuts = [min(rows, first + lanes * (groups * k // threads)) for k in range(threads + 1)]
-    tasks = [_pool().submit(work_on, a, b) for a, b in pairwise(cuts[1:])]
-    work_on(cuts[0], cuts[1])
-    for task in tasks:
-        task.result()
+_BUFFERS: list[np.ndarray] = []
+_BUFFERS_LOCK = threading.Lock()
+REUSED = range(1 << 13, 1 << 23)  # sizes, in numbers, of results whose memory is used again
+MOST_BUFFERS = 4
+
+
+def _results(rows: int, size: int) -> np.ndarray:
+    """An array for results; a large one in memory that the caller of an earlier batch has let go.
+
+    Pages that the system has to provide anew cost more than the work of a batch.
+    """
+    count = rows * size
+    if count not in REUSED:
+        return np.empty((rows, size))
+    with _BUFFERS_LOCK:
+        for k in range(len(_BUFFERS)):
+            # two references: the list's, and the one that getrefcount holds itself
+            if count <= _BUFFERS[k].size <= 2 * count and sys.getrefcount(_BUFFERS[k]) == 2:
+                return _BUFFERS[k][:count].reshape(rows, size)
+        buffer = np.empty(count)
+        _BUFFERS.append(buffer)
+        del _BUFFERS[:-MOST_BUFFERS]
+        return buffer.reshape(rows, size)
+
+
+NOTHING = np.zeros(1)
+
+
+def _address(array: np.ndarray) -> int:
+    """Where an array starts; ``array.ctypes`` says the same and takes longer."""
+    start: int = array.__array_interface__["data"][0]
+    return start
 
 
 def _as_rows(machine: Machine, name: str, rows: int, given: np.ndarray, batched: bool) -> tuple[np.ndarray, int]:
@@ -117,14 +154,3 @@ def _as_rows(machine: Machine, name: str, rows: int, given: np.ndarray, batched:
 @remember
 def _processors() -> int:
     return os.cpu_count() or 1
-
-
-@remember
-def _pool() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(_processors(), thread_name_prefix="kinode")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

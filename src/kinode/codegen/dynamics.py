@@ -25,6 +25,7 @@ from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.topology import Coordinate, Topology, find_topology
 
+SHORT = 12  # links up to which two vectors side by side hide each other's delays; beyond, they cost compile time only
 LANES_FROM = 64  # rows from which a batch is worth code for several lanes
 
 
@@ -336,6 +337,12 @@ class Dynamics:
         return State(t + dt, y[:a], y[a:b], y[b:])
 
     # -- machine code ------------------------------------------------------------------------------
+    @property
+    def lanes(self) -> int:
+        """Rows that batches work on at once: twice the width of the machine's vectors where the code is short."""
+        lanes = machine.choose_lanes()
+        return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT else lanes
+
     def kernel(self, name: str | Kernel, lanes: int = 1) -> Machine:
         """The machine code behind a function: its address and the sizes of its arguments."""
         kernel = Kernel(name) if isinstance(name, str) else name
@@ -395,7 +402,7 @@ class Dynamics:
             out = call.run(single, given)
             return out if shape is None else out.reshape(shape)
         count = rows.pop()
-        lanes = machine.choose_lanes() if count >= LANES_FROM and kernel.name in FAST else 1
+        lanes = self.lanes if count >= LANES_FROM and kernel.name in FAST else 1
         code = single if lanes == 1 else self.kernel(kernel, lanes)
         out = call.run_batch(code, count, {k: (v, v.ndim == 2) for k, v in given.items()})
         return out if shape is None else out.reshape(count, *shape)

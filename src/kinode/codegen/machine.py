@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache as remember
+from functools import cached_property
 from typing import Any
 
 from kinode.codegen import cache, llvm, routines
@@ -40,7 +41,7 @@ class Machine:
         """Doubles that the kernel wants in ``work``."""
         return self.sizes["work"] * self.lanes
 
-    @property
+    @cached_property
     def batch_work_size(self) -> int:
         """Doubles that the batch driver wants in ``work``."""
         return llvm.batch_work(self.sizes, self.lanes)
@@ -81,6 +82,7 @@ def host() -> Host:
     return Host(binding.get_default_triple(), binding.get_host_cpu_name(), features, version)
 
 
+@remember
 def choose_lanes() -> int:
     """Lanes that pay on this host: four where vectors hold four numbers, or two with enough registers."""
     wide = host().has("avx2") or platform.machine().lower() in ("arm64", "aarch64")
