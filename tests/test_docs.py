@@ -1,13 +1,12 @@
-"""The documentation is true: every snippet and every example runs.
+"""The documentation is true: every snippet and every example runs, and what is shown as output comes out.
 
-The ``python`` blocks of a page run in order in one namespace, in an empty directory that has the examples beside it. A
-``yaml`` block that starts with ``kinode:`` is a model, and must load. What is not meant to run is marked ``text``.
+``docs/pages.py`` says how a page is run: the ``python`` blocks in order in one namespace, in an empty directory that
+has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a model, and must load.
 """
 
-import re
 import runpy
 import shutil
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,30 +14,13 @@ import pytest
 import kinode as kn
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+sys.path.insert(0, str(ROOT / "docs"))
+from pages import PAGES, Block, blocks, differ, outputs  # noqa: E402
+
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODELS = sorted((ROOT / "examples").glob("*.yaml"))
 SHORT = 0.05  # seconds of simulated time: enough to compile, start and store
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page."""
-
-    language: str
-    line: int
-    text: str
-
-
-def blocks(path: Path, language: str) -> list[Block]:
-    text = path.read_text()
-    found = []
-    for match in FENCE.finditer(text):
-        indent, kind, body = match.groups()
-        lines = [line.removeprefix(indent) for line in body.splitlines()]
-        found.append(Block(kind, text.count("\n", 0, match.start(3)) + 1, "\n".join(lines) + "\n"))
-    return [block for block in found if block.language == language]
+RUN = [page for page in PAGES if blocks(page, "python") or any(b.title == "terminal" for b in blocks(page))]
 
 
 def name(path: Path) -> str:
@@ -61,12 +43,11 @@ def workplace(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=name)
-def test_python_of_page(page, workplace):
-    space = {"__name__": "__main__"}
-    for block in blocks(page, "python"):
-        # Blank lines put the code at its line of the page, so that a traceback points there.
-        exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), space)
+@pytest.mark.parametrize("page", RUN, ids=name)
+def test_page(page, workplace):
+    for block, real in outputs(page):
+        found = differ(block.text, real)
+        assert found is None, f"{name(page)}:{block.line}: {found}\n`python docs/pages.py {name(page)}` writes it"
 
 
 @pytest.mark.parametrize(
@@ -94,5 +75,15 @@ def test_blocks_are_found(tmp_path):
     page = tmp_path / "page.md"
     python = '```python title="x"\na = 1\n```\n\n- item\n\n    ```python\n    if a:\n        b = 2\n    ```\n'
     page.write_text(f"text\n\n{python}\n```yaml\nkinode: 1\n```\n")
-    assert blocks(page, "python") == [Block("python", 4, "a = 1\n"), Block("python", 10, "if a:\n    b = 2\n")]
+    assert blocks(page, "python") == [Block("python", 4, "a = 1\n", "x"), Block("python", 10, "if a:\n    b = 2\n")]
     assert [block.line for block in models_in(page)] == [15]
+
+
+def test_wrong_output_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('```python\nprint("angle", 1.2345, 3e-9)\n```\n\n```text title="output"\nangle 1.23 7e-12\n```\n')
+    ((block, real),) = outputs(page)
+    assert differ(block.text, real) is None
+    assert "'1.23' is shown" in differ(block.text, real.replace("1.2345", "1.3"))
+    assert "words" in differ(block.text, real + "more")
+    assert differ(block.text, real.replace("angle", "angel")) is not None
