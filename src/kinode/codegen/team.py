@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import sys
 import threading
 from functools import cache as remember
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from kinode.codegen.machine import compile_text, keep, load_object
 
+PATIENCE = 1000  # looks for a member's last piece before the caller gives way, lest it keep that member from running
 LOOKS = 10_000  # looks at the board before a member goes to sleep: some 100 us
 
 TICKET, ACTIVE, NEXT, FINISHED, PIECES, DRIVER, FIRST, LAST, SIZE, BASES, STRIDES = range(11)
@@ -104,10 +106,18 @@ define void @kinode_lead(ptr %board, ptr %scratch, i64 %ticket) nounwind {{
   call void @share(ptr %board, ptr %scratch)
   br label %wait
 wait:
+  %looks = phi i64 [ 0, %0 ], [ %more, %idle ], [ 0, %give ]
   {pause}
   %done = load atomic i64, ptr %finished seq_cst, align 8
   %left = icmp slt i64 %done, %pieces
-  br i1 %left, label %wait, label %end
+  br i1 %left, label %idle, label %end
+idle:
+  %more = add i64 %looks, 1
+  %long = icmp sgt i64 %more, {PATIENCE}
+  br i1 %long, label %give, label %wait
+give:
+  {give_way}
+  br label %wait
 end:
   ret void
 }}
@@ -128,9 +138,11 @@ def _write() -> str:
         lines.append(f"%at.{name} = getelementptr i64, ptr %board, i64 {word}")
         lines.append(f"%{name} = load {kind}, ptr %at.{name}, align 8")
     pause = "call void @llvm.x86.sse2.pause()" if platform.machine().lower() in ("x86_64", "amd64") else ""
-    words = {"NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES}
-    text = _TEXT.format(arguments="\n  ".join(lines), pause=pause, **words)
-    return text + "declare void @llvm.x86.sse2.pause()\n" if pause else text
+    give_way = "" if sys.platform == "win32" else "%y = call i32 @sched_yield()"
+    words = {"PATIENCE": PATIENCE, "NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES}
+    text = _TEXT.format(arguments="\n  ".join(lines), pause=pause, give_way=give_way, **words)
+    text += "declare void @llvm.x86.sse2.pause()\n" if pause else ""
+    return text + "declare i32 @sched_yield()\n" if give_way else text
 
 
 class _Member:
