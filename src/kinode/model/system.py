@@ -140,8 +140,9 @@ class System:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        counts = f"{len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.elements)} elements"
-        return f"<System {self.name!r}: {counts}>"
+        sections = (("bodies", "body"), ("joints", "joint"), ("elements", "element"))
+        counts = ((len(self._section(many)), many, one) for many, one in sections)
+        return f"<System {self.name!r}: {', '.join(f'{n} {one if n == 1 else many}' for n, many, one in counts)}>"
 
     # -- adding ------------------------------------------------------------------------------------
     def reader(self, component: str) -> Reader:
