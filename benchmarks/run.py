@@ -1,6 +1,6 @@
 """``make bench``: run every row, print one table, and put it into the documentation.
 
-    python benchmarks/run.py                  all rows; writes docs/benchmarks.md
+    python benchmarks/run.py                  all rows; writes docs/benchmarks.md and README.md
     python benchmarks/run.py --only "UR5.*RK4"  the rows whose text matches; writes nothing
     python benchmarks/run.py --peers          the peers' figures alone; needs no kinode
 
@@ -22,7 +22,8 @@ import measure
 import simulation
 import startup
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {ROOT / "docs" / "benchmarks.md": measure.markdown, ROOT / "README.md": measure.highlights}
 
 
 def main() -> int:
@@ -43,8 +44,9 @@ def main() -> int:
         if result.trouble:
             console.print(f"{result.row.work}: {result.trouble}", style="red", markup=False)
     if chosen == rows and not options.peers:
-        measure.write_between_markers(PAGE, measure.markdown(results))
-        console.print(f"Written to {PAGE.relative_to(PAGE.parent.parent)}.")
+        for page, write in PAGES.items():
+            measure.write_between_markers(page, write(results))
+        console.print(f"Written to {' and '.join(str(page.relative_to(ROOT)) for page in PAGES)}.")
     return 1 if any(result.passed is False for result in results) else 0
 
 

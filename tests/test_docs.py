@@ -71,6 +71,31 @@ def test_example_model(model, workplace):
     assert run.t[-1] == SHORT
 
 
+def table_rows(page):
+    return [line for line in page.read_text().splitlines() if line.startswith("| ")]
+
+
+def test_every_function_and_unit_of_laws_is_listed():
+    from kinode.algebra.expressions import CONSTANTS, FUNCTIONS
+    from kinode.algebra.units import UNITS
+
+    rows = table_rows(ROOT / "docs" / "laws-and-units.md")
+    for function, record in FUNCTIONS.items():
+        note = record.note.partition(": ")[2] if record.note.startswith(f"{function}(") else record.note
+        assert any(row.startswith(f"| `{function}(") and row.endswith(f"| {note} |") for row in rows), function
+    listed = {word for row in rows for word in row.replace(",", " ").split()}
+    assert {f"`{unit}`" for unit in UNITS} - listed == {f"`{p}ohm`" for p in ("", "u", "m", "k", "M", "G")}
+    assert {f"`{constant}`" for constant in CONSTANTS} <= listed
+
+
+def test_readme_shows_rows_of_the_benchmarks():
+    all_rows = table_rows(ROOT / "docs" / "benchmarks.md")
+    shown = [row for row in table_rows(ROOT / "README.md") if not row.startswith("| work")]
+    assert len(shown) > 5
+    for row in shown:
+        assert any(other.startswith(row) for other in all_rows), row
+
+
 def test_blocks_are_found(tmp_path):
     page = tmp_path / "page.md"
     python = '```python title="x"\na = 1\n```\n\n- item\n\n    ```python\n    if a:\n        b = 2\n    ```\n'
