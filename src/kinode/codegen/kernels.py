@@ -218,7 +218,10 @@ def fingerprint(topology: Topology) -> str:
 
 def _source(cls: type) -> str:
     """The text of a plug-in's module, so that changed code is compiled anew; without text it always is."""
+    module = sys.modules.get(cls.__module__)
     try:
-        return inspect.getsource(sys.modules[cls.__module__])
-    except (OSError, TypeError, KeyError):
-        return os.urandom(16).hex()
+        if module is not None and getattr(module, "__file__", None):
+            return inspect.getsource(module)
+    except OSError:
+        pass
+    return os.urandom(16).hex()

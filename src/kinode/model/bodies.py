@@ -12,7 +12,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, Vector, choice, number, special, vector
+from kinode.model.fields import Component, Reader, Spec, Value, Vector, choice, number, record, special, vector
 from kinode.model.frames import ZERO, Frame, Resolve, check_frame_name, read_place
 from kinode.model.looks import Look, read_look
 
@@ -186,7 +186,7 @@ def inertia_matrix(entries: Any) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=object)
 
 
-@dataclass(frozen=True)
+@record
 class Body(Component):
     """A rigid body; mass, center of mass and inertia, or a shape that gives them."""
 

@@ -18,7 +18,7 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, Pose, dot
 from kinode.errors import ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, Vector, frame, law, laws, number, special
+from kinode.model.fields import Component, Reader, Spec, Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
 ELEMENTS: dict[str, type[Element]] = {}
@@ -46,7 +46,7 @@ class Load:
     at: Array | None = None  # a point in world axes, where it is not the frame's origin
 
 
-@dataclass(frozen=True)
+@record
 class Element(Component):
     """Something that loads bodies."""
 
@@ -73,7 +73,7 @@ def register_element(cls: type[Element]) -> type[Element]:
 
 
 @register_element
-@dataclass(frozen=True)
+@record
 class Spring(Element):
     """A spring and damper between two points; tension is positive when it pulls.
 
@@ -149,7 +149,7 @@ def _local(value: Value, owner: str) -> Value:
     return value.rename(lambda name: f"{owner}.{name}" if name in ("length", "rate") else name)
 
 
-@dataclass(frozen=True)
+@record
 class _Push(Element):
     """A force or moment with or without its reaction."""
 
@@ -172,7 +172,7 @@ class _Push(Element):
 
 
 @register_element
-@dataclass(frozen=True)
+@record
 class Force(_Push):
     """A force at a point, as laws; its reaction acts at the same point of space."""
 
@@ -192,7 +192,7 @@ class Force(_Push):
 
 
 @register_element
-@dataclass(frozen=True)
+@record
 class Moment(_Push):
     """A free moment on a body, as laws."""
 

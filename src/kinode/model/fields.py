@@ -13,7 +13,7 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -90,15 +90,57 @@ def special(shape: str, doc: str, default: Any = None) -> Any:
 
 
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+def record(cls: type[T]) -> type[T]:
+    """Make a class of components a frozen record.
+
+    A dataclass without generated methods: ``Component`` has them once for all, since writing and compiling
+    them for every class is a good part of the time that it takes to import kinode.
+    """
+    return dataclass(init=False, repr=False, eq=False)(cls)
+
+
+@record
 class Component:
     """Anything with a name in a system."""
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     name: str
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        fields = dataclasses.fields(self)
+        put = object.__setattr__
+        for field, value in zip((f for f in fields if not f.kw_only), values, strict=False):
+            named[field.name] = value
+        for field in fields:
+            value = named.pop(field.name, field.default)
+            if value is dataclasses.MISSING:
+                raise TypeError(f"{type(self).__name__} needs {field.name}")
+            put(self, field.name, value)
+        if named:
+            raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise dataclasses.FrozenInstanceError(f"a record is not changed: use system.change({self.name!r}, {name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"a record is not changed: {name!r} stays")
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in dataclasses.fields(self) if f.compare)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
+
+    def __repr__(self) -> str:
+        shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
     def specs(cls) -> Mapping[str, tuple[dataclasses.Field[Any], Spec]]:

@@ -33,6 +33,7 @@ from kinode.model.fields import (
     frame,
     laws_per_coordinate,
     per_coordinate,
+    record,
     special,
     vector,
 )
@@ -60,7 +61,7 @@ class Limits:
     speed: Value | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Joint(Component):
     """Connects frame a (the parent side) to frame b (the child side)."""
 
@@ -217,7 +218,7 @@ def register_joint(cls: type[Joint]) -> type[Joint]:
     return cls
 
 
-@dataclass(frozen=True)
+@record
 class AxialJoint(Joint):
     """A joint with one axis."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from kinode.algebra.spatial import (
     vector as vec,
 )
 from kinode.errors import ModelError
-from kinode.model.fields import Reader, Spec, Value, Values, number, special, vector
+from kinode.model.fields import Reader, Spec, Value, Values, number, record, special, vector
 from kinode.model.frames import Resolve, axis_vector, read_axis, read_rotation, rotation_matrix
 from kinode.model.joint import DERIVED, JOINTS, AxialJoint, Joint, Limits, register_joint
 
@@ -35,7 +34,7 @@ Z = np.array([0.0, 0.0, 1.0])
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Fixed(Joint):
     """Holds b rigidly to a."""
 
@@ -55,7 +54,7 @@ class Fixed(Joint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Revolute(AxialJoint):
     """A hinge: b turns about the axis."""
 
@@ -78,7 +77,7 @@ class Revolute(AxialJoint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Prismatic(AxialJoint):
     """A slide: b travels along the axis."""
 
@@ -100,7 +99,7 @@ class Prismatic(AxialJoint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Cylindrical(AxialJoint):
     """b travels along the axis and turns about it."""
 
@@ -123,7 +122,7 @@ class Cylindrical(AxialJoint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Screw(AxialJoint):
     """b turns about the axis and advances by ``lead`` for each turn."""
 
@@ -155,7 +154,7 @@ class Screw(AxialJoint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Universal(Joint):
     """b turns about axes[0], fixed in a, then about axes[1], fixed in b."""
 
@@ -210,7 +209,7 @@ class Universal(Joint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Spherical(Joint):
     """A ball joint; q is a unit quaternion, u the angular velocity in b's axes."""
 
@@ -243,7 +242,7 @@ class Spherical(Joint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Planar(AxialJoint):
     """b slides in the plane across the axis (x, y in a's axes) and turns about the axis."""
 
@@ -267,7 +266,7 @@ class Planar(AxialJoint):
 
 
 @register_joint
-@dataclass(frozen=True)
+@record
 class Free(Spherical):
     """No constraint; q is x, y, z in a's axes and a unit quaternion, u velocity and angular velocity in b's axes."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,12 +11,12 @@ from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.tables import Table
 from kinode.algebra.units import Dimension, parse_quantity
 from kinode.errors import LawError, ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, short, special, unknown
+from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special, unknown
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 
 
-@dataclass(frozen=True)
+@record
 class Parameter(Component):
     """A number with a name; an argument of the compiled code, so that changing it compiles nothing."""
 
@@ -28,7 +27,7 @@ class Parameter(Component):
     note: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Input(Component):
     """A number that comes from outside: a control, an FMU's input; ``value`` holds until one comes."""
 
@@ -37,7 +36,7 @@ class Input(Component):
     dimension: Dimension | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Signal(Component):
     """A named law."""
 
@@ -45,7 +44,7 @@ class Signal(Component):
     law: Value = 0.0
 
 
-@dataclass(frozen=True)
+@record
 class TableRecord(Component):
     """A table that laws can call."""
 
@@ -53,7 +52,7 @@ class TableRecord(Component):
     table: Table
 
 
-@dataclass(frozen=True)
+@record
 class Constraint(Component):
     """Ties coordinates together beyond what joints do."""
 
@@ -70,7 +69,7 @@ def register_constraint(cls: type[Constraint]) -> type[Constraint]:
 
 
 @register_constraint
-@dataclass(frozen=True)
+@record
 class Gear(Constraint):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
@@ -100,7 +99,7 @@ class Gear(Constraint):
 METHODS = ("dopri5", "dop853", "rk4", "stiff")
 
 
-@dataclass(frozen=True)
+@record
 class RunDefaults(Component):
     """How a model is simulated where the caller says nothing else."""
 

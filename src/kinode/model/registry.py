@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import TypeVar
 
 from kinode.errors import ModelError
 from kinode.model.elements import ELEMENTS, Element
-from kinode.model.fields import Component
+from kinode.model.fields import Component, record
 from kinode.model.joints import JOINTS, Joint
 from kinode.model.quantities import CONSTRAINTS, Constraint
 
@@ -18,7 +17,7 @@ C = TypeVar("C", bound=type[Component])
 def register(kind: str) -> Callable[[C], C]:
     """Make a class of joint, element or constraint known by its kind: ``@kn.register("rope")``.
 
-    The class is made a frozen dataclass, so that its fields can be declared in its body.  A kind can be
+    The class is made a frozen record, so that its fields can be declared in its body.  A kind can be
     taken once; running the same module again replaces its own class.
     """
 
@@ -35,7 +34,7 @@ def register(kind: str) -> Callable[[C], C]:
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ModelError(f"the kind {kind!r} is taken by {old.__module__}.{old.__qualname__}", component=kind)
         cls.kind = kind
-        registry[kind] = dataclasses.dataclass(frozen=True)(cls)
+        registry[kind] = record(cls)
         return cls
 
     return put
