@@ -7,8 +7,8 @@ import pytest
 
 import kinode as kn
 from kinode.views.joint_loads import compute_loads, measure
-from kinode.views.plots import common_start, plot, plot_loads
-from kinode.views.style import find_prefix, number, pretty_unit, thin, tick
+from kinode.views.plots import Line, common_start, draw_lines, make_room, plot, plot_loads
+from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
 
 
 def test_one_axes_for_each_unit_with_names_and_units(arm_run, tmp_path):
@@ -103,3 +103,21 @@ def test_words():
     assert [number(x) for x in (0.0, 0.12345, 193745.2, 1e-9, 2.5e7)] == ["0", "0.1235", "193745", "1e\u22129", "2.5e7"]
     assert tick(-0.25) == "\u22120.25" and tick(1e20) == "1e20"
     assert common_start(["a.b.x", "a.b.y"]) == "a.b." and common_start(["a.q", "b.q"]) == ""
+
+
+@pytest.mark.parametrize(("file", "words"), [("nowhere/a.png", "cannot be written"), ("a.xyz", "xyz")])
+def test_a_file_that_cannot_be_written_is_told(arm_run, tmp_path, file, words):
+    with pytest.raises(kn.Error, match=words):
+        plot(arm_run, "elbow.q", file=tmp_path / file)
+
+
+@pytest.mark.parametrize("count", [2, 4, 6])
+def test_a_small_plot_shows_all_of_its_legend(count):
+    t = np.linspace(0.0, 1.0, 5)
+    with style():
+        figure, axes = small_axes((5.0, 2.55))
+        draw_lines(axes, t, [Line(f"front_left_hip{k}.q", "rad", t) for k in range(count)])
+        make_room(axes)
+        figure.draw_without_rendering()
+        box, whole = axes.get_legend().get_window_extent(), figure.bbox
+    assert box.y1 <= whole.y1 + 1 and box.x1 <= whole.x1 + 1

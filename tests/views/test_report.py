@@ -116,3 +116,9 @@ def test_a_mechanism_that_cannot_move():
 
 def test_the_same_run_gives_the_same_report(arm_run):
     assert compose(arm_run, verify=False) == compose(arm_run, verify=False)
+
+
+def test_a_folder_that_is_a_file_is_told(arm_run, tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(kn.Error, match="taken: the report cannot be written"):
+        arm_run.report(tmp_path / "taken", verify=False)

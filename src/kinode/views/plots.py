@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Wrench
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
 from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, style, thin, tick
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WIDTH = 8.0  # inches; 800 pixels
 UNITS = {"force": "N", "moment": "N*m"}
 MANY = 6  # lines in an axes that a reader can tell apart
+LEGEND_EM = 0.95 * 9.0 / 72.0  # inches, the size of the legend's text
 WORDS = {
     "rad": "angle", "deg": "angle", "m": "length", "N": "force", "N*m": "moment", "J": "energy", "W": "power",
     "m/s": "velocity", "rad/s": "angular velocity", "deg/s": "angular velocity",
@@ -65,7 +66,7 @@ def plot(
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
         if file is not None:
-            figure.savefig(file)
+            save_figure(figure, file)
     return figure
 
 
@@ -80,8 +81,18 @@ def plot_loads(
         words = "" if part == "total" else f", {part} part"
         rows[0].set_title(f"{joint}: reaction{words}", pad=26)
         if file is not None:
-            figure.savefig(file)
+            save_figure(figure, file)
     return figure
+
+
+def save_figure(figure: Figure, file: Any) -> None:
+    """Write a figure; its ending says the format."""
+    try:
+        figure.savefig(file)
+    except OSError as error:
+        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ArgumentError(f"file: {error}") from None
 
 
 def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
@@ -144,10 +155,30 @@ def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None 
 
 
 def draw_legend(axes: Axes) -> None:
-    """A legend in one row above the axes, as far as it fits."""
-    count = len(axes.get_lines())
-    columns = min(count, 5)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+    """A legend above the axes, in one row as far as it fits."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=find_columns(axes))
+
+
+def find_columns(axes: Axes) -> int:
+    """How many entries of the legend fit beside each other, five at the most."""
+    figure: Any = axes.get_figure()
+    width = axes.get_position().width * figure.get_size_inches()[0]
+    names = [str(line.get_label()) for line in axes.get_lines()]
+    entry = (3.1 + 0.6 * max(map(len, names))) * LEGEND_EM  # handle, gaps and text as ``style.settings`` has them
+    return max(1, min(len(names), 5, int(width / entry)))
+
+
+def make_room(axes: Axes) -> None:
+    """Raise a figure of one axes by what its legend needs beyond the one row that ``small_axes`` leaves it."""
+    if axes.get_legend() is None:
+        return
+    rows = -(-len(axes.get_lines()) // find_columns(axes))
+    figure: Any = axes.get_figure()
+    width, height = figure.get_size_inches()
+    taller = height + 1.6 * LEGEND_EM * (rows - 1)
+    x, y, w, h = axes.get_position().bounds
+    figure.set_size_inches(width, taller)
+    axes.set_position((x, y * height / taller, w, h * height / taller))
 
 
 def find_peak(lines: Sequence[Line]) -> float:

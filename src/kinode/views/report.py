@@ -20,7 +20,7 @@ from kinode.errors import Error
 from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
-from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines
+from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines, make_room
 from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
 from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, small_axes, style
 
@@ -52,9 +52,12 @@ def report(
     ``joints`` is how many have their loads plotted (the most loaded ones); ``verify=False`` leaves that table out.
     """
     path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     file = path / f"{_file_name(name or run.system.name)}.html"
-    file.write_text(compose(run, title=title, verify=verify, joints=joints), encoding="utf-8")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        file.write_text(compose(run, title=title, verify=verify, joints=joints), encoding="utf-8")
+    except OSError as error:
+        raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
     return file
 
 
@@ -160,6 +163,7 @@ def _small(run: Trajectory, lines: Sequence[Line], words: str, word: str | None 
         figure, axes = small_axes(SMALL)
         draw_lines(axes, run.t, lines, word=word)
         axes.set_xlabel(label("time", "s"))
+        make_room(axes)
         return picture(figure, f"{words} over time: {', '.join(line.name for line in lines)}")
 
 
