@@ -26,14 +26,20 @@ COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 
 
-def write(program: Program, lanes: int) -> str:
-    """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``."""
-    writer = _Writer(program, lanes)
+def write(program: Program, lanes: int, pack: int = 1) -> str:
+    """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
+
+    With one lane, ``pack`` angles that are inputs have their sine and cosine computed together, as one vector.
+    """
+    writer = _Writer(program, lanes, pack if lanes == 1 else 1)
     line = writer.line
     shared = routines.names(lanes)
     parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
     pair = f"{{ {line.type}, {line.type} }}"
     parts.append(f"declare {pair} @{shared.sincos}({line.type}) nounwind")
+    if writer.pack > 1:
+        wide = routines.vector_type(pack)
+        parts.append(f"declare {{ {wide}, {wide} }} @{routines.names(pack).sincos}({wide}) nounwind")
     parts.append(f"declare double @{shared.interval}(ptr, i64, double) nounwind")
     parts.append(f"declare double @{shared.fetch}(ptr, i64, double) nounwind")
     parts.append(f"declare void @{shared.batch}(i64, i64, ptr, ptr, ptr, ptr, ptr, ptr) nounwind")
@@ -57,9 +63,10 @@ def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
 class _Writer:
     """State while one kernel is written: the lines so far, and the tables met on the way."""
 
-    def __init__(self, program: Program, lanes: int) -> None:
+    def __init__(self, program: Program, lanes: int, pack: int) -> None:
         self.program = program
         self.lanes = lanes
+        self.pack = pack
         self.line = Lines(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
@@ -176,7 +183,10 @@ class _Case:
     def write(self, stores: Iterable[Store]) -> None:
         """All loads and operations, then all stores."""
         stores = list(stores)
-        for node in needed(value for _, _, value in stores):
+        nodes = needed(value for _, _, value in stores)
+        if self.writer.pack > 1:
+            self.turn_together(nodes)
+        for node in nodes:
             if node.op != "input":
                 self.values[node.index] = self.operation(node)
         results = [self.operand(value) for _, _, value in stores]
@@ -277,6 +287,26 @@ class _Case:
             sine = line.put(f"extractvalue {kind} {pair}, 0")
             self.pairs[x] = (sine, line.put(f"extractvalue {kind} {pair}, 1"))
         return self.pairs[x][op == "cos"]
+
+    def turn_together(self, nodes: Iterable[Traced]) -> None:
+        """Sines and cosines of inputs, several at a time and before all else, while no register holds anything."""
+        turned = (node.args[0] for node in nodes if node.op in ("sin", "cos"))
+        angles = list({arg.index: arg for arg in turned if type(arg) is Traced and arg.op == "input"}.values())
+        pack, line = self.writer.pack, self.line
+        wide = routines.vector_type(pack)
+        kind = f"{{ {wide}, {wide} }}"
+        for start in range(0, len(angles), pack):
+            group = [self.operand(angle) for angle in angles[start : start + pack]]
+            if len(group) == 1:
+                continue
+            vector = "zeroinitializer"
+            for i, angle in enumerate(group):
+                vector = line.put(f"insertelement {wide} {vector}, double {angle}, i32 {i}")
+            pair = line.put(f"call {kind} @{routines.names(pack).sincos}({wide} {vector})")
+            both = [line.put(f"extractvalue {kind} {pair}, {k}") for k in (0, 1)]
+            for i, angle in enumerate(group):
+                sine, cosine = (line.put(f"extractelement {wide} {values}, i32 {i}") for values in both)
+                self.pairs[angle] = (sine, cosine)
 
     def power(self, base: str, exponent: str) -> str:
         """Power as Python has it: what overflows, or divides by zero, is plus infinity."""

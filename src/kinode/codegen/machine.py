@@ -176,12 +176,12 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
         head = json.dumps({"name": program.name, "sizes": sizes}).encode()
-        return head + b"\n" + compile_text(llvm.write(replace(program, sizes=sizes), lanes))
+        return head + b"\n" + compile_text(llvm.write(replace(program, sizes=sizes), lanes, choose_lanes()))
 
     head, _, code = keep(None if key is None else f"kernel {lanes} {key}", make).partition(b"\n")
     about = json.loads(head)
     name = about["name"]
-    shared = _provide_shared(lanes)
+    shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
     engine = load_object(code)
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
     return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared))
