@@ -186,7 +186,7 @@ def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):
 @pytest.mark.parametrize("rows", (0, 1, 7, 3001))
 def test_rows_on_threads(lanes, rows, monkeypatch):
     monkeypatch.setattr("kinode.codegen.call.WORTHWHILE", 0.0)
-    monkeypatch.setattr("kinode.codegen.call._processors", lambda: 3)
+    monkeypatch.setattr("kinode.codegen.call.processors", lambda: 3)
     machine = compile_program(make_program(), lanes)
     generator = np.random.default_rng(0)
     t, q, u = generator.normal(size=rows), generator.normal(size=(3, rows)).T, generator.normal(size=(rows, 5))[:, 1:4]

@@ -7,18 +7,16 @@ affair; what is checked here is only that no kernel reads or writes beyond an ar
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import threading
 import time
 from collections.abc import Mapping
-from functools import cache as remember
 
 import numpy as np
 
 from kinode.codegen.machine import Machine
 from kinode.codegen.program import ARGUMENTS
-from kinode.codegen.team import team
+from kinode.codegen.team import processors, team
 
 WORTHWHILE = 4e-5  # seconds of work left below which other threads are not asked
 PIECE = 2e-5  # seconds of work that a thread takes at a time
@@ -79,8 +77,8 @@ def run_batch(
         driver(first, last, base, step, _address(scratch))
 
     if threads is None:
-        threads = _processors()
-    if threads < 2 or _processors() < 2 or rows < 16 * machine.lanes:
+        threads = processors()
+    if threads < 2 or processors() < 2 or rows < 16 * machine.lanes:
         work_on(0, rows)
         return out
     first = 8 * machine.lanes
@@ -149,8 +147,3 @@ def _as_rows(machine: Machine, name: str, rows: int, given: np.ndarray, batched:
     if (size > 1 and array.strides[1] != 8) or array.strides[0] % 8 or not array.flags.aligned:
         array = np.ascontiguousarray(array)
     return array, array.strides[0] // 8
-
-
-@remember
-def _processors() -> int:
-    return os.cpu_count() or 1

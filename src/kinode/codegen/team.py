@@ -207,10 +207,18 @@ class Team:
         self.scratch_size = size
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
 @remember
 def team() -> Team:
     """The team of this process."""
-    return Team(max(1, (os.cpu_count() or 2) - 1))
+    return Team(max(1, processors() - 1))
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,7 +9,6 @@ lanes waiting for the slowest (integrators.py).
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kinode.codegen.team import processors
 from kinode.solve import records as R
 from kinode.solve.integrators import CHUNK_SECONDS, Array, Job, KernelSpec, Status, check_quaternions, count_steps
 
@@ -43,14 +43,6 @@ class BatchSolution:
     def success(self) -> bool:
         """Whether every run reached the end and is finite."""
         return self.status == "done" and bool((self.failed_component < 0).all())
-
-
-def processors() -> int:
-    """Processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
 
 
 def _argument(name: str, values: npt.ArrayLike | None, runs: int) -> tuple[Array, int]:
