@@ -2,10 +2,8 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -159,7 +157,7 @@ def test_help_teaches_by_examples(command):
     assert max(len(line) for line in done.stdout.splitlines()) <= 79
 
 
-def test_help_is_quick_and_imports_little():
+def test_help_imports_little():
     code = (
         "import sys; sys.argv = ['kinode', '--help']\n"
         "from kinode.cli import main\n"
@@ -169,22 +167,17 @@ def test_help_is_quick_and_imports_little():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    best = min(_seconds("--help") for _ in range(3))
-    assert best < 1.0  # 0.25 s on a quiet machine; tests run beside each other
-
-
-def _seconds(*args):
-    began = time.perf_counter()
-    kinode(*args)
-    return time.perf_counter() - began
 
 
 def test_version():
     assert kinode("--version").stdout.startswith("kinode ")
 
 
-@pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
-def test_a_closed_pipe_is_no_error(model):
-    command = f"{sys.executable} -m kinode.cli schema | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stderr == "" and done.stdout.startswith("{")
+def test_a_closed_pipe_is_no_error():
+    """The reader, such as head, takes a line and goes."""
+    command = [sys.executable, "-m", "kinode.cli", "schema"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "{\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0

@@ -8,10 +8,14 @@ import runpy
 import shutil
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 import kinode as kn
+from kinode.model.elements import ELEMENTS
+from kinode.model.joints import JOINTS
+from kinode.model.quantities import CONSTRAINTS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -33,11 +37,14 @@ def models_in(path: Path) -> list[Block]:
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """An empty directory with the examples in it, as a reader of the page would have."""
-    if (ROOT / "examples").is_dir():
-        shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    """An empty directory with the examples in it, as a reader of the page would have.
+
+    The kinds that a page registers are forgotten after it: other tests go over all kinds there are.
+    """
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    yield tmp_path
+    with patch.dict(JOINTS), patch.dict(ELEMENTS), patch.dict(CONSTRAINTS):
+        yield tmp_path
     from matplotlib import pyplot
 
     pyplot.close("all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import numpy as np
 import pytest
@@ -193,18 +192,3 @@ def test_the_summary_fits_a_terminal_and_says_what_matters() -> None:
     ):  # fmt: skip
         assert part in " ".join(text.split()) or part in text, part
     assert "gravity  (0, 0, 0) m/s^2  (none)" in System("empty", gravity=(0, 0, 0)).summary()
-
-
-def test_a_thousand_bodies_are_built_quickly() -> None:
-    best = 9.0
-    for _ in range(3):
-        start = time.process_time()
-        system = System("chain")
-        parent = system.world
-        for i in range(1000):
-            body = system.body(f"b{i}", mass=1.0, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
-            system.revolute(f"j{i}", parent.at(1, 0, 0), body, axis="z", q=0.1, damping=0.1)
-            parent = body
-        best = min(best, time.process_time() - start)
-    assert best < 0.6, "0.12 s where this was written; twice the 0.3 s allowed, for slow machines"
-    system.check()
