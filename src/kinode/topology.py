@@ -83,9 +83,8 @@ class Topology:
         """Whether any constant of the geometry or inertia is arithmetic with parameters."""
         if not self.system.parameters:
             return False
-        parts = [*self.system.bodies.values(), *self.system.joints.values()]
-        names = ("mass", "center_of_mass", "inertia", "shape", "frames", "a", "b", "at", "axis", "axes", "lead")
-        return any(True for part in parts for name in names for _ in find_expressions(getattr(part, name, None)))
+        parts = (*self.system.bodies.values(), *self.system.joints.values())
+        return any(True for part in parts for value in part.constants() for _ in find_expressions(value))
 
     def geometry(self, tree: Tree, resolve: Resolve) -> Geometry:
         """The constants of a tree; computed once where they hold no parameters.

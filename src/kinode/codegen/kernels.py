@@ -21,7 +21,6 @@ from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
 from kinode.formulations import power
 from kinode.formulations.snapshot import Snapshot
-from kinode.model.joints import Joint
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
@@ -192,9 +191,6 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
 }
 
 
-INITIAL = frozenset({"q", "u", "guess", "limits", "position", "rotation", "velocity", "angular_velocity"})
-
-
 def fingerprint(topology: Topology) -> str:
     """All of a model that its machine code depends on; values of parameters and initial values are not among it."""
     system = topology.system
@@ -204,8 +200,8 @@ def fingerprint(topology: Topology) -> str:
             fixed = isinstance(component, Parameter) and not isinstance(component.value, float)
             parts.append((component.name, component.section, component.value if fixed else None))
         elif component.specs():
-            skip = INITIAL if isinstance(component, Joint) else {"meshes"}
-            given = {k: v for k, v in component.given().items() if k not in skip}
+            specs = component.specs()
+            given = {k: v for k, v in component.given().items() if not specs[k][1].aside}
             parts.append((component.name, component.section, component.kind, given))
             axis = given.get("axis")
             if axis is not None and not isinstance(axis, str):  # which helper axis serves depends on the values

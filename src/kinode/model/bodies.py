@@ -198,7 +198,7 @@ class Body(Component):
     about: str = choice(("com", "origin"), "what the inertia is about", "com")
     shape: Shape | None = special("shape", "box, cylinder, sphere or rod, with mass or density")
     frames: tuple[Frame, ...] = special("frames", "named frames", ())
-    meshes: tuple[Look, ...] = special("meshes", "meshes and solids for drawing; never needed", ())
+    meshes: tuple[Look, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
     physical: bool = special("flag", "whether an inertia that no body can have is refused", True)
     system: System | None = field(default=None, compare=False, repr=False, kw_only=True)
 

@@ -35,6 +35,7 @@ class Spec:
     doc: str = ""
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
+    aside: bool = False  # no part of the equations: initial values, limits, looks
 
 
 def _declare(default: Any, spec: Spec) -> Any:
@@ -49,9 +50,11 @@ def number(dimension: str | None, doc: str, default: Any = ...) -> Any:
     return _declare(default, Spec("number", dimension, doc))
 
 
-def vector(dimension: str | None, doc: str, default: Any = ..., public: str | None = None) -> Any:
+def vector(
+    dimension: str | None, doc: str, default: Any = ..., public: str | None = None, *, aside: bool = False
+) -> Any:
     """Three numbers."""
-    return _declare(default, Spec("vector", dimension, doc, public=public))
+    return _declare(default, Spec("vector", dimension, doc, public=public, aside=aside))
 
 
 def law(dimension: str | None, doc: str, default: Any = None) -> Any:
@@ -84,11 +87,13 @@ def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
     return _declare(default, Spec("choice", None, doc, tuple(choices)))
 
 
-def special(shape: str, doc: str, default: Any = None) -> Any:
+def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:
     """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
-    return _declare(default, Spec(shape, None, doc))
+    return _declare(default, Spec(shape, None, doc, aside=aside))
 
 
+# Shapes whose values act along coordinates or over time; all others make up the geometry and inertia.
+ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate"})
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
 
@@ -158,6 +163,12 @@ class Component:
             for name, (field, _) in self.specs().items()
             if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
         }
+
+    def constants(self) -> Iterable[Any]:
+        """The values of the fields that make up geometry and inertia."""
+        for field, spec in self.specs().values():
+            if not spec.aside and spec.shape not in ACTING:
+                yield getattr(self, field.name)
 
     def expressions(self) -> Iterable[tuple[str, Expression]]:
         """Every expression in the component, with the name of its field."""

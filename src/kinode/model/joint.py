@@ -73,16 +73,16 @@ class Joint(Component):
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")
     at: tuple[Value, Value, Value] = vector("length", "the joint's point, the same in both bodies' axes", ZERO)
-    q: Values | None = special("initial", "initial coordinates, exact")
-    u: Values | None = special("initial_rate", "initial speeds, exact")
-    guess: Values | None = special("initial", "where assembly starts to look for the coordinates")
+    q: Values | None = special("initial", "initial coordinates, exact", aside=True)
+    u: Values | None = special("initial_rate", "initial speeds, exact", aside=True)
+    guess: Values | None = special("initial", "where assembly starts to look for the coordinates", aside=True)
     motion: Values | None = laws_per_coordinate("coordinate", "prescribed motion, a law of time")
     speed: Values | None = laws_per_coordinate("rate", "prescribed speed, a law of time")
     effort: Values | None = laws_per_coordinate("effort", "force or moment along the freedom, a law")
     stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
     neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
     damping: Values | None = per_coordinate("damping", "effort -damping u")
-    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force")
+    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property

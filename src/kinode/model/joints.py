@@ -277,10 +277,10 @@ class Free(Spherical):
     n_q: ClassVar[int] = 7
     quaternion: ClassVar[int | None] = 3
 
-    position: Any = vector("length", "initial position of b in a's axes", None)
-    rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", None)
-    velocity: Any = vector("velocity", "initial velocity of b in a's axes", None)
-    angular_velocity: Any = vector("angular_velocity", "initial angular velocity of b in a's axes", None)
+    position: Any = vector("length", "initial position of b in a's axes", None, aside=True)
+    rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", aside=True)
+    velocity: Any = vector("velocity", "initial velocity of b in a's axes", None, aside=True)
+    angular_velocity: Any = vector("angular_velocity", "initial angular velocity of b in a's axes", None, aside=True)
 
     @classmethod
     def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
