@@ -307,9 +307,14 @@ register_kind(Dual, _apply_dual)
 _LEVELS = itertools.count(1)
 
 
+def new_level() -> int:
+    """A level of duals of its own, so that derivatives within derivatives are told apart."""
+    return next(_LEVELS)
+
+
 def value_and_rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> tuple[Array, Array]:
     """``function(q)`` and its rate of change while q changes at ``q_dot``: exact, for every kind of number."""
-    level = next(_LEVELS)
+    level = new_level()
     duals = np.empty(len(q), dtype=object)
     for i in range(len(q)):
         still = is_number(q_dot[i]) and q_dot[i] == 0

@@ -116,6 +116,11 @@ class Motion(Instant):
                 found[where.start + k] = value
         return tidy(found)
 
+    def joint_rate(self, name: str) -> Array:
+        """Rate of a joint's coordinates."""
+        q, u, _ = self.joint_state(name)
+        return self.system.joints[name].rate_map(q, u)
+
     @cached_property
     def z_dot(self) -> Array:
         found: list[Any] = [0.0] * self.topology.n_z
@@ -159,7 +164,7 @@ class Motion(Instant):
         n = self.topology.n_u
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0
-        ways = [self._state_of(node.joint.name) for node in self.tree.nodes]
+        ways = [self.state_of(node.joint.name) for node in self.tree.nodes]
 
         def place(i: int, S: Array, j: int, F: Array) -> None:
             if ways[i] is None or ways[j] is None:
@@ -175,7 +180,7 @@ class Motion(Instant):
         recursive.mass_matrix(self.tree.nodes, self.geometry, self.moved, place)
         return M
 
-    def _state_of(self, name: str) -> tuple[int, Scalar] | None:
+    def state_of(self, name: str) -> tuple[int, Scalar] | None:
         """Where in u a joint's speeds are found, and times what; None where they are prescribed."""
         ratio: Scalar = 1.0
         while name in self.topology.couplings:
