@@ -1,9 +1,8 @@
 """The loop of the explicit Runge-Kutta methods with step control, as numba compiles it.
 
-How later parts join in: a projection onto constraints goes where `normalize` is called, at the end of a step and at
-each sample, with the last slope reused as `_finish` does; events are looked for in `advance` between `_step` and
-`_write`, where both ends of the step and its dense output are at hand. Each is one more address in ``layout``, 0
-meaning none.
+A state is projected onto its constraints at the end of a step and at each sample; the last slope is reused, which
+was taken before. How events will join in: they are looked for in `advance` between `_step` and `_write`, where both
+ends of the step and its dense output are at hand, by one more address in ``layout``, 0 meaning none.
 """
 
 # Functions that numba compiles carry no types of their own.
@@ -230,13 +229,14 @@ def _write(layout, memory, counters):
         if row >= layout[ROOM]:
             return False
         out_t[row] = t
-        out = floats(layout[AT_OUT_Y] + 8 * row * n)
+        place = layout[AT_OUT_Y] + 8 * row * n
+        out = floats(place)
         if t == memory[T_NEW]:
             for i in range(n):
                 out[i] = new[i]
         else:
             _sample(layout, memory, counters, t, out)
-        normalize(layout, out)
+        project(layout, t, place)
         counters[WRITTEN] += 1
         counters[NEXT_TIME] += 1
         if not sampled:
@@ -261,7 +261,7 @@ def _finish(layout, memory, counters):
         scale = 1.0 / length(new, quaternions[b], 1)
         for i in range(quaternions[b], quaternions[b] + 4):
             k_last[i] *= scale
-    normalize(layout, new)
+    project(layout, memory[T_NEW], layout[AT_STATE] + 8 * Y_NEW * layout[N])
     for i in range(layout[N]):
         y[i] = new[i]
         k[i] = k_last[i]

@@ -63,14 +63,15 @@ def _write_fixed(layout, memory, counters):
         if row >= layout[ROOM]:
             return False
         out_t[row] = t
-        out = floats(layout[AT_OUT_Y] + 8 * row * n)
+        place = layout[AT_OUT_Y] + 8 * row * n
+        out = floats(place)
         a = theta * theta * (3.0 - 2.0 * theta)
         b = h * theta * (1.0 - theta) * (1.0 - theta)
         c = -h * theta * theta * (1.0 - theta)
         for i in range(n):
             out[i] = (1.0 - a) * y[i] + a * new[i] + b * k1[i] + c * k_next[i]
         if theta != 1.0:
-            normalize(layout, out)
+            project(layout, t, place)
         counters[WRITTEN] += 1
         counters[NEXT_TIME] += 1
         if not sampled:
@@ -106,7 +107,7 @@ def advance_fixed(layout):
                 counters[FAILED] = first_not_finite(new, layout[N])
                 memory[FAILED_TIME] = memory[T_NEW]
                 return NOT_FINITE
-            normalize(layout, new)
+            project(layout, memory[T_NEW], layout[AT_STATE] + 8 * Y_NEW * layout[N])
             rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
             counters[PENDING] = 1
         if not _write_fixed(layout, memory, counters):
@@ -174,7 +175,7 @@ def run_groups(layout):
             bad = _fixed_step(layout, t, memory[H])
             if bad != 0:
                 _note_failures(layout, group, step + 1)
-            normalize(layout, new)
+            project(layout, t + memory[H], layout[AT_STATE] + 8 * Y_NEW * layout[N])
             for i in range(layout[N]):
                 y[i] = new[i]
             if (step + 1) % every == 0:

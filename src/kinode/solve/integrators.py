@@ -50,6 +50,8 @@ class KernelSpec:
     lanes: int = 1
     n_work: int = 0
     """Scratch numbers needed for each lane."""
+    projection: int = 0
+    """Address of a kernel that gives the state on its constraints, with as much scratch at most; 0 for none."""
 
     @property
     def n_y(self) -> int:
@@ -168,6 +170,9 @@ class Job:
         self.quaternions = np.array(quaternions, dtype=np.int64)
         self._kept: dict[int, Any] = {}
         self.layout[[R.KERNEL, R.N, R.LANES, R.QUATERNIONS]] = kernel.address, n, lanes, self.quaternions.size
+        self.projected = aligned(n)
+        self.layout[R.PROJECTION] = kernel.projection
+        self.place(R.AT_PROJECTED, self.projected)
         self.layout[[R.U_AT, R.Z_AT]] = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes
         self.place(R.AT_MEMORY, self.memory)
         self.place(R.AT_COUNTERS, self.counters)

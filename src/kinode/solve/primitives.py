@@ -127,6 +127,32 @@ def length(y, start, lanes):
 
 
 @njit
+def project(layout, t, address):
+    """Bring the state at an address onto its constraints, if there are any, and its quaternions to unit length."""
+    y = floats(address)
+    if layout[PROJECTION] != 0:
+        time = floats(layout[AT_TIME])
+        for i in range(layout[LANES]):
+            time[i] = t
+        call(
+            layout[PROJECTION],
+            layout[AT_TIME],
+            address,
+            address + 8 * layout[U_AT],
+            address + 8 * layout[Z_AT],
+            layout[AT_P],
+            layout[AT_INPUTS],
+            layout[AT_X],
+            layout[AT_WORK],
+            layout[AT_PROJECTED],
+        )
+        found = floats(layout[AT_PROJECTED])
+        for i in range(layout[N]):
+            y[i] = found[i]
+    normalize(layout, y)
+
+
+@njit
 def normalize(layout, y):
     """Bring the quaternions back to unit length."""
     quaternions, lanes = ints(layout[AT_QUATERNIONS]), layout[LANES]

@@ -19,7 +19,9 @@ N, U_AT, Z_AT, LANES, QUATERNIONS, TIMES, ROOM, LAST, STAGES, POWERS, ORDER = np
 SAMPLED, MAX_STEPS, BUDGET, ESTIMATES = np.arange(26, 30)
 # for a batch
 FIRST_GROUP, LAST_GROUP, RUNS, AT_START, ALL_P, N_P, P_STRIDE, ALL_INPUTS, N_INPUTS, INPUTS_STRIDE = np.arange(30, 40)
-EVERY, SAMPLES, AT_STOP, AT_FAILED_STEP, AT_FAILED_COMPONENT, LAYOUT_SIZE = np.arange(40, 46)
+EVERY, SAMPLES, AT_STOP, AT_FAILED_STEP, AT_FAILED_COMPONENT = np.arange(40, 45)
+# the kernel that brings a state onto its constraints (0: none), and room for what it gives
+PROJECTION, AT_PROJECTED, LAYOUT_SIZE = np.arange(45, 48)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START, MEMORY_SIZE = np.arange(12)
