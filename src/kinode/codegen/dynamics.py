@@ -19,7 +19,7 @@ from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
 from kinode.codegen.rolled import is_large, make_program
 from kinode.errors import ArgumentError, ModelError
-from kinode.model.fields import unknown
+from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -89,8 +89,10 @@ class Dynamics:
     """
 
     def __init__(self, system: System, formulation: str = "recursive") -> None:
+        if not isinstance(system, System):
+            raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         if formulation != "recursive":
-            raise ArgumentError(unknown("compile: no compiled formulation is called", formulation, ["recursive"]))
+            raise ArgumentError(f"compile: the formulation that can be compiled is 'recursive', not {formulation!r}")
         self.system = system.copy()
         self.topology: Topology = find_topology(self.system)
         if self.topology.cuts:
@@ -105,6 +107,12 @@ class Dynamics:
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.initial = self.state()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dynamics, (self.system,)  # machine code stays here: another process makes its own
+
+    def __repr__(self) -> str:
+        return f"<Dynamics of {self.system.name!r}: {self.n_q} q, {self.n_u} u, {self.n_z} z>"
 
     # -- state -------------------------------------------------------------------------------------
     @property
@@ -128,6 +136,8 @@ class Dynamics:
         """The initial state with some coordinates replaced by name: ``state({"elbow.q": 0.3})``."""
         if isinstance(values, State):
             return values
+        if values is not None and not isinstance(values, Mapping):
+            raise ArgumentError(f"state: values by name are expected, such as {{'elbow.q': 0.3}}, not {short(values)}")
         resolve = self._resolver(p)
         q, u, z = np.zeros(self.n_q), np.zeros(self.n_u), np.zeros(self.n_z)
         for name, joint in self.system.joints.items():
@@ -200,10 +210,17 @@ class Dynamics:
         """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
         parts = [(slice(0, self.n_u), self._argument("effort", effort, self.n_u, np.zeros(self.n_u)))]
         places = {body: self.n_u + 6 * i for i, body in enumerate(self.system.bodies)}
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise ArgumentError(f"wrenches: {{body: (force, moment)}} is expected, not {short(wrenches)}")
         for body, wrench in (wrenches or {}).items():
             if body not in places:
                 raise ArgumentError(unknown("wrenches: no body is called", body, places))
-            force, moment = (wrench.force, wrench.moment) if isinstance(wrench, Wrench) else wrench
+            try:
+                force, moment = (wrench.force, wrench.moment) if isinstance(wrench, Wrench) else wrench
+            except (TypeError, ValueError):
+                raise ArgumentError(
+                    f"wrenches: {body} takes (force, moment) of three numbers each, not {short(wrench)}"
+                ) from None
             start = places[body]
             parts.append((slice(start, start + 3), self._argument(f"force on {body}", force, 3)))
             parts.append((slice(start + 3, start + 6), self._argument(f"moment on {body}", moment, 3)))
@@ -289,7 +306,7 @@ class Dynamics:
         on: str | None = None,
         expressed_in: Any = None,
         about: Any = None,
-        joints: Sequence[str] | None = None,
+        joints: str | Sequence[str] | None = None,
         whole: bool = False,
         z: Any = None,
         p: Any = None,
@@ -298,14 +315,13 @@ class Dynamics:
         """Force and moment in every joint: by a on b, about the point of b's joint frame, in the axes of a's.
 
         ``part`` is total, static (applied loads alone) or kinetic (inertia alone); ``whole`` adds the effort.
-        With ``u_dot`` the accelerations are those given, not those of the model.
+        ``on`` is a body: what acts on it, in the joints that it has.  With ``u_dot`` the accelerations are those given,
+        not those of the model.
         """
         if part not in ("total", "static", "kinetic"):
             raise ArgumentError(f"part: total, static or kinetic, not {part!r}")
-        names = tuple(self.system.joints) if joints is None else tuple(joints)
-        for name in names:
-            if name not in self.system.joints:
-                raise ArgumentError(unknown("no joint is called", name, self.system.joints))
+        on = None if on is None else str(getattr(on, "name", on))
+        names = self._joints_on(on, joints)
         about_, axes = ("-" if x is None else self._frame(x) for x in (about, expressed_in))
         options = (part, "whole" if whole else "reaction", on or "-", about_, axes, *names)
         kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", options)
@@ -322,6 +338,23 @@ class Dynamics:
                 frame=f"{name}.parent" if expressed_in is None else axes,
             )
         return result
+
+    def _joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
+        """The joints whose reactions are asked for; of all joints, those of the body ``on``."""
+        known = self.system.joints
+        names = tuple(known) if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
+        for name in names:
+            if name not in known:
+                raise ArgumentError(unknown("no joint is called", name, known))
+        if on is None:
+            return names
+        if on != "world" and on not in self.system.bodies:
+            raise ArgumentError(unknown("on: no body is called", on, self.system.bodies))
+        found = tuple(name for name in names if on in (known[name].a.body, known[name].b.body))
+        if joints is not None and found != names:
+            joint = known[next(name for name in names if name not in found)]
+            raise ArgumentError(f"on: {joint.name} joins {joint.a.body} and {joint.b.body}, not {on}")
+        return found
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
@@ -392,7 +425,9 @@ class Dynamics:
             "z": self._argument("z", z, self.n_z, self.initial.z),
             "p": self._vector("p", p),
             "inputs": self._vector("inputs", inputs),
-            "x": self._argument("u_dot" if kernel.name == "effort" else "x", x, n_x, np.zeros(n_x)),
+            "x": self._argument(
+                "u_dot" if kernel.name in ("effort", "reactions_of_motion") else "x", x, n_x, np.zeros(n_x)
+            ),
         }
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
