@@ -247,7 +247,7 @@ def test_a_motion_that_runs_away():
     (1.0, {"rtol": 0.0}, "rtol: a positive number"),
     (1.0, {"atol": -1.0}, "atol: a positive number"),
     (1.0, {"atol": [1e-6] * 3}, "atol: expected one number or 2"),
-    (1.0, {"method": "rk5"}, "method: there is no 'rk5'; did you mean rk4"),
+    (1.0, {"method": "rk5"}, "method: there is no 'rk5'; the methods are dopri5"),
     (1.0, {"method": "rk4"}, 'step: method "rk4" needs'),
     (1.0, {"step": 0.1}, "step: .dopri5. chooses its steps itself"),
     (1.0, {"max_step": 0}, "max_step: a positive number"),
@@ -259,6 +259,10 @@ def test_a_motion_that_runs_away():
     (1.0, {"stop_when": "pin.x > 0"}, "pin has no quantity 'x'"),
     (1.0, {"stop_when": "bob.position"}, "stop_when: bob.position has several parts"),
     (1.0, {"stop_when": "2 > 1"}, "never changes"),
+    (1.0, {"stop_when": lambda t: t}, "stop_when: a law in text is expected"),
+    (1.0, {"times": 10**12}, "times: 1e[+]12 are more than memory holds"),
+    (1.0, {"times": 1e-12}, "times: 1e[+]12 are more than memory holds"),
+    (1.0, {"atol": {"pin.q": 1e-6}}, "atol: a number, or one for each state"),
 ])  # fmt: skip
 def test_wrong_arguments(until, options, words):
     with pytest.raises(kn.Error, match=words):
@@ -300,3 +304,23 @@ def test_control_c_returns_the_run(options):
     code = INTERRUPTED.format(folder=os.path.dirname(__file__), options=options)
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert found.stdout.split() == ["stopped", "True", "True", "True"], found.stderr
+
+
+def test_parameters_that_no_body_can_have():
+    system = kn.System("bob")
+    bob = system.body("bob", mass=system.parameter("m", "1 kg"), com=(0, 0, -1))
+    system.revolute("pin", system.world, bob, axis="y")
+    assert kn.simulate(system, 0.1, parameters={"m": 2.0}).status == "done"
+    with pytest.raises(kn.ModelError, match=r"bob\.mass: must not be negative, and is -1"):
+        kn.simulate(system, 0.1, parameters={"m": -1.0})
+
+
+@pytest.mark.parametrize(("place", "error"), [((0, 0, 0), kn.ModelError), ((0, 0, -1), kn.SimulationError)])
+def test_a_spring_whose_ends_meet(place, error):
+    """At the pin they always do; at the bob where the run starts."""
+    system = kn.System("bob")
+    bob = system.body("bob", mass=1.0, com=(0, 0, -1))
+    system.revolute("pin", system.world, bob, axis="y")
+    system.spring("band", bob.at(*place), system.world.at(*place), stiffness=100, free_length=0.2)
+    with pytest.raises(error, match="band: its ends meet"):
+        kn.simulate(system, 0.1)

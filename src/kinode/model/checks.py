@@ -9,6 +9,7 @@ from kinode.algebra.expressions import Expression, locate
 from kinode.errors import LawError, ModelError
 from kinode.model.elements import Element, Spring
 from kinode.model.fields import find_expressions, unknown
+from kinode.model.frames import Resolve
 from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.quantities import Signal
@@ -22,13 +23,18 @@ LOCAL = frozenset({"length", "rate"})  # the names that a spring's tension law h
 def check_system(system: System) -> None:
     """Bodies are possible and joined, constraints and laws refer to what exists."""
     system.parameter_values()
-    for body in system.bodies.values():
-        if any(True for _ in body.expressions()):
-            body.check(system.nominal)
+    check_bodies(system, system.nominal)
     for constraint in system.constraints.values():
         constraint.check(system)
     check_laws(system)
     check_joined(system)
+
+
+def check_bodies(system: System, resolve: Resolve) -> None:
+    """Mass properties that depend on parameters are possible at the values that ``resolve`` gives them."""
+    for body in system.bodies.values():
+        if any(True for _ in body.expressions()):
+            body.check(resolve)
 
 
 def check_joined(system: System) -> None:

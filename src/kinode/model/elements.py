@@ -107,6 +107,8 @@ class Spring(Element):
         """Unit vector from a to b, length, rate of length."""
         line = scene.pose(self.b).p - scene.pose(self.a).p
         length = sqrt(dot(line, line))
+        if isinstance(length, float) and length == 0.0:
+            raise ModelError("its ends meet, so that it has no direction to pull in", component=self.name)
         unit = line * (1.0 / length)
         rate = dot(unit, scene.velocity(self.b)[1] - scene.velocity(self.a)[1])
         return unit, length, rate

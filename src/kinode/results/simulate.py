@@ -13,6 +13,7 @@ from typing import Any
 from kinode.codegen.dynamics import Dynamics, State
 from kinode.codegen.dynamics import compile as compile_system
 from kinode.errors import ArgumentError, SimulationError
+from kinode.model.checks import check_bodies
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
 from kinode.solve.failures import describe_failure
@@ -52,6 +53,8 @@ def simulate(
     p, given = (
         _one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs))
     )
+    if parameters is not None:
+        check_bodies(dynamics.system, dynamics._resolver(p))
     begin = find_start(dynamics, start, None if t0 is None else _seconds(dynamics, "t0", t0), p)
     end = _seconds(dynamics, "until", until)
     if times is None and "times" in known:

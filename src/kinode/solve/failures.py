@@ -111,4 +111,14 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
                 return f"{place} cannot be found: {error}"
             if not math.isfinite(float(value)):
                 return f"{place}, {law.text()}, is {float(value):g}"
+    return _blame_element(dynamics, snapshot)
+
+
+def _blame_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:
+    """An element that cannot act, such as a spring whose ends meet."""
+    for element in dynamics.system.elements.values():
+        try:
+            element.wrenches(snapshot)
+        except (Error, ArithmeticError) as error:
+            return str(error)
     return None

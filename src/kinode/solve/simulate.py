@@ -18,13 +18,13 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics, State
 from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, Error
-from kinode.model.fields import unknown
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
 from kinode.solve.stiff import integrate_stiff, normalized
 
 METHODS = ("dopri5", "dop853", "rk4", "stiff")
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
+MOST_TIMES = 10**9
 
 OnProgress = Callable[[float], bool]
 Status = Literal["done", "condition", "stopped", "failed"]
@@ -66,8 +66,12 @@ class Motion:
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
     """The options of the method as plain numbers; what cannot work is said in words."""
     if method not in METHODS:
-        raise ArgumentError(unknown("method: there is no", str(method), METHODS))
-    relative, absolute = _positive("rtol", rtol), np.asarray(atol, dtype=float)
+        raise ArgumentError(f"method: there is no {method!r}; the methods are {', '.join(METHODS)}")
+    relative = _positive("rtol", rtol)
+    try:
+        absolute = np.asarray(atol, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"atol: a number, or one for each state, is expected, not {atol!r}") from None
     if not np.isfinite(absolute).all() or not (absolute > 0).all():
         raise ArgumentError(f"atol: a positive number is expected, not {atol!r}")
     if not 1e-15 <= relative < 1.0:
@@ -127,10 +131,13 @@ def find_times(times: Any, t0: float, until: float) -> Array | None:
     if isinstance(times, int | np.integer):
         if times < 2:
             raise ArgumentError(f"times: at least 2 samples are needed, not {times}; a spacing in seconds has a point")
+        _check_count(int(times))
         return np.linspace(t0, until, int(times))
     if isinstance(times, float):
         gap = _positive("times", times)
-        found: Array = np.minimum(t0 + gap * np.arange(math.floor((until - t0) / gap * (1 + 1e-12)) + 1), until)
+        count = (until - t0) / gap * (1 + 1e-12)
+        _check_count(count)
+        found: Array = np.minimum(t0 + gap * np.arange(math.floor(count) + 1), until)
         return found
     try:
         array = np.array(times, dtype=float)
@@ -145,6 +152,11 @@ def find_times(times: Any, t0: float, until: float) -> Array | None:
             f"times: from {t0:g} to {until:g} s are simulated, {array[0]:g} to {array[-1]:g} are asked for"
         )
     return array
+
+
+def _check_count(count: float) -> None:
+    if count > MOST_TIMES:
+        raise ArgumentError(f"times: {count:.3g} are more than memory holds; at most {MOST_TIMES:.0e} can be kept")
 
 
 class Solver:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics, State
 from kinode.codegen.kernels import Kernel
 from kinode.errors import ArgumentError
+from kinode.model.fields import short
 from kinode.model.names import find_quantity
 from kinode.solve.integrators import Solution
 from kinode.solve.simulate import Motion, Solver, to_motion
@@ -31,9 +33,12 @@ Hit = tuple[float, Array]
 class Condition:
     """A law that is met where it is positive; a comparison is turned into the difference of its sides."""
 
-    def __init__(self, dynamics: Dynamics, text: str) -> None:
+    def __init__(self, dynamics: Dynamics, text: Any) -> None:
         tables = {name: len(table.axes) for name, table in dynamics.system.tables.items()}
-        law = parse(str(text), tables)
+        text = text.text() if isinstance(text, Expression) else text
+        if not isinstance(text, str):
+            raise ArgumentError(f"stop_when: a law in text is expected, such as 'elbow.q > 1', not {short(text)}")
+        law = parse(text, tables)
         if not isinstance(law, Expression):
             raise ArgumentError(f"stop_when: {text!r} never changes")
         for name in sorted(law.names()):
@@ -41,7 +46,7 @@ class Condition:
                 raise ArgumentError(f"stop_when: {name} has several parts; name one")
         if law.op in ("less", "less_equal"):
             law = law.args[1] - law.args[0]
-        self.dynamics, self.text = dynamics, str(text)
+        self.dynamics, self.text = dynamics, text
         self.kernel = Kernel("law", (law.text() if isinstance(law, Expression) else repr(law),))
 
     def __call__(self, t: Array, y: Array, p: Array, inputs: Array) -> Array:
