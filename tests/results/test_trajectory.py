@@ -1,5 +1,7 @@
 """What a run answers: names, units, shapes, loads against formulas, motion seen from moving frames."""
 
+import pickle
+
 import numpy as np
 import pytest
 from run_models import arm, pendulum
@@ -63,6 +65,18 @@ def test_an_unknown_name_gets_a_proposal(run):
         run["elbo.q"]
     with pytest.raises(kn.ArgumentError, match="name of a quantity"):
         run[3]
+
+
+def test_one_name_or_many(run):
+    (values,) = run.evaluate("elbow.q").values()
+    assert np.array_equal(values, run["elbow.q"])
+    assert len(repr(run.audit)) < 1000  # no array in it, however long the run
+
+
+def test_a_run_goes_to_another_process(run):
+    again = pickle.loads(pickle.dumps(run))
+    assert np.array_equal(again["elbow.reaction.force"], run["elbow.reaction.force"])
+    assert (again.status, again.facts) == (run.status, run.facts)
 
 
 def test_results_cannot_be_changed(run):

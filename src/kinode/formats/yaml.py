@@ -62,6 +62,8 @@ def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool 
 def save(system: System, path: str | os.PathLike[str]) -> None:
     """Write a system to a file, from which it loads as an equal one."""
     file = Path(path)
+    if file.suffix.lower() in (".urdf", ".xml"):
+        raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
     text = dumps(system)
     try:
         file.write_text(text, encoding="utf-8")

@@ -282,8 +282,23 @@ class Reader:
     def law(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         """A law; its names are checked once the whole system is known."""
         if callable(raw) and not isinstance(raw, Expression):
-            raw = raw(self._symbols())
+            raw = self._call(raw, field)
         return self._value(raw, dimension, field)
+
+    def _call(self, function: Callable[[Any], Any], field: str) -> Any:
+        """What a law written as a Python function gives for symbols."""
+        hint = "it is given symbols s, once: s.t, s['elbow.q'], for kn.sin, kn.where and so on"
+        symbols = self._symbols()
+        try:
+            found = function(symbols)
+        except ModelError as error:
+            raise error.located(component=self.component, field=field) from None
+        except Exception as error:  # whatever a user's function may raise
+            message = f"the law's function fails with {type(error).__name__}: {error}; {hint}"
+            raise LawError(message, component=self.component, field=field) from error
+        if found is symbols:
+            raise LawError(f"the law's function returns no number; {hint}", component=self.component, field=field)
+        return found
 
     def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         if isinstance(raw, Expression):

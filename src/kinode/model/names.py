@@ -199,6 +199,8 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led:
     if rest == "power":
         return make("power", (), "", "power", "acceleration")
     known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
+    if not rest:
+        raise LawError(f"{joint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
     position = min(len(joint.name) + 1, len(text) - 1)
     raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=position)
 

@@ -14,7 +14,7 @@ practice a sharp one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +42,7 @@ class Audit:
     energy_start: float
     energy_end: float
     work: dict[str, float]
-    defects: Array
+    defects: Array = field(repr=False)
     scale: float
     uncertainty: float
 

@@ -124,9 +124,9 @@ class Trajectory:
     def __iter__(self) -> Iterator[str]:
         raise TypeError('a run is not a sequence: ask for a quantity, run["elbow.q"], or for run.names()')
 
-    def evaluate(self, names: Iterable[str]) -> dict[str, Array]:
+    def evaluate(self, names: str | Iterable[str]) -> dict[str, Array]:
         """Several quantities at once, which compiles less than one after the other."""
-        wanted = list(names)
+        wanted = [names] if isinstance(names, str) else list(names)
         for name in wanted:
             if not isinstance(name, str):
                 raise ArgumentError(f"the name of a quantity is expected, not {name!r}")

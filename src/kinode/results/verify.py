@@ -22,6 +22,7 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
+from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.results.identities import IDENTITIES
 from kinode.topology import Topology, find_topology
@@ -90,6 +91,8 @@ def verify(
 
     ``states`` is how many random states to try, or a list of states with t, q, u, z.
     """
+    if not isinstance(system, System):
+        raise ArgumentError(f"verify: a System is expected, not {short(system)}; kn.load reads one from a file")
     topology = find_topology(system)
     rng = np.random.default_rng(seed)
     tried = find_states(topology, states, rng)
@@ -149,9 +152,13 @@ def find_states(topology: Topology, states: int | Sequence[Any] | None, rng: np.
     if states is None:
         states = 5 if topology.n_u * len(system.bodies) < 300 else 1
     if isinstance(states, int):
+        if states < 1:
+            raise ArgumentError(f"states: at least one is needed, not {states}")
         length = find_length(topology)
         drawn = [random_state(topology, rng, length) for _ in range(states)]
         return [Numbers(t, q, u, z, p, inputs) for t, q, u, z in drawn]
+    if isinstance(states, str) or not all(hasattr(s, part) for s in states for part in "tquz"):
+        raise ArgumentError("states: how many, or a list of states with t, q, u, z, is expected")
     arrays = [[np.asarray(x, dtype=float) for x in (s.q, s.u, s.z)] for s in states]
     return [Numbers(float(s.t), q, u, z, p, inputs) for s, (q, u, z) in zip(states, arrays, strict=True)]
 
