@@ -55,7 +55,7 @@ class Coordinate:
     index: int
     role: str  # q, u, z
     joint: str
-    kind: str  # angle, length, quaternion
+    kind: str  # angle, length, dimensionless (of quaternions)
 
 
 @dataclass(eq=False)
@@ -91,13 +91,16 @@ class Topology:
 
         Where only motion is asked for (the tree with welded bodies) inertias are regrouped.
         """
-        if self.parameterized:
-            found = compute_geometry(self.system, tree, resolve)
-            return regroup(tree, found) if tree is self.tree else found
-        if id(tree) not in self._plain:
-            found = compute_geometry(self.system, tree, resolve)
-            self._plain[id(tree)] = regroup(tree, found) if tree is self.tree else found
-        return self._plain[id(tree)]
+        kept = self._plain.get(id(tree))
+        return self._keep(tree, compute_geometry(self.system, tree, resolve)) if kept is None else kept
+
+    def _keep(self, tree: Tree, found: Geometry) -> Geometry:
+        """The constants as ``geometry`` gives them; kept where they hold no parameters."""
+        if tree is self.tree:
+            found = regroup(tree, found)
+        if not self.parameterized:
+            self._plain[id(tree)] = found
+        return found
 
     @cached_property
     def tied(self) -> frozenset[str]:
@@ -195,17 +198,6 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
             way[other] = (joint, body)
             children[body].append((joint, other))
             queue.append(other)
-    lost = [name for name in system.bodies if name not in way]
-    if lost:
-        alone = [name for name in lost if not at[name]]
-        if alone:
-            raise ModelError(
-                "is not joined to anything; join it, or let it move freely with a free joint", component=alone[0]
-            )
-        raise ModelError(
-            f"{', '.join(lost)}: joined to each other but not to the world; add a joint to it (free, if it flies)",
-            component=lost[0],
-        )
     steps: list[tuple[Joint, str, str]] = []
     stack = [(joint, "world", other) for joint, other in reversed(children["world"])]
     while stack:
@@ -282,8 +274,7 @@ def _find_unmoved(topology: Topology) -> ModelError | None:
     """
     system, nodes = topology.system, topology.tree.nodes
     geometry = compute_geometry(system, topology.tree, system.nominal)
-    if not topology.parameterized:
-        topology._plain[id(topology.tree)] = regroup(topology.tree, geometry)  # what ``geometry`` would compute again
+    topology._keep(topology.tree, geometry)
     heavy = [False] * len(nodes)  # whether anything beyond the link has inertia
     for node in reversed(nodes):
         i, inertia = node.index, geometry.inertias[node.index]

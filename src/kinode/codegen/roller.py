@@ -16,18 +16,15 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.expressions import Expression
-from kinode.algebra.scalars import Array, Scalar, is_number
+from kinode.algebra.scalars import Array, is_number
 from kinode.algebra.trace import Tape
 from kinode.codegen import kernels
 from kinode.codegen.kernels import Kernel
-from kinode.codegen.program import Block, Program
+from kinode.codegen.program import Block, Program, Store
 from kinode.codegen.rolled import RolledSnapshot, Sweeper, pack_numbers
 from kinode.codegen.sweeps import Laid, Pass, Plan, lay_out
-from kinode.formulations.snapshot import Snapshot
 from kinode.geometry import Tree
 from kinode.topology import Topology
-
-Store = tuple[str, int, Scalar]
 
 
 class Memory:
@@ -75,8 +72,7 @@ class TreeLoops:
                 at = self.tau_at.setdefault(node.index, -1)
                 if at < 0:
                     at = self.tau_at[node.index] = memory.take(node.joint.n_u)
-                shares = snapshot.effort_shares(node.joint.name)
-                values = shares["drive"] + shares["spring"] + shares["damping"]
+                values = snapshot.own_effort(node.joint.name)
                 stores += [("work", at + k, value) for k, value in enumerate(values)]
         if self.roller.topology.system.elements or snapshot.wrenches:
             for i, load in enumerate(snapshot.loads):
@@ -142,7 +138,6 @@ class Roller:
         self.base_at = self._place_base()
         self.loops = TreeLoops(self, topology.tree)
         self.full_loops = TreeLoops(self, topology.full)
-        self._full: Snapshot | None = None
 
     def _place_driven(self) -> None:
         for name, joint in self.topology.system.joints.items():

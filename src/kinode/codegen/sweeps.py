@@ -19,7 +19,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, apply, is_number
 from kinode.algebra.trace import Tape, Traced, needed
-from kinode.codegen.program import Block
+from kinode.codegen.program import Block, Store
 
 Values = dict[str, Array]
 Roots = Callable[[str, Tape], Array]
@@ -59,9 +59,7 @@ class Plan:
     mechanics: Sequence[Any]
     numbers: Sequence[Array]  # floats, or traced numbers of the prelude
     flags: Sequence[tuple[Any, ...]]
-    views: Mapping[
-        str, tuple[str, np.ndarray]
-    ]  # arrays that passes read or write besides, with an offset for each node
+    views: Mapping[str, tuple[str, np.ndarray]]  # other arrays that passes use, with an offset for each node
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ class _Case:
         self.computed: list[int] = []
         numbers = self._numbers(plan, pattern, tape)
         link = Link(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
-        outputs: list[list[tuple[str, int, Scalar]]] = []
+        outputs: list[list[Store]] = []
         for k, sweep in enumerate(passes):
             read = self._reads(sweep, k, tape, roots, is_root, is_leaf)
             gives, out = sweep.run(link, read)
@@ -236,7 +234,7 @@ class _Case:
         return read
 
 
-def _cut(outputs: list[list[tuple[str, int, Scalar]]]) -> tuple[list[list[tuple[str, int, Scalar]]], int]:
+def _cut(outputs: list[list[Store]]) -> tuple[list[list[Store]], int]:
     """Split a tape by passes: what a pass computes and a later one needs is stored in the link's row."""
     stage: dict[int, int] = {}
     for node in needed(value for stores in outputs for _, _, value in stores):
@@ -246,7 +244,7 @@ def _cut(outputs: list[list[tuple[str, int, Scalar]]]) -> tuple[list[list[tuple[
             stage[node.index] = max((stage[a.index] for a in node.args if type(a) is Traced), default=-1)
     _place_free(outputs, stage)
     kept: dict[int, int] = {}
-    result: list[list[tuple[str, int, Scalar]]] = [[] for _ in outputs]
+    result: list[list[Store]] = [[] for _ in outputs]
     for k in reversed(range(len(outputs))):
         wanted = list(outputs[k]) + [("own", slot, node) for node, slot in _at_stage(kept, stage, outputs, k)]
         tape = Tape()
@@ -257,7 +255,7 @@ def _cut(outputs: list[list[tuple[str, int, Scalar]]]) -> tuple[list[list[tuple[
     return result, len(kept)
 
 
-def _place_free(outputs: list[list[tuple[str, int, Scalar]]], stage: dict[int, int]) -> None:
+def _place_free(outputs: list[list[Store]], stage: dict[int, int]) -> None:
     """What depends on tables and state alone is computed by the first pass that wants it."""
     first: dict[int, int] = {}
     for k in reversed(range(len(outputs))):
@@ -273,7 +271,7 @@ def _place_free(outputs: list[list[tuple[str, int, Scalar]]], stage: dict[int, i
 
 
 def _at_stage(
-    kept: dict[int, int], stage: dict[int, int], outputs: list[list[tuple[str, int, Scalar]]], k: int
+    kept: dict[int, int], stage: dict[int, int], outputs: list[list[Store]], k: int
 ) -> list[tuple[Traced, int]]:
     if not kept:
         return []

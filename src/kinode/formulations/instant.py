@@ -219,14 +219,19 @@ class Instant:
             shares["damping"] = -tidy([self.resolve(d) for d in joint.damping]) * u
         return shares
 
+    def own_effort(self, name: str) -> Array:
+        """The model's own efforts of a joint, all together."""
+        shares = self.effort_shares(name)
+        total: Array = shares["drive"] + shares["spring"] + shares["damping"]
+        return total
+
     @cached_property
     def efforts(self) -> list[Array]:
         """Efforts that act in each node's joint; of driven joints without the drive."""
         found = []
         for node in self.tree.nodes:
             name = node.joint.name
-            shares = self.effort_shares(name)
-            tau = shares["drive"] + shares["spring"] + shares["damping"]
+            tau = self.own_effort(name)
             if self.extra_effort is not None and name in self.topology.u_of:
                 tau = tau + self.extra_effort[self.topology.u_of[name]]
             found.append(tau)

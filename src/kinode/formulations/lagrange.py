@@ -62,21 +62,8 @@ class Motion(NamedTuple):
 class Energies(Snapshot):
     """One instant of a system as Lagrange sees it: poses, and what follows from differentiating them."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        t: Scalar,
-        q: Array,
-        u: Array,
-        z: Array = EMPTY,
-        p: Array = EMPTY,
-        inputs: Array = EMPTY,
-        *,
-        effort: Array | None = None,
-        wrenches: Mapping[str, tuple[Array, Array]] | None = None,
-        u_dot: Array | None = None,
-    ) -> None:
-        super().__init__(topology, t, q, u, z, p, inputs, effort=effort, wrenches=wrenches, u_dot=u_dot, full=True)
+    def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
+        super().__init__(topology, t, q, u, *more, **given, full=True)
         self._constants = {name: value for name, value in self._names.items() if name != "t"}
 
     # -- the configuration x = (t, q, z) -------------------------------------------------------------
@@ -323,9 +310,7 @@ class Energies(Snapshot):
         return q, rate(partial(self.coordinates, name), self.x, self.x_dot), None
 
     def joint_effort(self, name: str) -> Array:
-        shares = self.effort_shares(name)
-        total: Array = shares["drive"] + shares["spring"] + shares["damping"]
-        return total
+        return self.own_effort(name)
 
     @cached_property
     def kinetic_energy(self) -> Scalar:
@@ -345,18 +330,3 @@ class Energies(Snapshot):
             P, mass, first = P + momentum, mass + limb.mass, first + limb.mass * place
             L = L + cross(place, momentum) + X.R @ (limb.J @ motion.w)
         return P, L, first, mass
-
-
-def accelerations(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
-    """u_dot, from A u_dot + D = Q."""
-    return Energies(topology, t, q, u, z, p, inputs).u_dot
-
-
-def mass_matrix(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
-    """A, the Hessian of the kinetic energy by the speeds."""
-    return Energies(topology, t, q, u, z, p, inputs).mass_matrix
-
-
-def bias(topology: Topology, t: Any, q: Array, u: Array, z: Array, p: Array, inputs: Array) -> Array:
-    """D - Q: the efforts that hold the system at u_dot = 0, beyond the model's own."""
-    return -Energies(topology, t, q, u, z, p, inputs).bias_effort

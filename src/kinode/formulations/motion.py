@@ -36,29 +36,24 @@ class Motion(Instant):
         """Accelerations of all node joints from those of the state: given, prescribed and coupled."""
         found = []
         for node, (_, _, known) in zip(self.tree.nodes, self.node_states, strict=True):
-            name, ratio = node.joint.name, 1.0
-            if known is not None:
+            way = self.state_of(node.joint.name)
+            if way is None:
+                assert known is not None
                 found.append(known)
-                continue
-            while name in self.topology.couplings:
-                ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
-                name = self.topology.couplings[name].leader
-            found.append(ratio * u_dot[self.topology.u_of[name]])
+            else:
+                start, ratio = way
+                found.append(ratio * u_dot[start : start + node.joint.n_u])
         return found
 
     def collect(self, per_node: list[Array]) -> Array:
         """Generalized forces of the state from those of the node joints: the transpose of ``spread``."""
         total: list[Any] = [0.0] * self.topology.n_u
-        for node, (_, _, known), values in zip(self.tree.nodes, self.node_states, per_node, strict=True):
-            name, ratio = node.joint.name, 1.0
-            if known is not None:
-                continue
-            while name in self.topology.couplings:
-                ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
-                name = self.topology.couplings[name].leader
-            start = self.topology.u_of[name].start
-            for k, value in enumerate(values):
-                total[start + k] = total[start + k] + ratio * value
+        for node, values in zip(self.tree.nodes, per_node, strict=True):
+            way = self.state_of(node.joint.name)
+            if way is not None:
+                start, ratio = way
+                for k, value in enumerate(values):
+                    total[start + k] = total[start + k] + ratio * value
         return tidy(total)
 
     @cached_property
@@ -103,18 +98,12 @@ class Motion(Instant):
         found: list[Any] = [0.0] * self.topology.n_u
         for node, values in zip(self.tree.nodes, self.node_accelerations, strict=True):
             if node.joint.name in self.topology.u_of:
-                for k, value in enumerate(values):
-                    found[self.topology.u_of[node.joint.name].start + k] = value
+                found[self.topology.u_of[node.joint.name]] = values
         return tidy(found)
 
     @cached_property
     def q_dot(self) -> Array:
-        found: list[Any] = [0.0] * self.topology.n_q
-        for name, where in self.topology.q_of.items():
-            rates = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
-            for k, value in enumerate(rates):
-                found[where.start + k] = value
-        return tidy(found)
+        return self._rates(self.topology.q_of, self.topology.n_q)
 
     def joint_rate(self, name: str) -> Array:
         """Rate of a joint's coordinates."""
@@ -123,11 +112,13 @@ class Motion(Instant):
 
     @cached_property
     def z_dot(self) -> Array:
-        found: list[Any] = [0.0] * self.topology.n_z
-        for name, where in self.topology.z_of.items():
-            rates = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
-            for k, value in enumerate(rates):
-                found[where.start + k] = value
+        return self._rates(self.topology.z_of, self.topology.n_z)
+
+    def _rates(self, places: dict[str, slice], size: int) -> Array:
+        """Rates of the coordinates of joints, each in its place."""
+        found: list[Any] = [0.0] * size
+        for name, where in places.items():
+            found[where] = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
         return tidy(found)
 
     @cached_property

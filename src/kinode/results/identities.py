@@ -75,11 +75,11 @@ def find_powers(snapshot: Snapshot) -> Powers:
         full.tree.nodes, full.node_states, (m.S for m in full.moved), full.link_wrenches, strict=True
     ):
         if node.joint.n_u:
-            shares = snapshot.effort_shares(node.joint.name)
-            own = shares["drive"] + shares["spring"] + shares["damping"]
-            total = own if known is None else S.T @ np.concatenate(wrench)
-            springs = springs + dot(shares["spring"], u)
-            efforts = efforts + dot(total - shares["spring"], u)
+            name = node.joint.name
+            total = snapshot.own_effort(name) if known is None else S.T @ np.concatenate(wrench)
+            spring = snapshot.effort_shares(name)["spring"]
+            springs = springs + dot(spring, u)
+            efforts = efforts + dot(total - spring, u)
     gravity = dot(snapshot.gravity, snapshot.momenta[0])
     return Powers(float(gravity), float(elements), float(efforts), float(springs))
 
