@@ -21,6 +21,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations.lagrange import Energies
+from kinode.formulations.newton_euler import Closed, NewtonEuler
 from kinode.formulations.snapshot import EMPTY, Snapshot
 from kinode.topology import Topology
 
@@ -83,6 +84,17 @@ def small_tree(topology: Topology) -> str | None:
     return tree_only(topology)
 
 
+MOST_BODIES = 300
+
+
+def few_bodies(topology: Topology) -> str | None:
+    """The same for one that solves dense equations of all bodies at once."""
+    count = len(topology.system.bodies)
+    if count > MOST_BODIES:
+        return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
+    return tree_only(topology)
+
+
 _READ: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
     "mass_matrix": lambda s: s.mass_matrix,
@@ -115,3 +127,21 @@ register_formulation(Formulation("recursive", frozenset(OUTPUTS), tree_only, _fr
 # Its inverse dynamics is M u_dot + bias by definition: nothing that the two would not tell.
 _OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions"}
 register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
+
+
+def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+    n = numbers
+    snapshot = Closed(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+    free = NewtonEuler(snapshot)
+    found: dict[str, Any] = {}
+    if "u_dot" in wanted:
+        found["u_dot"] = free.u_dot
+    if "reactions" in wanted:
+        found["reactions"] = {name: free.reaction(name) for name in free.holds}
+    if "effort" in wanted:
+        found["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
+    return found
+
+
+_OF_BODIES = frozenset({"u_dot", "effort", "reactions"})
+register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))

@@ -1,0 +1,380 @@
+"""Newton and Euler: absolute coordinates, every joint a constraint, multipliers eliminated [SPEC 5.1].
+
+Every body has a velocity of its own, v = [w; V] in its axes about its origin, and every joint is a set of rows of
+L'v = (given rates).  With the body equations M v_dot = -Omega v + Q + L lam [4.1] (matrices [U.3]-[U.5], angular part
+first), B1 = L'M^-1 L and B2 = L'M^-1,
+
+    lam = B1^-1 (B3 v - B2 Q),    B3 v = L'M^-1 Omega v - L_dot'v      [4.9]
+
+The rows of a joint are the directions of its reaction, N with N'S = 0, where S is its motion subspace: a wrench N lam
+on b about M is the reaction, and nothing has to be collected along a tree.  A driven joint has its freedoms T as rows
+too (T'S = 1), whose multipliers are the drive's effort; a gear is one row across two joints.  Joints that close loops
+(``topology.cuts``) are rows like all others, given a state in which they close.
+
+Nothing of the recursion's dynamics is used; poses and velocities of bodies, laws and loads are the snapshot's.
+Where rows depend on each other (redundant constraints) the multipliers of least norm are given, moments being divided
+by a length of the model; ``is_unique`` tells which reactions do not depend on that choice.
+
+It works with plain numbers only (complements and ranks are decisions of plain numbers) and with dense matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.expressions import Expression
+from kinode.algebra.scalars import Array, rate
+from kinode.algebra.spatial import Pose, RigidInertia, skew
+from kinode.errors import ModelError
+from kinode.formulations.snapshot import Snapshot
+from kinode.model.frames import Frame
+from kinode.model.joints import Joint
+from kinode.model.system import joint_frame
+
+RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
+UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
+
+
+def plain(values: Any) -> Array:
+    """An array of plain numbers."""
+    return np.asarray(values, dtype=float)
+
+
+class Closed(Snapshot):
+    """A snapshot whose loop-closing joints have coordinates too: those of the pose in which they find themselves."""
+
+    def _find_joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
+        if all(cut.joint.name != name for cut in self.topology.cuts):
+            return super()._find_joint_state(name)
+        joint = self.system.joints[name]
+        form = joint.form(self.resolve)
+        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), np.zeros(3))
+        F, M = (joint_frame(joint, side) for side in ("parent", "child"))
+        X_WF, X_WM = self.pose(F) @ C, self.pose(M) @ C
+        X = X_WF.inverse() @ X_WM
+        q = joint.solve_coordinates(Pose(plain(X.R), plain(X.p)), form)
+        (w_F, v_F), (w_M, v_M) = self.velocity(F), self.velocity(M)
+        R, arm = plain(X_WM.R), plain(X_WM.p - X_WF.p)
+        relative = np.concatenate([R.T @ plain(w_M - w_F), R.T @ plain(v_M - v_F - np.cross(plain(w_F), arm))])
+        return q, plain(joint.effort_wrench(q, form)).T @ relative, self._prescribed(joint)
+
+    def _prescribed(self, joint: Joint) -> Array | None:
+        """u_dot of a driven joint, from its law."""
+        laws = self._timely(joint.motion or joint.speed or ())
+        for _ in range(2 if joint.motion else 1):
+            laws = [law.derivative("t") if isinstance(law, Expression) else 0.0 for law in laws]
+        return plain([self.resolve(law) for law in laws]) if joint.driven else None
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A body alone: its mass matrix, its velocity v = [w; V] and what acts on it but for the joints' reactions."""
+
+    M: Array
+    v: Array
+    wrench: Array  # -Omega v + Q
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """A joint between two bodies: V_rel = J_b v_b - J_a v_a = S u, in M's canonical axes at M."""
+
+    joint: Joint
+    J_a: Array
+    J_b: Array
+    turning: Array  # J_a_dot v_a
+    S_dot_u: Array
+    N: Array  # directions of the reaction, scaled so that the multipliers are forces
+    T: Array  # wrench of unit efforts
+    R: Array  # from M's canonical axes to the given ones of F
+
+    @property
+    def bias(self) -> Array:
+        """What J_b v_b_dot - J_a v_a_dot is when u_dot is zero."""
+        total: Array = self.turning + self.S_dot_u
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Constraint rows of one origin: L'v_dot = gamma."""
+
+    L: Array
+    gamma: Array
+
+
+class NewtonEuler:
+    """The equations of one instant in absolute coordinates.
+
+    ``u_dot`` prescribes the accelerations of the state: its rows' multipliers are then the efforts that it needs.
+    """
+
+    def __init__(self, snapshot: Snapshot, u_dot: Array | None = None) -> None:
+        self.snapshot = snapshot
+        self.topology, self.system = snapshot.topology, snapshot.system
+        self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
+        self.given = u_dot
+
+    # -- bodies ------------------------------------------------------------------------------------
+    @cached_property
+    def length(self) -> float:
+        """A length of the model: the largest arm of a joint or mass center, 1 without any."""
+        arms = [frame.pose(self.system.nominal).p for j in self.system.joints.values() for frame in _sides(j)]
+        arms += [plain([self.system.nominal(x) for x in body.center()]) for body in self.system.bodies.values()]
+        return max(float(abs(plain(arm)).max()) for arm in arms) or 1.0
+
+    @cached_property
+    def links(self) -> dict[str, Link]:
+        loads = self.loads
+        return {name: self._link(name, loads[name]) for name in self.bodies}
+
+    def _link(self, name: str, load: Array) -> Link:
+        s = self.snapshot
+        inertia = self.system.bodies[name].rigid_inertia(s.resolve)
+        R = plain(s.pose(Frame(name)).R)
+        w, V = (R.T @ plain(x) for x in s.velocity(Frame(name)))
+        M, Omega = body_matrices(inertia, w)
+        v = np.concatenate([w, V])
+        g = R.T @ plain(s.gravity)
+        weight = np.concatenate([np.cross(plain(inertia.moment), g), float(inertia.mass) * g])  # [4.5]
+        return Link(M, v, weight + load - Omega @ v)
+
+    @cached_property
+    def loads(self) -> dict[str, Array]:
+        """Moment about the origin and force on each body, in its axes: of elements, given wrenches, joint efforts."""
+        s = self.snapshot
+        total = {name: np.zeros(6) for name in self.bodies}
+
+        def add(body: str, at: Array, force: Array, moment: Array) -> None:
+            if body in total:
+                X = s.pose(Frame(body))
+                R, arm = plain(X.R), plain(at) - plain(X.p)
+                total[body] += np.concatenate([R.T @ (moment + np.cross(arm, force)), R.T @ force])
+
+        for element in self.system.elements.values():
+            for load in element.wrenches(s):
+                at = s.pose(load.on).p if load.at is None else load.at
+                add(load.on.body, at, plain(load.force), plain(load.moment))
+        for body, (force, moment) in s.wrenches.items():
+            add(body, s.pose(Frame(body)).p, plain(force), plain(moment))
+        for name, hold in self.holds.items():
+            if hold.joint.n_u:
+                each = self._columns(hold, hold.T) @ self._own_effort(name)
+                for body, k in self.bodies.items():
+                    total[body] += each[k : k + 6]
+        return total
+
+    def _own_effort(self, name: str) -> Array:
+        """The model's own efforts of a joint and what is added to them."""
+        s = self.snapshot
+        tau = plain(sum(s.effort_shares(name).values()))
+        added = s.extra_effort is not None and name in self.topology.u_of
+        return tau + plain(s.extra_effort)[self.topology.u_of[name]] if added else tau
+
+    # -- joints ------------------------------------------------------------------------------------
+    @cached_property
+    def holds(self) -> dict[str, Hold]:
+        return {name: self._hold(joint) for name, joint in self.system.joints.items()}
+
+    def _hold(self, joint: Joint) -> Hold:
+        s = self.snapshot
+        q, u, _ = s.joint_state(joint.name)
+        form = joint.form(s.resolve)
+        C = plain(joint.axis_rotation(s.resolve, self.system.nominal))
+        F, M = _sides(joint)
+        X_F, X_M = s.pose(F), s.pose(M)
+        R_WM, p_WM = plain(X_M.R) @ C, plain(X_M.p)
+        (J_a, V_a), (J_b, V_b) = (self._seen(body, R_WM, p_WM) for body in (joint.a.body, joint.b.body))
+        (w_a, v_a), (w_r, v_r) = np.split(V_a, 2), np.split(V_b - V_a, 2)
+        # What a does, seen in axes that turn with w_r at a point that moves with v_r, both relative to a.
+        turning = np.concatenate([np.cross(w_a, w_r), np.cross(v_a, w_r) + np.cross(w_a, v_r)])
+        S = plain(joint.motion_subspace(q, form)).reshape(6, joint.n_u)
+        S_dot_u = np.zeros(6)
+        if joint.n_u:
+            S_dot_u = plain(rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u)))
+        T = plain(joint.effort_wrench(q, form)).reshape(6, joint.n_u)
+        return Hold(joint, J_a, J_b, turning, S_dot_u, complement(S, self.length), T, plain(X_F.R).T @ R_WM)
+
+    def _seen(self, body: str, R_WM: Array, p_WM: Array) -> tuple[Array, Array]:
+        """J with J v = [w; v] of a body's point at M, in M's axes; and J v."""
+        if body not in self.bodies:
+            return np.zeros((6, 6)), np.zeros(6)
+        s = self.snapshot
+        X = s.pose(Frame(body))
+        R = R_WM.T @ plain(X.R)
+        arm = plain(X.R).T @ (p_WM - plain(X.p))
+        J = np.block([[R, np.zeros((3, 3))], [-R @ plain(skew(arm)), R]])
+        w, v = (plain(x) for x in s.velocity(Frame(body)))
+        return J, np.concatenate([R_WM.T @ w, R_WM.T @ (v + np.cross(w, p_WM - plain(X.p)))])
+
+    # -- constraints -------------------------------------------------------------------------------
+    @cached_property
+    def rows(self) -> dict[str, Rows]:
+        """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``."""
+        found: dict[str, Rows] = {}
+        for name, hold in self.holds.items():
+            found[name] = Rows(self._columns(hold, hold.N), hold.N.T @ hold.bias)
+            wanted = self._wanted(name)
+            if wanted is not None and hold.joint.n_u:
+                found[f"{name}.drive"] = Rows(self._columns(hold, hold.T), wanted + hold.T.T @ hold.bias)
+        for name, coupling in self.topology.couplings.items():
+            one, two = self.holds[name], self.holds[coupling.leader]
+            ratio = float(self.snapshot.resolve(coupling.ratio))
+            L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
+            found[f"{name}.gear"] = Rows(L, one.T.T @ one.bias - ratio * (two.T.T @ two.bias))
+        return found
+
+    def _wanted(self, name: str) -> Array | None:
+        """The acceleration that is prescribed along a joint's freedoms."""
+        if self.given is not None and name in self.topology.u_of:
+            return plain(self.given)[self.topology.u_of[name]]
+        if name in self.topology.couplings or not self.system.joints[name].n_u:
+            return None
+        known = self.snapshot.joint_state(name)[2]
+        return None if known is None else plain(known)
+
+    def _columns(self, hold: Hold, directions: Array) -> Array:
+        """What unit wrenches on b about M, with their opposites on a, are to all bodies."""
+        L = np.zeros((6 * len(self.bodies), directions.shape[1]))
+        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
+            if body in self.bodies:
+                k = self.bodies[body]
+                L[k : k + 6] += sign * (J.T @ directions)
+        return L
+
+    # -- solution ----------------------------------------------------------------------------------
+    @cached_property
+    def _solution(self) -> tuple[Array, Array, Array]:
+        """Multipliers, accelerations of all bodies, and the multipliers that no motion can tell (null space of L).
+
+        M is taken as M + L W L', which changes neither: L'v_dot = gamma adds the known L W gamma to the right-hand
+        side, and so W gamma to lam.  It is positive definite for bodies without mass or inertia of their own too,
+        and better conditioned for all.  B1 = A'A with A = C^-1 L, M = C C', is solved by the singular values of A.
+        """
+        links = self.links
+        M = np.zeros((6 * len(links), 6 * len(links)))
+        for name, k in self.bodies.items():
+            M[k : k + 6, k : k + 6] = links[name].M
+        f = np.concatenate([link.wrench for link in links.values()])
+        L = np.column_stack([rows.L for rows in self.rows.values()])
+        gamma = np.concatenate([rows.gamma for rows in self.rows.values()])
+        W = self._weights(L, M)
+        try:
+            C = np.linalg.cholesky(M + (L * W) @ L.T)
+        except np.linalg.LinAlgError:
+            message = "a freedom moves nothing that has inertia: its acceleration would be infinite"
+            raise self.topology.unmoved or ModelError(message, component=self.system.name) from None
+        A, y = np.linalg.solve(C, L), np.linalg.solve(C, f)
+        U, s, Vt = np.linalg.svd(A)
+        rank = int(np.sum(s > RANK * s.max(initial=0.0)))
+        V, N, s = Vt[:rank].T, Vt[rank:].T, s[:rank]
+        lam = V @ ((V.T @ gamma / s - U[:, :rank].T @ y) / s)
+        v_dot = np.linalg.solve(C.T, y + A @ lam)
+        lam = lam - W * gamma
+        return lam - N @ (N.T @ lam), v_dot, N
+
+    def _weights(self, L: Array, M: Array) -> Array:
+        """One mass for each row: the mean of those that it acts on, so that neither side of a row is drowned."""
+        mass = np.repeat(M.diagonal().reshape(-1, 6)[:, 3], 6)
+        touched = (L != 0.0).astype(float)
+        found: Array = mass @ touched / np.maximum(touched.sum(axis=0), 1.0)
+        return np.where(found > 0.0, found, mass.mean() or 1.0)
+
+    @cached_property
+    def _places(self) -> dict[str, slice]:
+        found, start = {}, 0
+        for name, rows in self.rows.items():
+            found[name] = slice(start, start + rows.L.shape[1])
+            start += rows.L.shape[1]
+        return found
+
+    def multipliers(self, origin: str) -> Array:
+        """The multipliers of the rows of one origin (see ``rows``)."""
+        return self._solution[0][self._places[origin]]
+
+    @property
+    def redundancy(self) -> int:
+        """How many rows depend on others."""
+        return int(self._solution[2].shape[1])
+
+    def is_unique(self, name: str) -> Array:
+        """For moment x, y, z and force x, y, z of a joint's reaction: whether it follows from the motion alone."""
+        hold = self.holds[name]
+        share = hold.N @ self._solution[2][self._places[name]]
+        moment, force = hold.R @ share[:3] / self.length, hold.R @ share[3:]
+        size: Array = np.linalg.norm(np.vstack([moment, force]), axis=1)
+        return size < UNIQUE
+
+    def acceleration(self, body: str) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of a body's origin, in world axes [U.5]."""
+        k = self.bodies[body]
+        R = plain(self.snapshot.pose(Frame(body)).R)
+        (w, V), (eps, V_dot) = np.split(self.links[body].v, 2), np.split(self._solution[1][k : k + 6], 2)
+        return R @ eps, R @ (V_dot + np.cross(w, V))
+
+    def joint_acceleration(self, name: str) -> Array:
+        """u_dot of a joint, from the relative acceleration of its bodies."""
+        hold, v_dot = self.holds[name], self._solution[1]
+        relative = -hold.bias
+        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
+            if body in self.bodies:
+                relative = relative + sign * (J @ v_dot[self.bodies[body] :][:6])
+        found: Array = hold.T.T @ relative
+        return found
+
+    @cached_property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        found = np.zeros(self.topology.n_u)
+        for name, where in self.topology.u_of.items():
+            found[where] = self.joint_acceleration(name)
+        return found
+
+    @cached_property
+    def effort(self) -> Array:
+        """What has to be added to the model's own efforts for the given accelerations."""
+        found = np.zeros(self.topology.n_u)
+        for name, where in self.topology.u_of.items():
+            found[where] = self.multipliers(f"{name}.drive")
+        return found
+
+    def joint_effort(self, name: str) -> Array:
+        """What acts along a joint's freedoms: its own efforts, its drive and what gears pass on."""
+        total = self._own_effort(name)
+        for origin in (f"{name}.drive", f"{name}.gear"):
+            if origin in self.rows:
+                total = total + self.multipliers(origin)
+        for follower, coupling in self.topology.couplings.items():
+            if coupling.leader == name:
+                ratio = float(self.snapshot.resolve(coupling.ratio))
+                total = total - ratio * self.multipliers(f"{follower}.gear")
+        return total
+
+    def reaction(self, name: str) -> tuple[Array, Array]:
+        """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
+        hold = self.holds[name]
+        wrench = hold.N @ self.multipliers(name)
+        return hold.R @ wrench[:3], hold.R @ wrench[3:]
+
+
+def body_matrices(inertia: RigidInertia, w: Array) -> tuple[Array, Array]:
+    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] [U.3]-[U.5]."""
+    m, S, J, W = float(inertia.mass), plain(skew(plain(inertia.moment))), plain(inertia.J), plain(skew(w))
+    M = np.block([[J, S], [-S, m * np.eye(3)]])
+    return M, np.block([[W @ J, S @ W], [-W @ S, m * W]])
+
+
+def complement(S: Array, length: float) -> Array:
+    """N with N'S = 0: the wrenches [moment; force] that do no work along S, orthonormal once moments are divided."""
+    scale = np.repeat([length, 1.0], 3)[:, None]
+    U, _, _ = np.linalg.svd(scale * S) if S.shape[1] else (np.eye(6), None, None)
+    N: Array = scale * U[:, S.shape[1] :]
+    return N
+
+
+def _sides(joint: Joint) -> tuple[Frame, Frame]:
+    return joint_frame(joint, "parent"), joint_frame(joint, "child")
