@@ -8,7 +8,6 @@ moving frames in relative.py, files in files.py, the energy audit in audit.py.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -237,11 +236,15 @@ class Trajectory:
 
     def plot(self, *names: str, **options: Any) -> Any:
         """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.plot``."""
-        return _view("plots", "plot")(self, *names, **options)
+        from kinode.views.plots import plot
+
+        return plot(self, *names, **options)
 
     def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
         """One HTML file with summary, plots, loads and audit, in a folder; see ``kinode.views.report.report``."""
-        return _view("report", "report")(self, folder, **options)
+        from kinode.views.report import report
+
+        return report(self, folder, **options)
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -268,8 +271,3 @@ class Trajectory:
         from kinode.results.files import to_csv
 
         to_csv(self, path, names)
-
-
-def _view(module: str, name: str) -> Any:
-    """A function of the layer above, which is found by name when it is asked for: nothing here depends on it."""
-    return getattr(importlib.import_module(f"kinode.views.{module}"), name)
