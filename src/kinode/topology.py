@@ -76,6 +76,7 @@ class Topology:
     n_u: int = 0
     n_z: int = 0
     unmoved: ModelError | None = None  # why forward dynamics is impossible
+    rows: tuple[int, ...] | None = None  # constraint rows that are used, of all; None: all
     _plain: dict[int, Geometry] = field(default_factory=dict)
 
     @cached_property

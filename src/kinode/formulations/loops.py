@@ -216,7 +216,12 @@ def _column(
 
 
 def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:
-    """u_dot and lam of M u_dot = f + G' lam, G u_dot = gamma, by L D L' without pivoting.
+    """u_dot and lam of M u_dot = f + G' lam, G u_dot = gamma."""
+    return saddle_solver(M, G)(f, gamma)
+
+
+def saddle_solver(M: Array, G: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
+    """Solves for any right-hand sides with one factorization, by L D L' without pivoting.
 
     Each multiplier is eliminated after the coordinates that its row touches, so that its pivot is there;
     among what may go next the one with the fewest neighbors goes (minimum degree), which keeps the code of
@@ -228,12 +233,16 @@ def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Arr
     K[:n, :n] = M
     K[n:, :n] = G
     K[:n, n:] = G.T
-    right = np.concatenate([f, gamma]).astype(object)
     order = elimination_order(K, n)
-    x = _solve_ldl(K[np.ix_(order, order)], right[order])
-    result = np.empty(n + m, dtype=object)
-    result[order] = x
-    return tidy(result[:n]), tidy(-result[n:])
+    pivots, columns = _factor(K[np.ix_(order, order)])
+
+    def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
+        right = np.concatenate([f, gamma]).astype(object)
+        result = np.empty(n + m, dtype=object)
+        result[order] = _substitute(pivots, columns, right[order])
+        return tidy(result[:n]), tidy(-result[n:])
+
+    return solve
 
 
 def elimination_order(K: Array, n: int) -> list[int]:
@@ -258,12 +267,15 @@ def _is_zero(x: Scalar) -> bool:
     return is_number(x) and bool(x == 0)
 
 
-def _solve_ldl(K: Array, b: Array) -> Array:
-    """K x = b for a symmetric K in an order in which no pivot vanishes; zeros are passed over."""
+Column = dict[int, Scalar]
+
+
+def _factor(K: Array) -> tuple[list[Scalar], list[Column]]:
+    """L D L' of a symmetric K in an order in which no pivot vanishes: inverse pivots, columns of L without zeros."""
     n = len(K)
     work = np.array(K, dtype=object)
-    x = np.array(b, dtype=object)
-    pivots, columns = [], []
+    pivots: list[Scalar] = []
+    columns: list[Column] = []
     for j in range(n):
         inverse = 1.0 / work[j, j]
         below = [i for i in range(j + 1, n) if not _is_zero(work[i, j])]
@@ -272,10 +284,17 @@ def _solve_ldl(K: Array, b: Array) -> Array:
             for k in below:
                 if k <= i:
                     work[i, k] = work[i, k] - factor[i] * work[k, j]
-            x[i] = x[i] - factor[i] * x[j]
         pivots.append(inverse)
         columns.append(factor)
-    for j in reversed(range(n)):
+    return pivots, columns
+
+
+def _substitute(pivots: list[Scalar], columns: list[Column], b: Array) -> Array:
+    x = np.array(b, dtype=object)
+    for j, column in enumerate(columns):
+        for i, value in column.items():
+            x[i] = x[i] - value * x[j]
+    for j in reversed(range(len(x))):
         x[j] = x[j] * pivots[j]
         for i, value in columns[j].items():
             x[j] = x[j] - value * x[i]

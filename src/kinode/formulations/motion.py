@@ -6,13 +6,14 @@ The recursive formulation does the mechanics; this class connects it to the stat
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, solve_spd
 from kinode.formulations import recursive, steps
+from kinode.formulations.constraints import Constraints
 from kinode.formulations.instant import EMPTY, Instant
 from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD
@@ -65,11 +66,32 @@ class Motion(Instant):
         if self.given_u_dot is not None:
             each = self.spread(self.given_u_dot)
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
+        if self.topology.cuts:
+            each = self.spread(self.constraints.accelerations)
+            return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         if self.topology.couplings:
             each = self.spread(solve_spd(self.mass_matrix, self.bias_effort))
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         prescribed = [known for _, _, known in self.node_states]
         return recursive.forward_dynamics(nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """The constraints that close loops."""
+        return Constraints(self)
+
+    def at(self, **changed: Any) -> Self:
+        """The same instant with another state."""
+        given = {"q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs, **changed}
+        return type(self)(self.topology, self.t, **given)
+
+    def advanced_q(self, step: Array) -> Array:
+        """Coordinates after a small step along the speeds of the state."""
+        found = np.array(self.q, dtype=object)
+        for name, where in self.topology.q_of.items():
+            joint = self.system.joints[name]
+            found[where] = self.q[where] + joint.rate_map(self.q[where], step[self.topology.u_of[name]])
+        return tidy(found)
 
     @cached_property
     def bias_effort(self) -> Array:
