@@ -15,6 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen import call, kernels, machine, native
+from kinode.codegen.closing import Closer
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
 from kinode.codegen.rolled import is_large, make_program
@@ -88,14 +89,14 @@ class Dynamics:
     ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
     """
 
-    def __init__(self, system: System, formulation: str = "recursive") -> None:
+    def __init__(self, system: System, formulation: str = "recursive", *, loops: bool = False) -> None:
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         if formulation != "recursive":
             raise ArgumentError(f"compile: the formulation that can be compiled is 'recursive', not {formulation!r}")
         self.system = system.copy()
         self.topology: Topology = find_topology(self.system)
-        if self.topology.cuts:
+        if self.topology.cuts and not loops:
             cut = self.topology.cuts[0]
             raise ModelError(
                 f"closes a loop with {', '.join(cut.loop)}; this version of kinode simulates trees only",
@@ -107,6 +108,24 @@ class Dynamics:
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.initial = self.state()
+        if self.topology.cuts:
+            self.closer = Closer(self)
+            self._close()
+
+    def _close(self) -> None:
+        """Bring the initial state onto the constraints and choose independent rows."""
+        joints = self.system.joints
+        held_q, held_u = np.zeros(self.n_u, dtype=bool), np.zeros(self.n_u, dtype=bool)
+        for name, where in self.topology.u_of.items():
+            held_q[where] = joints[name].q is not None
+            held_u[where] = joints[name].u is not None
+        t, q, u, z = self.initial.t, self.initial.q, self.initial.u, self.initial.z
+        q = self.closer.assemble(t, q, held_q, z, None, None)
+        self.closing = self.closer.find(t, q, z, None, None)
+        self.topology.rows = self.closing.rows
+        self._fingerprint += f"\nrows {self.closing.rows}"
+        u = self.closer.assemble_speeds(t, q, u, held_u, z, None, None)
+        self.initial = State(t, q, u, z)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -170,10 +189,21 @@ class Dynamics:
         return State(float(t), q, u, z)
 
     def _number(self, name: str, value: Any) -> float:
-        reader = self.system._reader(name)
+        reader = self.system.reader(name)
         found = find_quantity(self.system, name)
         dimension = found.dimension if isinstance(found.dimension, str) else None
         return self.system.nominal(reader.number(value, dimension, "start"))
+
+    def advance_q(self, q: Array, step: Array) -> Array:
+        """Coordinates after a step along the speeds of the state; quaternions stay unit."""
+        found = q.copy()
+        for name, where in self.topology.q_of.items():
+            joint = self.system.joints[name]
+            found[where] = q[where] + np.asarray(joint.rate_map(q[where], step[self.topology.u_of[name]]), dtype=float)
+            if joint.quaternion is not None:
+                turn = slice(where.start + joint.quaternion, where.start + joint.quaternion + 4)
+                found[turn] /= np.linalg.norm(found[turn])
+        return found
 
     def _resolver(self, p: Any) -> Callable[[Any], float]:
         if p is None:
@@ -477,7 +507,7 @@ class Dynamics:
         for key, new in value.items():
             if key not in names:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
-            found[names.index(key)] = self.system.nominal(self.system._reader(key).number(new, None, "value"))
+            found[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
         return found
 
     def _frame(self, of: Any) -> str:

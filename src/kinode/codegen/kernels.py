@@ -19,7 +19,7 @@ from kinode.algebra.expressions import parse
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
-from kinode.formulations import power
+from kinode.formulations import loops, power
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
@@ -174,6 +174,18 @@ def _direction(topology: Topology, tape: Tape, count: Mapping[str, int]) -> list
     return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
 
 
+def _closure(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """Residuals, Jacobian and rates of all constraint rows."""
+    parts = [snapshot.constraints.every(f) for f in (loops.residual, loops.jacobian, loops.drift)]
+    return np.concatenate([np.asarray(part, dtype=object).ravel() for part in parts])
+
+
+def _projection(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """The state on its constraints."""
+    q, u = snapshot.constraints.projected()
+    return np.concatenate([q, u, snapshot.z])
+
+
 WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "acceleration": lambda s, _: s.u_dot,
     "loaded_acceleration": lambda s, _: s.u_dot,
@@ -188,6 +200,8 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
     "pose": _pose,
+    "closure": _closure,
+    "projection": _projection,
 }
 
 

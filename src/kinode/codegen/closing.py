@@ -1,0 +1,151 @@
+"""Closing loops: consistent positions and speeds, and which constraint rows are independent.
+
+Rank and rows (NUMERICS of the project, section 2): lengths are scaled by a characteristic length, never
+rows by their norm; the rank is the largest found at positions reached by walking along the freedoms, so
+that a start in a singular position is recognized; independent rows come from QR with column pivoting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.codegen.kernels import Kernel
+from kinode.errors import AssemblyError
+
+if TYPE_CHECKING:
+    from kinode.codegen.dynamics import Dynamics
+
+CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
+RANK = 1e-8  # singular values below this share of the largest are none
+WALKS, WALK = 5, 0.1
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What is known of a system's constraints at its start."""
+
+    rows: tuple[int, ...]  # an independent set
+    total: int  # of all rows
+    freedoms: int
+    singular: bool  # the start has more freedoms than positions near it
+    length: float
+
+
+class Closer:
+    """Compiled residuals and Jacobian of all constraint rows of a system, and what is done with them."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self.topology = dynamics.topology
+        self.names = self._row_names()
+        self.length = self._characteristic_length()
+        self.scale = np.array([self.length if kind == "length" else 1.0 for _, kind in self.names])
+
+    def _row_names(self) -> list[tuple[str, str]]:
+        """Joint and unit of each row: residuals of positions come first, those of directions behind."""
+        found = []
+        for cut in self.topology.cuts:
+            joint = cut.joint
+            lengths = 3 - sum(kind == "length" for _, kind in joint.coordinates)
+            total = 6 - joint.n_u
+            found += [(joint.name, "length" if k < min(lengths, total) else "angle") for k in range(total)]
+        return found
+
+    def _characteristic_length(self) -> float:
+        """The largest distance between frames on one body."""
+        system = self.dynamics.system
+        largest = 0.0
+        for joint in system.joints.values():
+            for frame in (joint.a, joint.b):
+                p = np.asarray(frame.pose(system.nominal).p, dtype=float)
+                largest = max(largest, float(np.linalg.norm(p)))
+        return largest or 1.0
+
+    def evaluate(self, t: float, q: Array, u: Array, z: Any, p: Any, inputs: Any) -> tuple[Array, Array, Array]:
+        """Residuals, Jacobian and rates of all rows, lengths divided by the characteristic length."""
+        n, m = self.topology.n_u, len(self.names)
+        out = self.dynamics._call(Kernel("closure"), t, q, u, z, p, inputs)
+        c, G, drift = out[:m], out[m : m + m * n].reshape(m, n), out[m + m * n :]
+        return c / self.scale, G / self.scale[:, None], drift / self.scale
+
+    def assemble(self, t: float, q: Array, held: Array, z: Any, p: Any, inputs: Any) -> Array:
+        """Coordinates nearest to q that close the loops; ``held`` marks the speeds whose coordinates stay."""
+        free = ~held
+        still = np.zeros(self.topology.n_u)
+        best = np.inf
+        for _ in range(100):
+            c, G, _ = self.evaluate(t, q, still, z, p, inputs)
+            size = float(abs(c).max()) if len(c) else 0.0
+            if size <= CLOSED or (size < 1e-11 and size >= 0.5 * best):
+                return q
+            best = min(best, size)
+            step = np.zeros(self.topology.n_u)
+            step[free] = np.linalg.lstsq(G[:, free], -c, rcond=1e-10)[0]
+            longest = float(abs(step).max())
+            if not np.isfinite(longest):
+                break
+            q = self.dynamics.advance_q(q, step * min(1.0, 0.5 / longest) if longest > 0.5 else step)
+        raise self._failure(t, q, z, p, inputs, held)
+
+    def _failure(self, t: float, q: Array, z: Any, p: Any, inputs: Any, held: Array) -> AssemblyError:
+        c, _, _ = self.evaluate(t, q, np.zeros(self.topology.n_u), z, p, inputs)
+        off: dict[str, float] = {}
+        for (name, kind), value in zip(self.names, c, strict=True):
+            off[name] = max(off.get(name, 0.0), abs(value) * (self.length if kind == "length" else 1.0))
+        told = ", ".join(f"{name} is off by {value:.3g}" for name, value in off.items() if value > 1e-9)
+        hint = "; free some of the coordinates that are given by q=, or correct them" if held.any() else ""
+        return AssemblyError(f"the loops cannot be closed: {told}{hint}", off)
+
+    def assemble_speeds(self, t: float, q: Array, u: Array, held: Array, z: Any, p: Any, inputs: Any) -> Array:
+        """Speeds nearest to u that keep the loops closed; those marked stay."""
+        _, G, drift = self.evaluate(t, q, u, z, p, inputs)
+        free = ~held
+        found = u.copy()
+        found[free] += np.linalg.lstsq(G[:, free], -drift, rcond=1e-10)[0]
+        _, _, drift = self.evaluate(t, q, found, z, p, inputs)
+        if len(drift) and abs(drift).max() > 1e-9 * max(1.0, float(abs(found).max())):
+            worst = self.names[int(np.argmax(abs(drift)))][0]
+            raise AssemblyError(f"the speeds that are given tear {worst} apart: leave some of the u= out", {})
+        return found
+
+    def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
+        """Rank, independent rows and freedoms, from positions around a closed one."""
+        still = np.zeros(self.topology.n_u)
+        rng = np.random.default_rng(0)
+        jacobian: Callable[[Array], Array] = lambda at: self.evaluate(t, at, still, z, p, inputs)[1]  # noqa: E731
+        G = jacobian(q)
+        here, best, sample = _rank(G), _rank(G), G
+        at = q
+        none = np.zeros(self.topology.n_u, dtype=bool)
+        for _ in range(WALKS):
+            _, sizes, V = np.linalg.svd(G)
+            null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
+            if not len(null):
+                break
+            direction = null.T @ rng.normal(size=len(null))
+            try:
+                at = self.assemble(
+                    t, self.dynamics.advance_q(at, WALK * direction / np.linalg.norm(direction)), none, z, p, inputs
+                )
+            except AssemblyError:
+                continue
+            G = jacobian(at)
+            if _rank(G) > best:
+                best, sample = _rank(G), G
+        import scipy.linalg
+
+        _, _, order = scipy.linalg.qr(sample.T, mode="economic", pivoting=True)
+        rows = tuple(sorted(int(i) for i in order[:best]))
+        return Closing(rows, len(self.names), self.topology.n_u - best, here < best, self.length)
+
+
+def _rank(G: Array) -> int:
+    if not G.size:
+        return 0
+    sizes = np.linalg.svd(G, compute_uv=False)
+    return int((sizes > RANK * sizes[0]).sum()) if sizes[0] > 0 else 0
