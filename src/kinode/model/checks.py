@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.expressions import Expression, locate
 from kinode.errors import LawError, ModelError
-from kinode.model.elements import Element, Spring
-from kinode.model.fields import find_expressions, unknown
+from kinode.model.elements import Element
+from kinode.model.fields import Component, find_expressions, unknown
 from kinode.model.frames import Resolve
 from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
@@ -16,8 +16,6 @@ from kinode.model.quantities import Signal
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-LOCAL = frozenset({"length", "rate"})  # the names that a spring's tension law has for itself
 
 
 def check_system(system: System) -> None:
@@ -65,13 +63,12 @@ def check_laws(system: System) -> None:
     needs: dict[str, list[str]] = {}
     fields: dict[str, str] = {}
     for component in system.components.values():
-        for field, expression in _laws_of(component):
-            local = LOCAL if isinstance(component, Spring) and field == "tension" else frozenset()
+        for field, expression in laws_of(component):
             for table in expression.calls() - tables.keys():
                 message = unknown("no table is called", table, tables)
                 raise LawError(message, component=component.name, field=field)
             timely = isinstance(component, Joint) and field in ("motion", "speed")
-            for name in sorted(expression.names() - local):
+            for name in sorted(expression.names() - component.local.get(field, frozenset())):
                 found = _check_name(system, component.name, field, expression, name, timely)
                 if _is_law(found) and not timely:
                     needs.setdefault(component.name, []).append(found.owner)
@@ -83,7 +80,8 @@ def check_laws(system: System) -> None:
                 _check_timely(system, joint.name, field, expression)
 
 
-def _laws_of(component: object) -> Iterable[tuple[str, Expression]]:
+def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
+    """The laws of a component, with the names of their fields."""
     if isinstance(component, Signal):
         return [("law", component.law)] if isinstance(component.law, Expression) else []
     return component.expressions() if isinstance(component, Joint | Element) else []

@@ -8,7 +8,7 @@ whatever kind of number the question is put.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -52,6 +52,7 @@ class Element(Component):
 
     section: ClassVar[str] = "elements"
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
+    single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         raise NotImplementedError
@@ -82,6 +83,8 @@ class Spring(Element):
 
     kind: ClassVar[str] = "spring"
     quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+    local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}
 
     a: Frame = frame("one end")
     b: Frame = frame("the other end")
@@ -117,7 +120,11 @@ class Spring(Element):
         if self.tension is None:
             k, d, free = scene.law(self.stiffness), scene.law(self.damping), scene.law(self.free_length)
             return k * (length - free) + d * rate
-        return scene.law(_local(self.tension, self.name))
+        own = self.local["tension"]
+        law = self.tension
+        if isinstance(law, Expression):
+            law = law.rename(lambda name: f"{self.name}.{name}" if name in own else name)
+        return scene.law(law)
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         if self.free_length == 0.0 and self.damping == 0.0 and self.tension is None:
@@ -142,13 +149,6 @@ class Spring(Element):
         if name == "tension":
             return self.pull(scene, length, rate)
         return {"length": length, "rate": rate}[name]
-
-
-def _local(value: Value, owner: str) -> Value:
-    """The law with its local names length and rate made those of the spring."""
-    if not isinstance(value, Expression):
-        return value
-    return value.rename(lambda name: f"{owner}.{name}" if name in ("length", "rate") else name)
 
 
 @record

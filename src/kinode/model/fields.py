@@ -114,6 +114,7 @@ class Component:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
+    local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -146,6 +147,11 @@ class Component:
     def __repr__(self) -> str:
         shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    @classmethod
+    def sort(cls) -> str:
+        """What a component is, in a word: body, joint, parameter."""
+        return {"bodies": "body"}.get(cls.section, cls.section.rstrip("s"))
 
     @classmethod
     def specs(cls) -> Mapping[str, tuple[dataclasses.Field[Any], Spec]]:
@@ -222,8 +228,7 @@ class Reader:
         specs = cls.specs()
         for name in raw:
             if name not in specs:
-                what = cls.kind or {"bodies": "body", "run": "run"}.get(cls.section, cls.section.rstrip("s"))
-                raise self.fail(str(name), unknown(f"a {what} has no field", name, specs))
+                raise self.fail(str(name), unknown(f"a {cls.kind or cls.sort()} has no field", name, specs))
         values = {}
         for name, (field, spec) in specs.items():
             if name in raw and not (raw[name] is None and field.default is None):

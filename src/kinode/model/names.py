@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
-from kinode.model.elements import Element, Spring
+from kinode.model.elements import Element
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
@@ -93,8 +93,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Parameter | Input | Signal):
         if rest:
             raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
-        sort = component.section.rstrip("s")
-        return QuantityName(text, owner, sort, owner, (), None, None, None, "dimensionless", "position")
+        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
     if isinstance(component, Joint):
         for side in ("parent", "child"):
             if rest.startswith(side + "."):
@@ -106,8 +105,10 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Element):
-        parts: tuple[str, ...] = () if isinstance(component, Spring) else XYZ
-        table = {name: (unit, parts, "velocity") for name, unit in component.quantities.items()}
+        table: dict[str, tuple[str, tuple[str, ...], str]] = {
+            name: (unit, () if name in component.single else XYZ, "velocity")
+            for name, unit in component.quantities.items()
+        }
         table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
         return _pick(text, owner, "element", rest, table, None, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)

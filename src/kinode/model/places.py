@@ -23,7 +23,7 @@ def place(system: System, body: str, given: Mapping[str, Any], name: str | None)
     found = read_place(reader, body, given, name or "at", name)
     if name is not None:
         check_frame_name(reader, name, (f.name for f in owner.frames))
-        system.replace_body(replace(owner, frames=(*owner.frames, found)))
+        system.replace(replace(owner, frames=(*owner.frames, found)))
     return found
 
 
@@ -40,7 +40,7 @@ def find_frame(system: System, raw: Any) -> Frame:
     if isinstance(raw, Mapping):
         return _find_place(system, raw)
     if isinstance(raw, Component):
-        raise ModelError(f"{raw.name} is a {sort(raw)}, not a body or frame")
+        raise ModelError(f"{raw.name} is a {raw.sort()}, not a body or frame")
     if not isinstance(raw, str):
         raise ModelError(f"a body or frame is expected, not {short(raw)}")
     return find_named_frame(system, raw)
@@ -73,7 +73,7 @@ def find_named_frame(system: System, name: str) -> Frame:
             raise ModelError(
                 unknown(f"the joint {owner} has the frames parent and child, not", part, ("parent", "child"))
             )
-        raise ModelError(f"{owner} is a {sort(component)}, not a body or frame")
+        raise ModelError(f"{owner} is a {component.sort()}, not a body or frame")
     named = [f"{body.name}.{f.name}" for body in (system.world, *system.bodies.values()) for f in body.frames]
     raise ModelError(unknown("no body or frame is called", name, [*system.bodies, "world", *named]))
 
@@ -92,8 +92,3 @@ def _frame_of(body: Body, part: str) -> Frame:
 def joint_frame(joint: Joint, side: str) -> Frame:
     """F (parent) or M (child) of a joint, in the axes that the user gave."""
     return (joint.a if side == "parent" else joint.b).shifted(joint.at)
-
-
-def sort(component: Component) -> str:
-    """What a component is, in a word."""
-    return {"bodies": "body"}.get(component.section, component.section.rstrip("s"))

@@ -8,13 +8,13 @@ is bound or given another value stays a parameter.  The target has one gravity, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
-from kinode.model.elements import Spring
 from kinode.model.fields import Component, unknown
 from kinode.model.frames import Frame
 from kinode.model.names import split_owner
@@ -22,8 +22,6 @@ from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_
 
 if TYPE_CHECKING:
     from kinode.model.system import System
-
-LOCAL = ("length", "rate")
 
 
 def copy_into(
@@ -102,10 +100,8 @@ class _Copier:
             value = getattr(old, field.name)
             if spec.shape == "joint":
                 changed[field.name] = f"{self.name}.{value}"
-            elif isinstance(old, Spring) and field.name == "tension":
-                changed[field.name] = self._value(value, lambda word: word if word in LOCAL else self._rename(word))
             else:
-                changed[field.name] = self._value(value, self._rename)
+                changed[field.name] = self._value(value, partial(self._rename, local=old.local.get(field.name, ())))
         if isinstance(old, Body):
             changed["system"] = self.target
         return dataclasses.replace(old, name=name, **changed)
@@ -151,8 +147,10 @@ class _Copier:
         return dataclasses.replace(frame, body=f"{self.name}.{frame.body}", base=base)
 
     # -- names in laws -----------------------------------------------------------------------------
-    def _rename(self, text: str) -> str:
-        """The name of a quantity, or of a table, in the target."""
+    def _rename(self, text: str, local: Collection[str] = ()) -> str:
+        """The name of a quantity, or of a table, in the target; names that are a law's own stay."""
+        if text in local:
+            return text
         head, at, axes = text.partition("@")
         return self._rename_head(head) + (at + self._rename_head(axes) if at else "")
 
@@ -182,4 +180,4 @@ class _Copier:
         if self.world_is_used:
             frames.append(dataclasses.replace(self.ground, name=f"{self.name}.world"))
         if frames:
-            self.target.replace_body(dataclasses.replace(owner, frames=(*owner.frames, *frames)))
+            self.target.replace(dataclasses.replace(owner, frames=(*owner.frames, *frames)))

@@ -155,8 +155,6 @@ class System:
             symbols=Symbols,
         )
 
-    _reader = reader
-
     def check_name(self, name: str) -> str:
         """Refuse what is no name, is reserved or is taken."""
         if not isinstance(name, str) or not NAME.match(name):
@@ -164,13 +162,13 @@ class System:
         if name in RESERVED:
             raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
         if name in self.components:
-            taken = places.sort(self.components[name])
+            taken = self.components[name].sort()
             raise ModelError(f"the name {name!r} is taken by a {taken} already", component=name)
         if name in self._prefixes:
             raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
         for prefix in _prefixes(name):
             if prefix in RESERVED or prefix in self.components:
-                what = "reserved" if prefix in RESERVED else f"a {places.sort(self.components[prefix])}"
+                what = "reserved" if prefix in RESERVED else f"a {self.components[prefix].sort()}"
                 raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
         return name
 
@@ -193,16 +191,12 @@ class System:
         self.check_name(component.name)
         return self._put(component)
 
-    def replace(self, component: C) -> C:
-        """Put a record in the place of the one that has its name."""
-        return self._put(component)
-
-    def replace_body(self, body: Body) -> None:
-        """The same for a body, which may be the world."""
-        if body.name == "world":
-            self._world = body
+    def replace(self, component: Component) -> None:
+        """Put a record in the place of the one that has its name, which may be the world."""
+        if isinstance(component, Body) and component.name == "world":
+            self._world = component
         else:
-            self._put(body)
+            self._put(component)
 
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""

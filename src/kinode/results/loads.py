@@ -80,7 +80,7 @@ def bearings(run: Trajectory, joint: str, at: Any, part: str) -> tuple[Bearing, 
 
 
 def _places(run: Trajectory, joint: str, at: Any) -> tuple[float, float]:
-    reader = run.system._reader(joint)
+    reader = run.system.reader(joint)
     try:
         first, second = at
     except (TypeError, ValueError):

@@ -108,7 +108,7 @@ def _seconds(dynamics: Dynamics, name: str, value: Any) -> float:
     if isinstance(value, bool) or value is None:
         raise ArgumentError(f"{name}: a time in seconds is expected, not {value!r}")
     if isinstance(value, str):
-        return dynamics.system.nominal(dynamics.system._reader("simulate").number(value, "time", name))
+        return dynamics.system.nominal(dynamics.system.reader("simulate").number(value, "time", name))
     try:
         return float(value)
     except (TypeError, ValueError):

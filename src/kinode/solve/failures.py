@@ -11,14 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import Error, LawError
 from kinode.formulations.snapshot import Snapshot
-from kinode.model.elements import Element, Spring
-from kinode.model.joints import Joint
-from kinode.model.quantities import Signal
+from kinode.model.checks import laws_of
 from kinode.solve.simulate import Motion, split
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the prescribed coordinate"}
@@ -90,17 +87,11 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
     state = split(dynamics, t, y)
     snapshot = Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
     for component in dynamics.system.components.values():
-        if isinstance(component, Signal):
-            laws = [("law", component.law)] if isinstance(component.law, Expression) else []
-        elif isinstance(component, Joint | Element):
-            laws = list(component.expressions())
-        else:
-            continue
-        for field, law in laws:
+        for field, law in laws_of(component):
             place = f"the {field} of {component.name}"
             try:
-                if isinstance(component, Spring) and field == "tension":
-                    value = snapshot.quantity(f"{component.name}.tension")
+                if field in component.local:  # the law's own names are quantities of its component
+                    value = snapshot.quantity(f"{component.name}.{field}")
                 else:
                     value = snapshot.resolve(law)
             except LawError as error:

@@ -18,10 +18,10 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics, State
 from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, Error
+from kinode.model.quantities import METHODS
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
 from kinode.solve.stiff import integrate_stiff, normalized
 
-METHODS = ("dopri5", "dop853", "rk4", "stiff")
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
 MOST_TIMES = 10**9
