@@ -181,3 +181,15 @@ def test_a_closed_pipe_is_no_error():
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+def test_run_says_where_the_model_differs_from_a_urdf(tmp_path):
+    path = tmp_path / "bar.urdf"
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="9" ixy="0" ixz="0" iyz="0"/>'
+    bar = f'<link name="bar"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    joint = '<joint name="pin" type="continuous"><parent link="root"/><child link="bar"/></joint>'
+    path.write_text(f'<robot name="r"><link name="root"/>{bar}{joint}</robot>')
+    done = kinode("run", path, "--until", 0.1)
+    assert done.returncode == 0
+    assert "bar: the inertia is kept, though no body has it" in done.stderr
+    assert kinode("run", path, "--until", 0.1, "-q").stderr == ""

@@ -151,6 +151,9 @@ def run(
     from kinode.results.simulate import simulate
 
     system = _load(model, base)
+    if model.suffix.lower() in (".urdf", ".xml") and not quiet:
+        for note in system.notes:  # where kinode's model differs from the file
+            _say(note)
     names = list(show or ())
     for name in names:
         find_quantity(system, name)

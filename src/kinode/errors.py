@@ -67,7 +67,9 @@ class LawError(ModelError):
         said = super().__str__()
         if self.text is None or self.position is None:
             return said
-        return f"{said}\n  {self.text}\n  {' ' * self.position}^"
+        first = max(0, min(self.position - 60, len(self.text) - 120))  # of a long text what is near
+        shown = self.text[first : first + 120].replace("\n", " ")
+        return f"{said}\n  {shown}\n  {' ' * (self.position - first)}^"
 
 
 class AssemblyError(Error):

@@ -107,6 +107,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
         f"{HEAD}{BODY}joints:\n  pin:\n    kind: revolut #!\n    between: [world, arm]\n", "did you mean revolute?", "pin", "kind",
     ),
     ("kind is a list", f"{HEAD}{BODY}joints:\n  pin: {{kind: [1], between: [world, arm]}} #!\n", "the kinds are", "pin", "kind"),
+    ("no ends", f"{HEAD}{BODY}joints:\n  pin: {{kind: fixed}} #!\n", "a joint needs the two bodies", "pin", "between"),
     ("one end", f"{HEAD}{BODY}joints:\n  pin: {{kind: fixed, between: [arm]}} #!\n", "two bodies or frames", "pin", "between"),
     (
         "unknown body",
@@ -309,6 +310,13 @@ def test_python_error(case: tuple[str, Callable[[], Any], str]) -> None:
     with pytest.raises(ModelError) as caught:
         build()
     assert message in str(caught.value)
+
+
+def test_a_long_law_is_shown_where_it_is_wrong() -> None:
+    with pytest.raises(LawError) as caught:
+        hinge(effort="sin(t) + " * 500 + "sni(t)" + " + cos(t)" * 500)
+    _, text, mark = str(caught.value).splitlines()
+    assert len(text) <= 122 and text[mark.index("^") :].startswith("sni(t) + cos(t)")
 
 
 def test_wrong_dimensions_are_unit_errors() -> None:

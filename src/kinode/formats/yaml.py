@@ -322,6 +322,8 @@ class _Loader:
         fields = _split_between(_mapping(entry, what))
         if "kind" not in fields:
             raise ModelError(f"{what} needs its kind", field="kind")
+        if what == "a joint" and not {"a", "b"} & fields.keys():
+            raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
         system.add_component(make(name, fields["kind"], fields))
 
     def add_systems(self, system: System, name: str, entry: Any) -> None:
