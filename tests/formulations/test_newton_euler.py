@@ -1,0 +1,377 @@
+"""Absolute coordinates with every joint a constraint, against the recursive formulation and against published figures.
+
+Tolerances: 1e-9 of the scale as in test_identities.py; 1e-8 against the reference series, which are given to 1e-12 and
+are simulated to 1e-12 here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+import kinode as kn
+from formulations.strategies import Link, Plan, plans, topology_of, turn
+from kinode.algebra.euler import UPRIGHT, euler_angles, euler_rates, rotation_from_euler
+from kinode.algebra.scalars import rate
+from kinode.algebra.spatial import quaternion_from_rotation, rotation_from_quaternion
+from kinode.errors import ArgumentError, ModelError
+from kinode.formulations.newton_euler import Closed, NewtonEuler, complement
+from kinode.formulations.snapshot import Snapshot
+from kinode.model.frames import Frame
+from kinode.model.joints import JOINTS
+from kinode.results.verify import random_state, verify
+from kinode.topology import find_topology
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def plain(x):
+    return np.asarray(x, dtype=float)
+
+
+def near(a, b, size=0.0):
+    a, b = plain(a), plain(b)
+    assert a.shape == b.shape
+    assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size, 1.0)
+
+
+def both(topology, *state, **more):
+    return Snapshot(topology, *state, **more), NewtonEuler(Closed(topology, *state, **more))
+
+
+# -- random trees -----------------------------------------------------------------------------------
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=60)
+def test_trees_move_and_are_held_as_the_recursion_says(plan, seed):
+    """Accelerations of joints and bodies, all six components of every reaction, all efforts."""
+    topology = topology_of(plan)
+    recursive, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    near(bodies.u_dot, recursive.u_dot, size=10.0)
+    assert bodies.redundancy == 0
+    for name in topology.system.bodies:
+        near(np.concatenate(bodies.acceleration(name)), np.concatenate(recursive.acceleration(Frame(name))), size=10.0)
+    for name in topology.system.joints:
+        near(np.concatenate(bodies.reaction(name)), np.concatenate(recursive.reaction(name)), size=100.0)
+        near(bodies.joint_effort(name), recursive.joint_effort(name), size=100.0)
+        assert bodies.is_unique(name).all()
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=20)
+def test_inverse_dynamics_by_prescribed_accelerations(plan, seed):
+    """The multipliers of the prescribed freedoms are the efforts; so are the reactions that go with them."""
+    topology = topology_of(plan)
+    rng = np.random.default_rng(seed)
+    state, wanted = random_state(topology, rng), rng.normal(size=topology.n_u)
+    recursive, bodies = Snapshot(topology, *state, u_dot=wanted), NewtonEuler(Closed(topology, *state), wanted)
+    near(bodies.u_dot, wanted, size=10.0)
+    near(bodies.effort, recursive.inverse_effort, size=100.0)
+    for name in topology.system.joints:
+        near(np.concatenate(bodies.reaction(name)), np.concatenate(recursive.reaction(name)), size=100.0)
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=15)
+def test_added_efforts_and_wrenches(plan, seed):
+    topology = topology_of(plan)
+    rng = np.random.default_rng(seed)
+    more = {"effort": rng.normal(size=topology.n_u)}
+    more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
+    recursive, bodies = both(topology, *random_state(topology, rng), **more)
+    near(bodies.u_dot, recursive.u_dot, size=10.0)
+
+
+@given(plans(), st.integers(0, 99))
+@settings(max_examples=20)
+def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
+    """L'v is zero but for drives [4.8], in every joint on its own: N'V_rel = 0."""
+    topology = topology_of(plan)
+    _, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    v = np.concatenate([link.v for link in bodies.links.values()])
+    for name in topology.system.joints:
+        assert abs(bodies.rows[name].L.T @ v).max(initial=0.0) < 1e-12 * max(1.0, abs(v).max())
+        power = bodies.multipliers(name) @ (bodies.rows[name].L.T @ v)
+        assert abs(power) < 1e-9
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_directions_of_the_reaction_are_those_without_work(kind):
+    system = kn.System("one")
+    lead = {"lead": 0.3} if kind == "screw" else {}
+    joint = system.joint("joint", kind, system.world, system.body("body", mass=1.0), **lead)
+    q, form = joint.neutral_q(), joint.form(system.nominal)
+    S = plain(joint.motion_subspace(q + (0.3 if joint.quaternion is None else 0.0), form)).reshape(6, joint.n_u)
+    N = complement(S, 0.2)
+    assert N.shape == (6, 6 - joint.n_u)
+    assert abs(N.T @ S).max(initial=0.0) < 1e-15
+    scaled = N / np.repeat([0.2, 1.0], 3)[:, None]
+    near(scaled.T @ scaled, np.eye(6 - joint.n_u))
+
+
+def test_bodies_without_mass_or_inertia_of_their_own():
+    """A cross of no mass between two axes, a cart that is a point: M of a body alone has no inverse."""
+    system = kn.System("light", gravity=(0, -9.81, 0))
+    cart, cross = system.body("cart", mass=2.0), system.body("cross")
+    bob = system.body("bob", mass=1.0, com=(0.1, -0.5, 0.2), inertia=(0.1, 0.12, 0.05))
+    system.prismatic("rail", system.world, cart, axis="x", stiffness=20.0)
+    system.revolute("first", cart, cross, axis="x")
+    system.revolute("second", cross, bob, axis="z")
+    found = verify(system, 3)
+    assert found.ok, str(found)
+    assert any(row.two == "newton_euler" and row.quantity == "reactions" for row in found.rows)
+
+
+def test_a_freedom_without_inertia_is_refused():
+    system = kn.System("nothing")
+    system.revolute("hinge", system.world, system.body("point", mass=1.0), axis="z")
+    topology = find_topology(system)
+    with pytest.raises(ModelError, match="infinite acceleration"):
+        NewtonEuler(Closed(topology, 0.0, np.zeros(1), np.zeros(1))).u_dot  # noqa: B018
+
+
+def test_verify_compares_reactions_with_the_recursion():
+    plan = Plan((Link("revolute", -1, seed=1), Link("universal", 0, seed=2)), springs=((1, -1),))
+    found = verify(topology_of(plan).system, 2, compiled=False)
+    rows = {row.quantity: row for row in found.rows if (row.one, row.two) == ("recursive", "newton_euler")}
+    assert {"accelerations", "inverse dynamics", "reactions"} <= set(rows)
+    assert found.ok, str(found)
+
+
+# -- the elastic system with two degrees of freedom -------------------------------------------------
+
+# SPEC.md 5.4: t, angle, angular velocity, displacement, X12, Y12, Y20; integrated there in three independent forms
+# that agree to 6.5e-12 (reference.json, seeds.004).
+DEFAULT = """
+0    1.570796326795  0.000000000000  0.000000000000  0.000000000000  7.357500000000 56.407500000000
+0.5  0.964263933942 -2.371250945406  0.009710047326 -3.343459283696  9.742277750819 58.792277750819
+1   -0.485424053942 -2.837663096715  0.000324453074  2.594866540036 12.799207410141 61.849207410141
+2   -1.270460010073  1.599676169176  0.008480213942  1.401323300020  7.913548694248 56.963548694248
+5   -1.456643321099  0.014267443690  0.023407481019 -0.788482432096  7.359071651266 56.409071651266
+10   1.354584038199 -0.480417996078 -0.022339519543  0.387124092052  7.441409187735 56.491409187735
+"""
+UNDAMPED = """
+0    1.570796326795  0.000000000000  0.000000000000  0.000000000000  7.357500000000 56.407500000000
+0.5  0.964179225972 -2.372117513272  0.010418416881 -3.327378450177  9.741581773327 58.791581773328
+1   -0.483557360578 -2.823033849633 -0.001074288640  2.502861044444 12.761773404178 61.811773404178
+2   -1.267846527752  1.602280327383  0.009427932559  1.223402457268  7.907769316041 56.957769316041
+5   -1.523121628693 -0.164447646040  0.034915578801 -1.345574370720  7.346141176217 56.396141176217
+10   1.479141056908  0.314647947818 -0.050696639513  1.881241337891  7.333390947987 56.383390947987
+"""
+ROD = """
+0    1.570796326795  0.000000000000  0.000000000000  0.000000000000  2.452500000000 51.502500000000
+0.5  0.535475405632 -3.872695430541  0.044829595501 -10.054119311443 19.211259420870 68.261259420870
+1   -1.108983216836 -1.917373107436 -0.085393503486  8.308075046602  6.218662703455 55.268662703455
+2    0.572771937021  3.012033606204 -0.076846330340 -5.409118607837 12.653784804018 61.703784804018
+5    1.059407979994 -1.669070405172  0.002466566664 -4.437606096569  5.080704258135 54.130704258135
+10   0.098977567073 -3.290992109808  0.007074370704 -1.698377046978 19.085619144936 68.135619144936
+"""
+
+
+def elastic(case):
+    """The example; with the pendulum as a rod its tensor about the hinge is that of a line along y."""
+    system = kn.load(EXAMPLES / "elastic_system.yaml")
+    if case == "undamped":
+        system.change("damping", value=0.0)
+    if case == "rod":
+        system.change("pendulum", inertia=(1.0, 0.0, 1.0))
+        system.change("arm", value=np.sqrt(3.0) / 2.0)
+    return system
+
+
+def series(text):
+    return np.array([[float(x) for x in line.split()] for line in text.strip().splitlines()])
+
+
+@pytest.mark.parametrize(("case", "text"), [("default", DEFAULT), ("undamped", UNDAMPED), ("rod", ROD)])
+def test_elastic_system(case, text):
+    """Motion and constraint forces: [4.16] by the recursion (compiled) and by multipliers [4.9]."""
+    system, table = elastic(case), series(text)
+    run = kn.simulate(system, 10.0, times=table[:, 0], method="dop853", rtol=1e-12, atol=1e-13)
+    motion = np.column_stack([run["hinge.q"], run["hinge.u"], run["rail.q"]])
+    assert abs(motion - table[:, 1:4]).max() < 1e-8
+    hinge, guide = run["hinge.reaction.force"], run["rail.reaction.force"]
+    assert abs(np.column_stack([hinge[:, :2], guide[:, 1]]) - table[:, 4:]).max() < 1e-8
+    topology = find_topology(system)
+    p = np.array([system.parameter_values()[name] for name in topology.parameters])
+    for k, (t, *_, X12, Y12, Y20) in enumerate(table):
+        recursive, bodies = both(topology, t, run.q[k], run.u[k], p=p)
+        near(bodies.u_dot, recursive.u_dot)
+        moment, force = bodies.reaction("hinge")
+        assert abs(force - [X12, Y12, 0.0]).max() < 1e-8
+        assert abs(moment).max() < 1e-12  # what is out of the plane vanishes
+        moment, force = bodies.reaction("rail")
+        assert abs(force - [0.0, Y20, 0.0]).max() < 1e-8
+        _check_minimal_equations(system, run.q[k], run.u[k], bodies.u_dot, case)
+
+
+def _check_minimal_equations(system, q, u, u_dot, case):
+    """[4.15]."""
+    phi, x, w, v, w_dot, v_dot = (y[k] for y in (q, u, u_dot) for k in (1, 0))
+    arm, c = (np.sqrt(3.0) / 2.0 if case == "rod" else 0.5), (0.0 if case == "undamped" else 5.0)
+    along = 6.0 * v_dot + arm * (w_dot * np.cos(phi) - w**2 * np.sin(phi)) + c * v + 250.0 * x
+    about = w_dot + arm * v_dot * np.cos(phi) + 9.81 * arm * np.sin(phi)
+    assert abs(along) < 1e-11
+    assert abs(about) < 1e-11
+
+
+def elastic_of_free_bodies():
+    """The same with two bodies that fly freely, held by a guide and a hinge that close loops."""
+    system = kn.System("general", gravity=(0, -9.81, 0))
+    slider = system.body("slider", mass=5.0, inertia=(1, 1, 1))
+    pendulum = system.body("pendulum", mass=1.0, com=(0, -0.5, 0), inertia=(1, 1, 1), about="origin")
+    system.free("one", system.world, slider)
+    system.free("two", system.world, pendulum)
+    system.prismatic("rail", system.world, slider, axis="x", stiffness=250.0, damping=5.0)
+    system.revolute("hinge", slider, pendulum, axis="z")
+    return find_topology(system)
+
+
+def test_elastic_system_in_the_general_form():
+    """24 equations of first order [4.1]-[4.10]: positions, Euler angles, velocities of two bodies, ten multipliers.
+
+    Euler angles are regular because of C = Rx(-pi/2): theta = pi/2, phi = 0, psi the angle of the plane motion.
+    """
+    topology = elastic_of_free_bodies()
+    assert {cut.joint.name for cut in topology.cuts} == {"rail", "hinge"}
+
+    def at(y):
+        R = [rotation_from_euler(*y[k : k + 3], UPRIGHT) for k in (3, 9)]
+        q = np.concatenate([y[:3], quaternion_from_rotation(R[0]), y[6:9], quaternion_from_rotation(R[1])])
+        return R, NewtonEuler(Closed(topology, 0.0, q, y[12:]))
+
+    def rates(t, y):
+        R, bodies = at(y)
+        u = y[12:]
+        positions = [R[0] @ u[:3], euler_rates(R[0], u[3:6], UPRIGHT), R[1] @ u[6:9], euler_rates(R[1], u[9:], UPRIGHT)]
+        return np.concatenate([*positions, bodies.u_dot])
+
+    y = np.zeros(24)
+    y[[4, 10]], y[9] = np.pi / 2, np.pi / 2
+    table = series(DEFAULT)[:3]
+    run = solve_ivp(rates, (0.0, 1.0), y, method="DOP853", t_eval=table[:, 0], rtol=1e-11, atol=1e-12)
+    for (_, angle, speed, x, X12, Y12, Y20), y in zip(table, run.y.T, strict=True):
+        _, bodies = at(y)
+        assert bodies.redundancy == 0
+        found = [y[9], y[23], y[0], *bodies.reaction("hinge")[1][:2], bodies.reaction("rail")[1][1]]
+        assert abs(np.array(found) - [angle, speed, x, X12, Y12, Y20]).max() < 1e-8
+        assert abs(y[[1, 2, 3, 5, 8, 11]]).max() < 1e-9  # the constraints are kept by integration alone
+        near(bodies.joint_effort("rail"), [-250.0 * y[0] - 5.0 * y[12]])
+
+
+# -- loops ------------------------------------------------------------------------------------------
+
+
+def test_a_door_on_two_hinges():
+    """Five redundant rows: moves as on one hinge, together the hinges carry what one would, some of it by choice."""
+    doors = []
+    for hinges in ((0.3,), (0.3, 1.7)):
+        system = kn.System("door", gravity=(0.3, -0.2, -9.81))
+        door = system.body("door", mass=20.0, com=(0.45, 0.02, 1.0), inertia=(7.0, 8.4, 1.4))
+        for k, z in enumerate(hinges):
+            sides = system.world.at(0, 0, z), door.at(0, 0, z)
+            system.revolute(f"hinge{k}", *sides, axis="z", damping=1.0 / len(hinges))
+        doors.append(NewtonEuler(Closed(find_topology(system), 0.0, np.array([0.4]), np.array([1.1]))))
+    one, two = doors
+    assert (one.redundancy, two.redundancy) == (0, 5)
+    near(one.u_dot, two.u_dot)
+    (m0, f0), (m1, f1), (m, f) = two.reaction("hinge0"), two.reaction("hinge1"), one.reaction("hinge0")
+    near(f0 + f1, f)
+    near(m0 + m1 + np.cross([0, 0, 1.4], f1), m)
+    assert not two.is_unique("hinge0")[[0, 1, 3, 4, 5]].any()
+    assert two.is_unique("hinge0")[2]  # no moment about the axis, whatever the share
+    near(f0[2], f1[2])  # least norm shares the weight equally
+
+
+CRANK, COUPLER, ROCKER, BASE = 0.3, 0.8, 0.6, 0.9
+
+
+def four_bar(closed):
+    """A four-bar in space: three hinges of the tree, the fourth closes the loop."""
+    system = kn.System("four_bar", gravity=(0, -9.81, 0))
+    bars = {"crank": CRANK, "coupler": COUPLER, "rocker": ROCKER}
+    crank, coupler, rocker = (
+        system.body(name, mass=2 * l, com=(0.5 * l, 0.03, 0.01), inertia=(0.01, 0.03, 0.03)) for name, l in bars.items()
+    )
+    system.revolute("A", system.world, crank, axis="z", effort=3.0)
+    system.revolute("D", system.world.at(BASE, 0, 0), rocker, axis="z", damping=0.2)
+    system.revolute("B", crank.at(CRANK, 0, 0), coupler, axis="z", stiffness=2.0)
+    if closed:
+        system.revolute("C", coupler.at(COUPLER, 0, 0), rocker.at(ROCKER, 0, 0), axis="z", damping=0.1)
+    return find_topology(system)
+
+
+def test_a_four_bar_against_joint_coordinates_with_multipliers():
+    """M u_dot + h = tau + G'lam, G u_dot = -G_dot u, with G differentiated from the positions of the two ends of C."""
+    tree, loop = four_bar(False), four_bar(True)
+    a = 0.7
+    reach = np.array([BASE, 0.0]) - CRANK * np.array([np.cos(a), np.sin(a)])
+    l = np.hypot(*reach)
+    b = np.arctan2(reach[1], reach[0]) + np.arccos((COUPLER**2 + l**2 - ROCKER**2) / (2 * COUPLER * l))
+    tip = COUPLER * np.array([np.cos(b), np.sin(b)]) - reach
+    q = np.array([a, np.arctan2(tip[1], tip[0]), b - a])  # A, D, B
+
+    def ends(q):
+        s = Snapshot(tree, 0.0, q, np.zeros(3))
+        body = tree.system
+        one, two = (s.pose(body.find_frame(name)) for name in ("coupler", "rocker"))
+        return (two.p + ROCKER * two.R[:, 0] - one.p - COUPLER * one.R[:, 0])[:2]
+
+    assert abs(plain(ends(q))).max() < 1e-15
+    jacobian = lambda q: np.array([rate(ends, q, e) for e in np.eye(3)], dtype=object).T  # noqa: E731
+    G = plain(jacobian(q))
+    u = np.linalg.svd(G)[2][2] * 3.0
+    bodies = NewtonEuler(Closed(loop, 0.0, q, u))
+    (cut,) = loop.cuts
+    assert bodies.redundancy == 3
+    # Damping of C acts on the tree as moments on its two bodies.
+    name = cut.joint.name
+    w = u[1] - u[0] - u[2]
+    moment = np.array([0.0, 0.0, -0.1 * w])
+    more = {"wrenches": {"rocker": (np.zeros(3), moment), "coupler": (np.zeros(3), -moment)}}
+    s = Snapshot(tree, 0.0, q, u, **more)
+    gamma = -plain(rate(lambda x: jacobian(x) @ u, q, u))
+    K = np.block([[plain(s.mass_matrix), -G.T], [G, np.zeros((2, 2))]])
+    found = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
+    near(bodies.u_dot, found[:3])
+    near(bodies.snapshot.joint_state(name)[1], [w])
+    force = plain(s.pose(Frame("coupler")).R) @ bodies.reaction(name)[1]
+    near(force[:2], found[3:])
+    for joint in loop.system.joints:
+        assert list(bodies.is_unique(joint)) == [False, False, True, True, True, False]
+
+
+# -- Euler angles -----------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 999))
+def test_euler_angles_of_any_rotation(seed):
+    rng = np.random.default_rng(seed)
+    R, C, w = turn(rng), turn(rng), rng.normal(size=3)
+    angles = euler_angles(R, C)
+    near(rotation_from_euler(*angles, C), R)
+    step = 1e-6
+    later = [euler_angles(R @ rotation_about_vector(k * step * w), C) for k in (-1, 1)]
+    change = (later[1] - later[0] + np.pi) % (2 * np.pi) - np.pi
+    assert abs(change / (2 * step) - euler_rates(R, w, C)).max() < 1e-4 / np.sin(angles[1]) ** 3
+
+
+def rotation_about_vector(a):
+    size = np.linalg.norm(a)
+    return plain(rotation_from_quaternion(np.concatenate([[np.cos(size / 2)], np.sin(size / 2) * a / size])))
+
+
+def test_euler_angles_where_they_are_singular():
+    """Planar motion: theta = 0 without C, and all regular with the remedy of SPEC 5.1."""
+    R = rotation_from_euler(0.3, 0.0, 0.4)
+    near(euler_angles(R), [0.7, 0.0, 0.0])
+    with pytest.raises(ArgumentError, match="give C"):
+        euler_rates(R, np.array([0.0, 0.0, 1.0]))
+    near(euler_angles(R, UPRIGHT), [0.7, np.pi / 2, 0.0])
+    near(euler_rates(R, np.array([0.0, 0.0, 1.5]), UPRIGHT), [1.5, 0.0, 0.0])
