@@ -170,7 +170,7 @@ def test_help_imports_little():
 
 
 def test_version():
-    assert kinode("--version").stdout.startswith("kinode ")
+    assert kinode("--version").stdout == f"kinode {kn.__version__}\n"
 
 
 def test_a_closed_pipe_is_no_error():

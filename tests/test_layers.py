@@ -13,6 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # DESIGN.md, section 1. A folder stands for all its modules; __init__ is the public face, above everything.
 LAYERS = {
+    "version": 0,
     "errors": 0,
     "algebra": 0,
     "model": 1,

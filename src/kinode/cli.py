@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinode.errors import ArgumentError, Error, SimulationError
+from kinode.version import __version__
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -63,9 +64,7 @@ Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fix
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from kinode.views.report import version
-
-        typer.echo(f"kinode {version()}")
+        typer.echo(f"kinode {__version__}")
         raise typer.Exit
 
 

@@ -22,6 +22,7 @@ from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
 from kinode.results.trajectory import Trajectory
 from kinode.solve.simulate import split
+from kinode.version import __version__
 
 if TYPE_CHECKING:
     import xarray
@@ -47,7 +48,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         end.y, dims="coordinate", coords={"coordinate": [c.name for c in run.dynamics.coordinates]}
     )
     data.attrs.update(
-        format=FORMAT, kinode_version=_version(), status=run.status, message=run.message, end_time=end.t,
+        format=FORMAT, kinode_version=__version__, status=run.status, message=run.message, end_time=end.t,
         title=run.system.name, facts=json.dumps(run.facts),
     )  # fmt: skip
     target = Path(path)
@@ -196,12 +197,3 @@ def _listed(names: Any) -> list[str]:
     if not all(isinstance(name, str) for name in found):
         raise ArgumentError(f"names of quantities are expected, not {found!r:.80}")
     return found
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("kinode")
-    except PackageNotFoundError:
-        return "unknown"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from kinode.codegen.dynamics import Wrench
 from kinode.errors import Error
+from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
@@ -279,17 +280,9 @@ def _facts(run: Trajectory) -> Markup:
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         pairs.append((FACTS.get(key, key.replace("_", " ")), f"{number(value, 3)} s" if key == "seconds" else shown))
     sizes = f"{run.dynamics.n_q}, {run.dynamics.n_u}, {run.dynamics.n_z}"
-    pairs += [("states (q, u, z)", sizes), ("kinode", version())]
+    pairs += [("states (q, u, z)", sizes), ("kinode", __version__)]
     return join([tag("h2", "Run"), facts(pairs)])
 
 
-def version() -> str:
-    """The version of kinode that is installed."""
-    try:
-        return metadata.version("kinode")
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def _footer() -> Markup:
-    return tag("footer", escape(f"Written by kinode {version()}. SI units unless said otherwise."))
+    return tag("footer", escape(f"Written by kinode {__version__}. SI units unless said otherwise."))
