@@ -104,6 +104,11 @@ class Topology:
         return found
 
     @cached_property
+    def cut_names(self) -> tuple[str, ...]:
+        """The joints that close loops."""
+        return tuple(cut.joint.name for cut in self.cuts)
+
+    @cached_property
     def tied(self) -> frozenset[str]:
         """The joints of gears, which lead or follow."""
         return frozenset(self.couplings) | {coupling.leader for coupling in self.couplings.values()}
@@ -185,20 +190,24 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
     for joint in system.joints.values():
         at[joint.a.body].append(joint)
         at[joint.b.body].append(joint)
+    kept = _with_laws(system)
     way: dict[str, tuple[Joint, str]] = {}
     children: dict[str, list[tuple[Joint, str]]] = {name: [] for name in at}
     used: set[str] = set()
     queue = deque(["world"])
     while queue:
         body = queue.popleft()
-        for joint in at[body]:
+        for joint in sorted(at[body], key=lambda j: j.name not in kept):
             other = joint.b.body if joint.a.body == body else joint.a.body
             if other == "world" or other in way or joint.name in used:
                 continue
             used.add(joint.name)
             way[other] = (joint, body)
             children[body].append((joint, other))
-            queue.append(other)
+            if joint.name in kept:
+                queue.appendleft(other)  # all that such joints connect is reached through them
+            else:
+                queue.append(other)
     steps: list[tuple[Joint, str, str]] = []
     stack = [(joint, "world", other) for joint, other in reversed(children["world"])]
     while stack:
@@ -207,6 +216,26 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
         stack.extend((j, other, o) for j, o in reversed(children[other]))
     cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
     return steps, cuts
+
+
+def _with_laws(system: System) -> set[str]:
+    """Joints that are driven or have efforts of their own, as far as they close no loop: the tree keeps them."""
+    group = {name: name for name in ("world", *system.bodies)}
+
+    def find(body: str) -> str:
+        while group[body] != body:
+            body = group[body]
+        return body
+
+    kept = set()
+    for joint in system.joints.values():
+        own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
+        if any(law is not None for law in own):
+            a, b = find(joint.a.body), find(joint.b.body)
+            if a != b:
+                group[a] = b
+                kept.add(joint.name)
+    return kept
 
 
 def _loop(joint: Joint, way: dict[str, tuple[Joint, str]]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, asin, atan2, cos, maximum, minimum, sin, sqrt, tidy
+from kinode.algebra.scalars import Array, Scalar, asin, atan2, cos, less, maximum, minimum, sin, sqrt, tidy, where
 
 ZERO3 = np.zeros(3)
 IDENTITY3 = np.eye(3)
@@ -103,6 +103,27 @@ def quaternion_from_rotation(R: Array) -> Array:
         q[1 + j] = (R[i, j] + R[j, i]) / (4.0 * q[k])
         q[1 + l] = (R[i, l] + R[l, i]) / (4.0 * q[k])
     return -q if q[0] < 0 else q
+
+
+def quaternion_of(R: Array) -> Array:
+    """Unit quaternion of a rotation of any kind of number, by the largest of its four squares."""
+    squares = [
+        1.0 + R[0, 0] + R[1, 1] + R[2, 2],
+        1.0 + R[0, 0] - R[1, 1] - R[2, 2],
+        1.0 - R[0, 0] + R[1, 1] - R[2, 2],
+        1.0 - R[0, 0] - R[1, 1] + R[2, 2],
+    ]
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    rows = [[squares[0], x, y, z], [x, squares[1], xy, xz], [y, xy, squares[2], yz], [z, xz, yz, squares[3]]]
+    best, row = squares[0], rows[0]
+    for k in range(1, 4):
+        better = less(best, squares[k])
+        best = where(better, squares[k], best)
+        row = [where(better, a, b) for a, b in zip(rows[k], row, strict=True)]
+    scale = 0.5 / sqrt(best)
+    flip = where(less(row[0], 0.0), -1.0, 1.0)
+    return tidy([entry * scale * flip for entry in row])
 
 
 @cache

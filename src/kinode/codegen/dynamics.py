@@ -114,18 +114,10 @@ class Dynamics:
 
     def _close(self) -> None:
         """Bring the initial state onto the constraints and choose independent rows."""
-        joints = self.system.joints
-        held_q, held_u = np.zeros(self.n_u, dtype=bool), np.zeros(self.n_u, dtype=bool)
-        for name, where in self.topology.u_of.items():
-            held_q[where] = joints[name].q is not None
-            held_u[where] = joints[name].u is not None
-        t, q, u, z = self.initial.t, self.initial.q, self.initial.u, self.initial.z
-        q = self.closer.assemble(t, q, held_q, z, None, None)
-        self.closing = self.closer.find(t, q, z, None, None)
+        self.initial = self._closed(self.initial, {}, None)
+        self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
         self.topology.rows = self.closing.rows
         self._fingerprint += f"\nrows {self.closing.rows}"
-        u = self.closer.assemble_speeds(t, q, u, held_u, z, None, None)
-        self.initial = State(t, q, u, z)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -186,7 +178,19 @@ class Dynamics:
             length = float(np.linalg.norm(whole[start : start + 4]))
             if abs(length - 1.0) > 1e-3:
                 raise ArgumentError(f"a quaternion of the state has length {length:.6g}, not 1")
-        return State(float(t), q, u, z)
+        state = State(float(t), q, u, z)
+        return self._closed(state, values or {}, p) if self.topology.rows is not None else state
+
+    def _closed(self, state: State, values: Mapping[str, Any], p: Any) -> State:
+        """The state nearest to the given one in which all loops are closed; what was given exactly stays."""
+        held_q, held_u = np.zeros(self.n_u, dtype=bool), np.zeros(self.n_u, dtype=bool)
+        for name, where in self.topology.u_of.items():
+            joint = self.system.joints[name]
+            held_q[where] = joint.q is not None or any(v.startswith(f"{name}.q") for v in values)
+            held_u[where] = joint.u is not None or any(v.startswith(f"{name}.u") for v in values)
+        q = self.closer.assemble(state.t, state.q, held_q, state.z, p, None)
+        u = self.closer.assemble_speeds(state.t, q, state.u, held_u, state.z, p, None)
+        return State(state.t, q, u, state.z)
 
     def _number(self, name: str, value: Any) -> float:
         reader = self.system.reader(name)

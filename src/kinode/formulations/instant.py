@@ -21,6 +21,7 @@ from kinode.geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.model.elements import Load
 from kinode.model.fields import Value
 from kinode.model.frames import Frame
+from kinode.model.system import joint_frame
 from kinode.topology import Topology
 
 EMPTY = np.empty(0)
@@ -117,6 +118,8 @@ class Instant:
             q, u, u_dot = self.joint_state(coupling.leader)
             ratio, offset = self.resolve(coupling.ratio), self.resolve(coupling.offset)
             return ratio * q + offset, ratio * u, None if u_dot is None else ratio * u_dot
+        if name in topology.cut_names and not joint.driven:
+            return (*self.cut_state(name), None)
         if joint.motion is not None:
             first = [_derivative(x) for x in self._timely(joint.motion)]
             second = [_derivative(x) for x in first]
@@ -192,6 +195,8 @@ class Instant:
         total: list[Spatial | None] = [None] * len(self.tree.nodes)
         loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
         loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
+        loads += [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
+        loads += self.closing_loads
         for load in loads:
             node, X = self.place(load.on)
             if node == WORLD:
@@ -203,6 +208,40 @@ class Instant:
             old = total[node]
             total[node] = (moment, force) if old is None else (old[0] + moment, old[1] + force)
         return total
+
+    @property
+    def closing_loads(self) -> list[Load]:
+        """What constraints do to bodies, where it is known already."""
+        return []
+
+    def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
+        """X_WF, X_WM and X_FM of a joint that closes a loop, in canonical axes."""
+        joint = self.system.joints[name]
+        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
+        F, M = (self.pose(joint_frame(joint, side)) @ C for side in ("parent", "child"))
+        return F, M, F.inverse() @ M
+
+    def cut_state(self, name: str) -> tuple[Array, Array]:
+        """q and u of a joint that closes a loop, from the poses and velocities of its frames; angles within a turn."""
+        joint = self.system.joints[name]
+        F, M, X = self.cut_pose(name)
+        form = joint.form(self.resolve)
+        q = tidy(joint.solve_coordinates(X, form))
+        (w_F, v_F), (w_M, v_M) = (self.velocity(joint_frame(joint, side)) for side in ("parent", "child"))
+        w, v = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)
+        relative = np.concatenate([M.R.T @ w, M.R.T @ v])
+        return q, tidy(joint.effort_wrench(q, form).T @ relative)
+
+    def cut_efforts(self, name: str) -> list[Load]:
+        """The efforts of a joint that closes a loop, as loads on its two bodies."""
+        joint = self.system.joints[name]
+        if joint.effort is None and joint.stiffness is None and joint.damping is None:
+            return []
+        _, M, _ = self.cut_pose(name)
+        tau = sum(self.effort_shares(name).values())
+        wrench = joint.effort_wrench(self.joint_state(name)[0], joint.form(self.resolve)) @ tau
+        moment, force = M.R @ wrench[:3], M.R @ wrench[3:]
+        return [Load(joint.b, force, moment, at=M.p), Load(joint.a, -force, -moment, at=M.p)]
 
     def effort_shares(self, name: str) -> dict[str, Array]:
         """The model's own efforts of a joint: drive (its law), spring, damping."""

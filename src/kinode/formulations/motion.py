@@ -12,12 +12,15 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, solve_spd
+from kinode.errors import ModelError
 from kinode.formulations import recursive, steps
 from kinode.formulations.constraints import Constraints
 from kinode.formulations.instant import EMPTY, Instant
 from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD
+from kinode.model.elements import Load
 from kinode.model.frames import Frame
+from kinode.model.system import joint_frame
 
 
 class Motion(Instant):
@@ -248,10 +251,20 @@ class Motion(Instant):
         """The same instant with every body a node of its own."""
         if self.tree is self.topology.full:
             return self
-        return type(self)(
+        full = type(self)(
             self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
             effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, full=True,
         )  # fmt: skip
+        if self.topology.cuts:
+            full.multipliers = self.constraints.multipliers
+        return full
+
+    multipliers: Array | None = None
+
+    @property
+    def closing_loads(self) -> list[Load]:
+        """What constraints do to bodies: known to the full tree, whose reactions they are part of."""
+        return [] if self.multipliers is None else self.constraints.loads(self.multipliers)
 
     @cached_property
     def node_named(self) -> dict[str, int]:
@@ -259,6 +272,8 @@ class Motion(Instant):
 
     def joint_wrench(self, name: str, part: str = "total") -> tuple[Spatial, Spatial]:
         """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
+        if name in self.topology.cut_names:
+            return self._cut_wrench(name, part)
         full = self.full
         i = full.node_named[name]
         node, moved = full.tree.nodes[i], full.moved[i]
@@ -275,6 +290,20 @@ class Motion(Instant):
                 R = C @ moved.X.R
                 found.append((R @ m, R @ f))
         return found[0], found[1]
+
+    def _cut_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
+        """The same of a joint that closes a loop: its multipliers, and its own effort on top."""
+        if part != "total":
+            raise ModelError("static and kinetic parts are not available in loops yet", component=name)
+        joint = self.system.joints[name]
+        R = self.pose(joint_frame(joint, "parent")).R
+        child = joint_frame(joint, "child")
+        held = [load for load in self.constraints.loads(self.constraints.multipliers) if load.on == child]
+        moment = sum((load.moment for load in held), ZERO3)
+        force = sum((load.force for load in held), ZERO3)
+        own = [load for load in self.cut_efforts(name) if load.on == joint.b]
+        whole = (moment + sum((x.moment for x in own), ZERO3), force + sum((x.force for x in own), ZERO3))
+        return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def reaction(
         self, name: str, part: str = "total", *, whole: bool = False,
@@ -300,11 +329,13 @@ class Motion(Instant):
 
     def joint_effort(self, name: str) -> Array:
         """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
-        full = self.full
-        i = full.node_named[name]
         joint = self.system.joints[name]
         if joint.n_u == 0:
             return EMPTY
+        if name in self.topology.cut_names:
+            return tidy(sum(self.effort_shares(name).values(), np.zeros(joint.n_u)))
+        full = self.full
+        i = full.node_named[name]
         if joint.driven or name in self.topology.tied or self.given_u_dot is not None:
             return _along(full.moved[i].S, full.link_wrenches[i])
         return full.efforts[i]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, less, sqrt, tidy, where
-from kinode.algebra.spatial import dot, rpy_from_rotation
+from kinode.algebra.scalars import Array, Scalar, sqrt
+from kinode.algebra.spatial import dot, quaternion_of, rpy_from_rotation
 from kinode.formulations.instant import EMPTY as EMPTY
 from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
@@ -52,7 +52,7 @@ class Snapshot(Motion):
         R = self.pose(frame).R if name.axes is None else self.pose(name.axes).R.T @ self.pose(frame).R
         if name.quantity == "rotation":
             return R
-        return rpy_from_rotation(R) if name.quantity == "rpy" else _quaternion(R)
+        return rpy_from_rotation(R) if name.quantity == "rpy" else quaternion_of(R)
 
     def _system_quantity(self, name: QuantityName) -> Any:
         match name.quantity:
@@ -118,24 +118,3 @@ class Snapshot(Motion):
             across = force - along * axis
             return sqrt(dot(across, across))
         return moment if part == "moment" else force
-
-
-def _quaternion(R: Array) -> Array:
-    """Unit quaternion of a rotation of any kind of number, by the largest of its four squares."""
-    squares = [
-        1.0 + R[0, 0] + R[1, 1] + R[2, 2],
-        1.0 + R[0, 0] - R[1, 1] - R[2, 2],
-        1.0 - R[0, 0] + R[1, 1] - R[2, 2],
-        1.0 - R[0, 0] - R[1, 1] + R[2, 2],
-    ]
-    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
-    rows = [[squares[0], x, y, z], [x, squares[1], xy, xz], [y, xy, squares[2], yz], [z, xz, yz, squares[3]]]
-    best, row = squares[0], rows[0]
-    for k in range(1, 4):
-        better = less(best, squares[k])
-        best = where(better, squares[k], best)
-        row = [where(better, a, b) for a, b in zip(rows[k], row, strict=True)]
-    scale = 0.5 / sqrt(best)
-    flip = where(less(row[0], 0.0), -1.0, 1.0)
-    return tidy([entry * scale * flip for entry in row])

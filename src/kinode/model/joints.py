@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, cos, sin, sqrt, tidy
+from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin, sqrt, tidy
 from kinode.algebra.spatial import (
     IDENTITY3,
     ZERO3,
     Pose,
     cross,
+    dot,
     quaternion_from_rotation,
+    quaternion_of,
     rotation_about,
     rotation_from_quaternion,
     skew,
@@ -199,13 +201,11 @@ class Universal(Joint):
         return np.array([X.p[0], X.p[1], X.p[2], second[2] - form[1]])
 
     def solve_coordinates(self, X: Pose, form: Array) -> Array:
-        s, c = float(form[0]), float(form[1])
-        second = X.R @ np.array([s, 0.0, c])
-        first = math.atan2(second[1], second[0])
-        R = turn_about(2, first)[0].T.astype(float) @ X.R
-        axis = np.array([s, 0.0, c])
-        side = np.array([0.0, 1.0, 0.0])
-        return np.array([first, math.atan2(np.cross(axis, side) @ (R @ side), side @ (R @ side))])
+        axis, side = vec(form[0], 0.0, form[1]), vec(0.0, 1.0, 0.0)
+        second = X.R @ axis
+        first = atan2(second[1], second[0])
+        turned = turn_about(2, first)[0].T @ (X.R @ side)
+        return tidy([first, atan2(dot(cross(axis, side), turned), dot(side, turned))])
 
 
 @register_joint
@@ -231,7 +231,7 @@ class Spherical(Joint):
         return X.p
 
     def solve_coordinates(self, X: Pose, form: Array) -> Array:
-        return quaternion_from_rotation(X.R)
+        return quaternion_of(X.R)
 
     @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
@@ -327,7 +327,7 @@ class Free(Spherical):
         return np.zeros(0)
 
     def solve_coordinates(self, X: Pose, form: Array) -> Array:
-        return np.concatenate([X.p, quaternion_from_rotation(X.R)])
+        return np.concatenate([X.p, quaternion_of(X.R)])
 
 
 class Reversed:
@@ -378,6 +378,6 @@ def small_rotation(R: Array) -> Array:
     return np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=object) * 0.5
 
 
-def angle_about_z(R: Array) -> float:
+def angle_about_z(R: Array) -> Scalar:
     """Angle of a rotation about z."""
-    return math.atan2(R[1, 0], R[0, 0])
+    return atan2(R[1, 0], R[0, 0])

@@ -166,8 +166,11 @@ class Solver:
         self.dynamics, self.p, self.inputs, self.options = dynamics, p, inputs, options
         self.quaternions = dynamics.topology.quaternions
         code = dynamics.kernel("rate")
+        projection = dynamics.kernel("projection") if dynamics.topology.cuts else None
+        work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
         self.kernel = KernelSpec(
-            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=code.sizes["work"]
+            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=work,
+            projection=projection.address if projection else 0,
         )  # fmt: skip
 
     def run(
