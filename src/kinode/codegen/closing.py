@@ -16,6 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.kernels import Kernel
 from kinode.errors import AssemblyError
+from kinode.model.system import joint_frame
 
 if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
@@ -61,7 +62,7 @@ class Closer:
         system = self.dynamics.system
         largest = 0.0
         for joint in system.joints.values():
-            for frame in (joint.a, joint.b):
+            for frame in (joint_frame(joint, side) for side in ("parent", "child")):
                 p = np.asarray(frame.pose(system.nominal).p, dtype=float)
                 largest = max(largest, float(np.linalg.norm(p)))
         return largest or 1.0

@@ -19,7 +19,7 @@ from kinode.codegen.closing import Closer
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
 from kinode.codegen.rolled import is_large, make_program
-from kinode.errors import ArgumentError, ModelError
+from kinode.errors import ArgumentError
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
@@ -89,19 +89,13 @@ class Dynamics:
     ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
     """
 
-    def __init__(self, system: System, formulation: str = "recursive", *, loops: bool = False) -> None:
+    def __init__(self, system: System, formulation: str = "recursive", *, loops: bool = True) -> None:
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         if formulation != "recursive":
             raise ArgumentError(f"compile: the formulation that can be compiled is 'recursive', not {formulation!r}")
         self.system = system.copy()
         self.topology: Topology = find_topology(self.system)
-        if self.topology.cuts and not loops:
-            cut = self.topology.cuts[0]
-            raise ModelError(
-                f"closes a loop with {', '.join(cut.loop)}; this version of kinode simulates trees only",
-                component=cut.joint.name,
-            )
         self._fingerprint = kernels.fingerprint(self.topology)
         self._machines: dict[tuple[Kernel, int], Machine] = {}
         values = self.system.parameter_values()
@@ -398,9 +392,11 @@ class Dynamics:
         k3 = self.rate(t + dt / 2, y + dt / 2 * k2, p=p, inputs=inputs)
         k4 = self.rate(t + dt, y + dt * k3, p=p, inputs=inputs)
         y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        a, b = self.n_q, self.n_q + self.n_u
+        if self.topology.cuts:
+            y = self._call("projection", t + dt, y[:a], y[a:b], y[b:], p, inputs)
         for start in self.topology.quaternions:
             y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
-        a, b = self.n_q, self.n_q + self.n_u
         return State(t + dt, y[:a], y[a:b], y[b:])
 
     # -- machine code ------------------------------------------------------------------------------
