@@ -18,9 +18,9 @@ import kinode as kn
 from formulations.strategies import Link, Plan, plans, topology_of, turn
 from kinode.algebra.euler import UPRIGHT, euler_angles, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
-from kinode.algebra.spatial import quaternion_from_rotation, rotation_from_quaternion
+from kinode.algebra.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 from kinode.errors import ArgumentError, ModelError
-from kinode.formulations.newton_euler import Closed, NewtonEuler, complement
+from kinode.formulations.newton_euler import NewtonEuler, complement
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
 from kinode.model.joints import JOINTS
@@ -41,7 +41,7 @@ def near(a, b, size=0.0):
 
 
 def both(topology, *state, **more):
-    return Snapshot(topology, *state, **more), NewtonEuler(Closed(topology, *state, **more))
+    return Snapshot(topology, *state, **more), NewtonEuler(Snapshot(topology, *state, **more))
 
 
 # -- random trees -----------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_inverse_dynamics_by_prescribed_accelerations(plan, seed):
     topology = topology_of(plan)
     rng = np.random.default_rng(seed)
     state, wanted = random_state(topology, rng), rng.normal(size=topology.n_u)
-    recursive, bodies = Snapshot(topology, *state, u_dot=wanted), NewtonEuler(Closed(topology, *state), wanted)
+    recursive, bodies = Snapshot(topology, *state, u_dot=wanted), NewtonEuler(Snapshot(topology, *state), wanted)
     near(bodies.u_dot, wanted, size=10.0)
     near(bodies.effort, recursive.inverse_effort, size=100.0)
     for name in topology.system.joints:
@@ -133,7 +133,7 @@ def test_a_freedom_without_inertia_is_refused():
     system.revolute("hinge", system.world, system.body("point", mass=1.0), axis="z")
     topology = find_topology(system)
     with pytest.raises(ModelError, match="infinite acceleration"):
-        NewtonEuler(Closed(topology, 0.0, np.zeros(1), np.zeros(1))).u_dot  # noqa: B018
+        NewtonEuler(Snapshot(topology, 0.0, np.zeros(1), np.zeros(1))).u_dot  # noqa: B018
 
 
 def test_verify_compares_reactions_with_the_recursion():
@@ -222,14 +222,15 @@ def _check_minimal_equations(system, q, u, u_dot, case):
 
 
 def elastic_of_free_bodies():
-    """The same with two bodies that fly freely, held by a guide and a hinge that close loops."""
+    """The same with two bodies that fly freely, held by a guide and a hinge that close loops; spring as in [4.6]."""
     system = kn.System("general", gravity=(0, -9.81, 0))
     slider = system.body("slider", mass=5.0, inertia=(1, 1, 1))
     pendulum = system.body("pendulum", mass=1.0, com=(0, -0.5, 0), inertia=(1, 1, 1), about="origin")
     system.free("one", system.world, slider)
     system.free("two", system.world, pendulum)
-    system.prismatic("rail", system.world, slider, axis="x", stiffness=250.0, damping=5.0)
+    system.prismatic("rail", system.world, slider, axis="x")
     system.revolute("hinge", slider, pendulum, axis="z")
+    system.spring("spring", system.world.at(-1.0, 0, 0), slider, stiffness=250.0, damping=5.0, free_length=1.0)
     return find_topology(system)
 
 
@@ -244,7 +245,7 @@ def test_elastic_system_in_the_general_form():
     def at(y):
         R = [rotation_from_euler(*y[k : k + 3], UPRIGHT) for k in (3, 9)]
         q = np.concatenate([y[:3], quaternion_from_rotation(R[0]), y[6:9], quaternion_from_rotation(R[1])])
-        return R, NewtonEuler(Closed(topology, 0.0, q, y[12:]))
+        return R, NewtonEuler(Snapshot(topology, 0.0, q, y[12:]))
 
     def rates(t, y):
         R, bodies = at(y)
@@ -262,10 +263,42 @@ def test_elastic_system_in_the_general_form():
         found = [y[9], y[23], y[0], *bodies.reaction("hinge")[1][:2], bodies.reaction("rail")[1][1]]
         assert abs(np.array(found) - [angle, speed, x, X12, Y12, Y20]).max() < 1e-8
         assert abs(y[[1, 2, 3, 5, 8, 11]]).max() < 1e-9  # the constraints are kept by integration alone
-        near(bodies.joint_effort("rail"), [-250.0 * y[0] - 5.0 * y[12]])
 
 
 # -- loops ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("kind", JOINTS)
+def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, backward):
+    """Two flying bodies, each with another on it, held together by the joint, at a pose that it allows."""
+    links = [Link("free", -1, seed=1), Link("free", -1, backward=True, seed=2)]
+    links += [Link("revolute", 0, loads=frozenset({"damping"}), seed=3), Link("prismatic", 1, seed=4)]
+    plan, rng = Plan(tuple(links), springs=((0, 1),)), np.random.default_rng(5)
+    open_tree = topology_of(plan)
+    t, q, u, z = random_state(open_tree, rng)
+    system = open_tree.system
+    place = [system["body0"].at(*rng.normal(size=3), matrix=turn(rng).tolist()), None]
+    lead = {"lead": 0.3} if kind == "screw" else {}
+    other = kn.System("sample")
+    sample = other.joint("closing", kind, other.world, other.body("body", mass=1.0), **lead)
+    own = rng.normal(size=sample.n_q)
+    if sample.quaternion is not None:
+        own[sample.quaternion :] /= np.linalg.norm(own[sample.quaternion :])
+    C = Pose(plain(sample.axis_rotation(system.nominal, system.nominal)), np.zeros(3))
+    X = C @ sample.transform(own, sample.form(system.nominal)) @ C.inverse()
+    s = Snapshot(open_tree, t, q, u, z)
+    X_BM = s.pose(Frame("body1")).inverse() @ s.pose(place[0]) @ (X.inverse() if backward else X)
+    place[1] = system["body1"].at(*plain(X_BM.p), matrix=plain(X_BM.R).tolist())
+    system.joint("closing", kind, *(reversed(place) if backward else place), **lead)
+    loop = find_topology(system)
+    assert loop.cut_names == ("closing",)
+    G = plain(Snapshot(loop, t, q, u, z).constraints.jacobian).reshape(-1, loop.n_u)
+    recursive, bodies = both(loop, t, q, u - np.linalg.pinv(G) @ (G @ u), z)
+    assert bodies.redundancy == 0
+    near(bodies.u_dot, recursive.u_dot, size=10.0)
+    for name in system.joints:
+        near(np.concatenate(bodies.reaction(name)), np.concatenate(recursive.reaction(name)), size=100.0)
 
 
 def test_a_door_on_two_hinges():
@@ -277,7 +310,7 @@ def test_a_door_on_two_hinges():
         for k, z in enumerate(hinges):
             sides = system.world.at(0, 0, z), door.at(0, 0, z)
             system.revolute(f"hinge{k}", *sides, axis="z", damping=1.0 / len(hinges))
-        doors.append(NewtonEuler(Closed(find_topology(system), 0.0, np.array([0.4]), np.array([1.1]))))
+        doors.append(NewtonEuler(Snapshot(find_topology(system), 0.0, np.array([0.4]), np.array([1.1]))))
     one, two = doors
     assert (one.redundancy, two.redundancy) == (0, 5)
     near(one.u_dot, two.u_dot)
@@ -319,30 +352,30 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
 
     def ends(q):
         s = Snapshot(tree, 0.0, q, np.zeros(3))
-        body = tree.system
-        one, two = (s.pose(body.find_frame(name)) for name in ("coupler", "rocker"))
+        one, two = (s.pose(Frame(name)) for name in ("coupler", "rocker"))
         return (two.p + ROCKER * two.R[:, 0] - one.p - COUPLER * one.R[:, 0])[:2]
 
+    def jacobian(q):
+        return np.array([rate(ends, q, e) for e in np.eye(3)], dtype=object).T
+
     assert abs(plain(ends(q))).max() < 1e-15
-    jacobian = lambda q: np.array([rate(ends, q, e) for e in np.eye(3)], dtype=object).T  # noqa: E731
     G = plain(jacobian(q))
     u = np.linalg.svd(G)[2][2] * 3.0
-    bodies = NewtonEuler(Closed(loop, 0.0, q, u))
-    (cut,) = loop.cuts
-    assert bodies.redundancy == 3
     # Damping of C acts on the tree as moments on its two bodies.
-    name = cut.joint.name
-    w = u[1] - u[0] - u[2]
-    moment = np.array([0.0, 0.0, -0.1 * w])
-    more = {"wrenches": {"rocker": (np.zeros(3), moment), "coupler": (np.zeros(3), -moment)}}
-    s = Snapshot(tree, 0.0, q, u, **more)
+    moment = np.array([0.0, 0.0, -0.1 * (u[1] - u[0] - u[2])])
+    s = Snapshot(tree, 0.0, q, u, wrenches={"rocker": (np.zeros(3), moment), "coupler": (np.zeros(3), -moment)})
     gamma = -plain(rate(lambda x: jacobian(x) @ u, q, u))
     K = np.block([[plain(s.mass_matrix), -G.T], [G, np.zeros((2, 2))]])
     found = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
-    near(bodies.u_dot, found[:3])
-    near(bodies.snapshot.joint_state(name)[1], [w])
-    force = plain(s.pose(Frame("coupler")).R) @ bodies.reaction(name)[1]
-    near(force[:2], found[3:])
+
+    angles = dict(zip("ADBC", [*q, q[1] - q[0] - q[2]], strict=True))
+    speeds = dict(zip("ADBC", [*u, u[1] - u[0] - u[2]], strict=True))
+    state = [np.array([values[name] for name in loop.u_of]) for values in (angles, speeds)]
+    bodies = NewtonEuler(Snapshot(loop, 0.0, *state))
+    assert bodies.redundancy == 3
+    near([bodies.joint_acceleration(name)[0] for name in "ADB"], found[:3])
+    near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], found[3:])
+    near(bodies.joint_effort("C"), moment[2:])
     for joint in loop.system.joints:
         assert list(bodies.is_unique(joint)) == [False, False, True, True, True, False]
 

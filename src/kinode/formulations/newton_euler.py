@@ -26,9 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, rate
-from kinode.algebra.spatial import Pose, RigidInertia, skew
+from kinode.algebra.spatial import RigidInertia, skew
 from kinode.errors import ModelError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
@@ -42,32 +41,6 @@ UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redunda
 def plain(values: Any) -> Array:
     """An array of plain numbers."""
     return np.asarray(values, dtype=float)
-
-
-class Closed(Snapshot):
-    """A snapshot whose loop-closing joints have coordinates too: those of the pose in which they find themselves."""
-
-    def _find_joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
-        if all(cut.joint.name != name for cut in self.topology.cuts):
-            return super()._find_joint_state(name)
-        joint = self.system.joints[name]
-        form = joint.form(self.resolve)
-        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), np.zeros(3))
-        F, M = (joint_frame(joint, side) for side in ("parent", "child"))
-        X_WF, X_WM = self.pose(F) @ C, self.pose(M) @ C
-        X = X_WF.inverse() @ X_WM
-        q = joint.solve_coordinates(Pose(plain(X.R), plain(X.p)), form)
-        (w_F, v_F), (w_M, v_M) = self.velocity(F), self.velocity(M)
-        R, arm = plain(X_WM.R), plain(X_WM.p - X_WF.p)
-        relative = np.concatenate([R.T @ plain(w_M - w_F), R.T @ plain(v_M - v_F - np.cross(plain(w_F), arm))])
-        return q, plain(joint.effort_wrench(q, form)).T @ relative, self._prescribed(joint)
-
-    def _prescribed(self, joint: Joint) -> Array | None:
-        """u_dot of a driven joint, from its law."""
-        laws = self._timely(joint.motion or joint.speed or ())
-        for _ in range(2 if joint.motion else 1):
-            laws = [law.derivative("t") if isinstance(law, Expression) else 0.0 for law in laws]
-        return plain([self.resolve(law) for law in laws]) if joint.driven else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations.lagrange import Energies
-from kinode.formulations.newton_euler import Closed, NewtonEuler
+from kinode.formulations.newton_euler import NewtonEuler
 from kinode.formulations.snapshot import EMPTY, Snapshot
 from kinode.topology import Topology
 
@@ -88,7 +88,11 @@ MOST_BODIES = 300
 
 
 def few_bodies(topology: Topology) -> str | None:
-    """The same for one that solves dense equations of all bodies at once."""
+    """The same for one that solves dense equations of all bodies at once, and knows joints and gears."""
+    gears = {coupling.constraint for coupling in topology.couplings.values()}
+    unknown = [name for name in topology.system.constraints if name not in gears]
+    if unknown:
+        return f"it knows no constraints but gears: {', '.join(unknown)}"
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
         return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
@@ -131,7 +135,7 @@ register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_sna
 
 def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
-    snapshot = Closed(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+    snapshot = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
     free = NewtonEuler(snapshot)
     found: dict[str, Any] = {}
     if "u_dot" in wanted:
