@@ -15,13 +15,13 @@ from kinode.formats.yaml import FIELDS, VERSION
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
 from kinode.model.elements import ELEMENTS
 from kinode.model.fields import Component, Spec
-from kinode.model.frames import ROTATIONS
-from kinode.model.joint import JOINTS, Joint
+from kinode.model.frames import NAME, ROTATIONS
+from kinode.model.joint import JOINTS, LIMITS, Joint
 from kinode.model.looks import ROLES, SIZES
 from kinode.model.quantities import CONSTRAINTS, RunDefaults
 
 Schema = dict[str, Any]
-NAME = r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$"
+PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
 
 
 def schema() -> Schema:
@@ -81,7 +81,7 @@ def _named(entry: Schema, description: str) -> Schema:
     return {
         "description": description,
         "oneOf": [
-            {"type": "object", "propertyNames": {"pattern": NAME}, "additionalProperties": entry},
+            {"type": "object", "propertyNames": {"pattern": PATTERN}, "additionalProperties": entry},
             {"type": "null"},
         ],
     }
@@ -241,4 +241,4 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
     return special.get(spec.shape, {})
 
 
-_LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in ("lower", "upper", "effort", "speed")}
+_LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in LIMITS}

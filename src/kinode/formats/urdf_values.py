@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from kinode.errors import ModelError
 from kinode.formats.xml import Element
+from kinode.model.bodies import inertia_matrix
 from kinode.model.frames import ZERO, rotation_matrix
 
 Vector3 = tuple[float, float, float]
@@ -135,8 +134,7 @@ def rotate_inertia(rotation: Rotation, entries: list[float]) -> list[float]:
     """Tensor entries xx, yy, zz, xy, xz, yz turned from the inertial's axes into the link's."""
     R: Any = rotation_matrix(rotation, lambda value: value).astype(float)
     R[abs(R) < 4e-16] = 0.0
-    xx, yy, zz, xy, xz, yz = entries
-    J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+    J = R @ inertia_matrix(entries).astype(float) @ R.T
     J = 0.5 * (J + J.T)
     return [float(J[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
 

@@ -19,7 +19,7 @@ from kinode.formats.yaml_text import resolve
 from kinode.model.bodies import Body, Shape
 from kinode.model.fields import Component, Value
 from kinode.model.frames import ZERO, Frame
-from kinode.model.joint import Joint, Limits
+from kinode.model.joint import LIMITS, Joint, Limits
 from kinode.model.looks import Look
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
@@ -87,7 +87,7 @@ class _Writer:
         if isinstance(value, Shape):
             return {value.kind: self.shape(value)}
         if isinstance(value, Limits):
-            given = {name: getattr(value, name) for name in ("lower", "upper", "effort", "speed")}
+            given = {name: getattr(value, name) for name in LIMITS}
             return {name: self.plain(item) for name, item in given.items() if item is not None}
         if isinstance(value, Look):
             return value.plain()

@@ -253,29 +253,35 @@ class Body(Component):
         return self.system.find_frame(f"{self.name}.{name}")
 
     # -- mass properties ---------------------------------------------------------------------------
+    @property
+    def solid(self) -> Shape | None:
+        """The shape, where it gives the mass properties."""
+        shape = self.shape
+        return None if shape is None or (shape.mass is None and shape.density is None) else shape
+
     def total_mass(self) -> Value:
-        return self.shape.total_mass() if self.shape is not None and self._from_shape else self.mass
+        return self.mass if self.solid is None else self.solid.total_mass()
 
     def center(self) -> Vector:
-        return self.shape.com() if self.shape is not None and self._from_shape else self.center_of_mass
+        return self.center_of_mass if self.solid is None else self.solid.com()
 
-    @property
-    def _from_shape(self) -> bool:
-        return self.shape is not None and (self.shape.mass is not None or self.shape.density is not None)
+    def inertia_entries(self) -> tuple[Inertia, str]:
+        """The six entries of the tensor, and what they are about: com or origin."""
+        return (self.inertia, self.about) if self.solid is None else (self.solid.inertia(), "com")
 
     def rigid_inertia(self, resolve: Resolve) -> RigidInertia:
         """Mass, first moment and tensor about the body's origin, in its axes."""
-        shape = self.shape if self._from_shape else None
+        entries, about = self.inertia_entries()
         mass: Scalar = resolve(self.total_mass())
         c = tidy([resolve(x) for x in self.center()])
-        J = tidy(inertia_matrix([resolve(x) for x in (shape.inertia() if shape else self.inertia)]))
-        if self.about == "com" or shape is not None:
+        J = tidy(inertia_matrix([resolve(x) for x in entries]))
+        if about == "com":
             J = J + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
         return RigidInertia(mass, mass * c, J)
 
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
-        if self._from_shape and (self.mass, self.center_of_mass, self.inertia) != (0.0, ZERO, NO_INERTIA):
+        if self.solid is not None and (self.mass, self.center_of_mass, self.inertia) != (0.0, ZERO, NO_INERTIA):
             message = "the shape has a mass or density; leave out mass, com and inertia"
             raise ModelError(message, component=self.name, field="shape")
         mass = float(nominal(self.total_mass()))
@@ -283,14 +289,13 @@ class Body(Component):
             raise ModelError(f"must not be negative, and is {mass:g}", component=self.name, field="mass")
         if not self.physical:
             return
-        shape = self.shape if self._from_shape else None
-        xx, yy, zz, xy, xz, yz = (float(nominal(x)) for x in (shape.inertia() if shape else self.inertia))
+        entries, about = self.inertia_entries()
+        J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
         c = np.array([float(nominal(x)) for x in self.center()])
         # Rounding in what was given, and in the shift by c; a radius of gyration below a nanometer is none.
-        scale, noise = max(map(abs, (xx, yy, zz, xy, xz, yz))), mass * (1e-12 * (c @ c) + 1e-18)
-        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        scale, noise = abs(J).max(), mass * (1e-12 * (c @ c) + 1e-18)
         where = ""
-        if self.about == "origin" and shape is None:
+        if about == "origin":
             J -= mass * ((c @ c) * np.eye(3) - np.outer(c, c))
             where = f" (about the center of mass, {mass:g} kg at {tuple(map(float, c))})"
         elif scale == 0.0:

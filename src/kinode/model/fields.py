@@ -149,6 +149,11 @@ class Component:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
+    def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What was given, by the names of the fields: for kinds that have other spellings for some of them."""
+        return given
+
+    @classmethod
     def sort(cls) -> str:
         """What a component is, in a word: body, joint, parameter."""
         return {"bodies": "body"}.get(cls.section, cls.section.rstrip("s"))
@@ -226,6 +231,7 @@ class Reader:
     def read_component(self, cls: type[Component], raw: Mapping[str, Any]) -> dict[str, Any]:
         """All declared fields of a component from what was given; defaults fill the rest."""
         specs = cls.specs()
+        raw = cls.gather(self, raw)
         for name in raw:
             if name not in specs:
                 raise self.fail(str(name), unknown(f"a {cls.kind or cls.sort()} has no field", name, specs))

@@ -61,6 +61,9 @@ class Limits:
     speed: Value | None = None
 
 
+LIMITS = tuple(Limits.__dataclass_fields__)
+
+
 @record
 class Joint(Component):
     """Connects frame a (the parent side) to frame b (the child side)."""
@@ -135,6 +138,14 @@ class Joint(Component):
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
+    def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        later = ("friction", "backlash", "stop")
+        for name in later:
+            if given.get(name) is not None:
+                raise reader.fail(name, "cannot act yet in this version of kinode; use an effort law")
+        return {name: value for name, value in given.items() if name not in later}
+
+    @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
         units = DERIVED[spec.dimension or ""]
         return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
@@ -182,8 +193,8 @@ class Joint(Component):
         kind = cls.coordinates[0][1]
         if isinstance(raw, (list, tuple)):
             raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
-        if not isinstance(raw, Mapping) or set(raw) - {"lower", "upper", "effort", "speed"}:
-            raise reader.fail(field, "takes [lower, upper] or a mapping with lower, upper, effort, speed")
+        if not isinstance(raw, Mapping) or set(raw) - set(LIMITS):
+            raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(LIMITS)}")
         unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
         found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
         lower, upper = found.get("lower"), found.get("upper")

@@ -27,7 +27,7 @@ from kinode.algebra.spatial import (
 )
 from kinode.errors import ModelError
 from kinode.model.fields import Reader, Spec, Value, Values, number, record, special, vector
-from kinode.model.frames import Resolve, axis_vector, read_axis, read_rotation, rotation_matrix
+from kinode.model.frames import ROTATIONS, Resolve, axis_vector, read_axis, read_rotation, rotation_matrix
 from kinode.model.joint import DERIVED, JOINTS, AxialJoint, Joint, Limits, register_joint
 
 __all__ = ["DERIVED", "JOINTS", "Joint", "Limits", "Reversed", "register_joint"]
@@ -281,6 +281,13 @@ class Free(Spherical):
     rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", aside=True)
     velocity: Any = vector("velocity", "initial velocity of b in a's axes", None, aside=True)
     angular_velocity: Any = vector("angular_velocity", "initial angular velocity of b in a's axes", None, aside=True)
+
+    @classmethod
+    def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """rpy=, quaternion=, matrix= and turns= are spellings of the initial rotation."""
+        found = dict(super().gather(reader, given))
+        ways = {way: found.pop(way) for way in ROTATIONS if found.get(way) is not None}
+        return {**found, "rotation": ways} if ways else found
 
     @classmethod
     def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:

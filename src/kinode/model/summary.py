@@ -94,16 +94,13 @@ def _table(name: str, table: Any) -> tuple[str, str]:
 
 
 def _body(system: System, body: Body) -> tuple[str, str]:
-    massive = body.shape is not None and (body.shape.mass is not None or body.shape.density is not None)
-    shape = body.shape if massive else None
+    inertia, about = body.inertia_entries()
     parts = [f"mass {_number(system, body.total_mass())} kg"]
     if _any(body.center()):
         parts.append(f"com {_numbers(system, body.center())} m")
-    inertia = shape.inertia() if shape is not None else body.inertia
     if inertia != NO_INERTIA:
         entries = inertia if _any(inertia[3:]) else inertia[:3]
-        about = " about its origin" if body.about == "origin" and shape is None else ""
-        parts.append(f"inertia {_numbers(system, entries)} kg*m^2{about}")
+        parts.append(f"inertia {_numbers(system, entries)} kg*m^2{' about its origin' if about == 'origin' else ''}")
     if body.shape is not None:
         parts.append(body.shape.kind)
     if body.meshes:

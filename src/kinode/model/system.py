@@ -19,7 +19,7 @@ from kinode.model import places
 from kinode.model.bodies import Body
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
-from kinode.model.frames import NAME, ROTATIONS, Frame
+from kinode.model.frames import NAME, Frame
 from kinode.model.joints import JOINTS, Joint
 from kinode.model.quantities import (
     CONSTRAINTS,
@@ -34,6 +34,7 @@ from kinode.model.quantities import (
     find_dimension,
     read_bounds,
 )
+from kinode.model.spellings import Spellings
 
 __all__ = ["System", "joint_frame"]
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS})
@@ -41,7 +42,7 @@ C = TypeVar("C", bound=Component)
 joint_frame = places.joint_frame
 
 
-class System:
+class System(Spellings):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -259,6 +260,15 @@ class System:
         body.check(self.nominal)
         return body
 
+    def _read(self, kinds: Mapping[str, type[C]], what: str, name: str, kind: Any, given: Mapping[str, Any]) -> C:
+        """A component of a kind from what was given; ``kind`` may stand among it."""
+        if not isinstance(kind, str) or kind not in kinds:
+            said = unknown(f"no {what} is called", kind, kinds)
+            offered = "" if "?" in said else f"; the kinds are {', '.join(kinds)}"
+            raise ModelError(said + offered, component=name, field="kind")
+        fields = {key: value for key, value in given.items() if key != "kind"}
+        return kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
         """Join frame a (parent side) to frame b (child side)."""
         self.check_name(name)
@@ -266,55 +276,9 @@ class System:
 
     def make_joint(self, name: str, kind: str, given: Mapping[str, Any]) -> Joint:
         """A joint that is not in the system yet."""
-        cls = _find_kind(JOINTS, kind, "joint", name)
-        fields = {key: value for key, value in given.items() if key != "kind"}
-        for later in ("friction", "backlash", "stop"):
-            if fields.pop(later, None) is not None:
-                message = "cannot act yet in this version of kinode; use an effort law"
-                raise ModelError(message, component=name, field=later)
-        if kind == "free":
-            ways = {way: fields.pop(way) for way in ROTATIONS if fields.get(way) is not None}
-            if ways:
-                fields["rotation"] = ways
-        joint = cls(name, **self.reader(name).read_component(cls, fields))
+        joint = self._read(JOINTS, "joint", name, kind, given)
         joint.check()
         return joint
-
-    def fixed(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Hold b rigidly to a."""
-        return self.joint(name, "fixed", a, b, **fields)
-
-    def revolute(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b turn about an axis."""
-        return self.joint(name, "revolute", a, b, **fields)
-
-    def prismatic(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b slide along an axis."""
-        return self.joint(name, "prismatic", a, b, **fields)
-
-    def cylindrical(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b slide along an axis and turn about it."""
-        return self.joint(name, "cylindrical", a, b, **fields)
-
-    def screw(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b turn about an axis and advance by ``lead`` for each turn."""
-        return self.joint(name, "screw", a, b, **fields)
-
-    def universal(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b turn about axes[0] of a and axes[1] of b."""
-        return self.joint(name, "universal", a, b, **fields)
-
-    def spherical(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b turn freely about a point."""
-        return self.joint(name, "spherical", a, b, **fields)
-
-    def planar(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b slide in a plane and turn about its normal."""
-        return self.joint(name, "planar", a, b, **fields)
-
-    def free(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
-        """Let b move freely; initial position=, rpy= or quaternion=, velocity=, angular_velocity=."""
-        return self.joint(name, "free", a, b, **fields)
 
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
         """Tie coordinates together: gear."""
@@ -323,9 +287,7 @@ class System:
 
     def make_constraint(self, name: str, kind: str, given: Mapping[str, Any]) -> Constraint:
         """A constraint that is not in the system yet."""
-        cls = _find_kind(CONSTRAINTS, kind, "constraint", name)
-        fields = {key: value for key, value in given.items() if key != "kind"}
-        return cls(name, **self.reader(name).read_component(cls, fields))
+        return self._read(CONSTRAINTS, "constraint", name, kind, given)
 
     def element(self, name: str, kind: str, **fields: Any) -> Element:
         """Add an element by its kind: spring, force, moment."""
@@ -334,23 +296,9 @@ class System:
 
     def make_element(self, name: str, kind: str, given: Mapping[str, Any]) -> Element:
         """An element that is not in the system yet."""
-        cls = _find_kind(ELEMENTS, kind, "element", name)
-        fields = {key: value for key, value in given.items() if key != "kind"}
-        element = cls(name, **self.reader(name).read_component(cls, fields))
+        element = self._read(ELEMENTS, "element", name, kind, given)
         element.check()
         return element
-
-    def spring(self, name: str, a: Any, b: Any, **fields: Any) -> Element:
-        """A spring and damper between two points."""
-        return self.element(name, "spring", a=a, b=b, **fields)
-
-    def force(self, name: str, on: Any, force: Any, **fields: Any) -> Element:
-        """A force on a body at a point."""
-        return self.element(name, "force", on=on, force=force, **fields)
-
-    def moment(self, name: str, on: Any, moment: Any, **fields: Any) -> Element:
-        """A moment on a body."""
-        return self.element(name, "moment", on=on, moment=moment, **fields)
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
@@ -451,14 +399,6 @@ class System:
         from kinode.formats.yaml import save
 
         save(self, path)
-
-
-def _find_kind(registry: Mapping[str, type[C]], kind: Any, what: str, name: str) -> type[C]:
-    if not isinstance(kind, str) or kind not in registry:
-        offered = f"; the kinds are {', '.join(registry)}"
-        said = unknown(f"no {what} is called", kind, registry)
-        raise ModelError(said if "?" in said else said + offered, component=name, field="kind")
-    return registry[kind]
 
 
 def _prefixes(name: str) -> list[str]:

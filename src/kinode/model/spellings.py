@@ -1,0 +1,69 @@
+"""Short spellings of the builder: ``system.revolute(...)`` for ``system.joint(..., "revolute", ...)``, and so on.
+
+A kind that a plug-in registers has no spelling and needs none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinode.model.elements import Element
+from kinode.model.joint import Joint
+
+
+class Spellings:
+    """What ``System`` adds to ``joint`` and ``element``."""
+
+    def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
+        raise NotImplementedError
+
+    def element(self, name: str, kind: str, **fields: Any) -> Element:
+        raise NotImplementedError
+
+    def fixed(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Hold b rigidly to a."""
+        return self.joint(name, "fixed", a, b, **fields)
+
+    def revolute(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b turn about an axis."""
+        return self.joint(name, "revolute", a, b, **fields)
+
+    def prismatic(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b slide along an axis."""
+        return self.joint(name, "prismatic", a, b, **fields)
+
+    def cylindrical(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b slide along an axis and turn about it."""
+        return self.joint(name, "cylindrical", a, b, **fields)
+
+    def screw(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b turn about an axis and advance by ``lead`` for each turn."""
+        return self.joint(name, "screw", a, b, **fields)
+
+    def universal(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b turn about axes[0] of a and axes[1] of b."""
+        return self.joint(name, "universal", a, b, **fields)
+
+    def spherical(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b turn freely about a point."""
+        return self.joint(name, "spherical", a, b, **fields)
+
+    def planar(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b slide in a plane and turn about its normal."""
+        return self.joint(name, "planar", a, b, **fields)
+
+    def free(self, name: str, a: Any, b: Any, **fields: Any) -> Joint:
+        """Let b move freely; initial position=, rpy= or quaternion=, velocity=, angular_velocity=."""
+        return self.joint(name, "free", a, b, **fields)
+
+    def spring(self, name: str, a: Any, b: Any, **fields: Any) -> Element:
+        """A spring and damper between two points."""
+        return self.element(name, "spring", a=a, b=b, **fields)
+
+    def force(self, name: str, on: Any, force: Any, **fields: Any) -> Element:
+        """A force on a body at a point."""
+        return self.element(name, "force", on=on, force=force, **fields)
+
+    def moment(self, name: str, on: Any, moment: Any, **fields: Any) -> Element:
+        """A moment on a body."""
+        return self.element(name, "moment", on=on, moment=moment, **fields)
