@@ -13,7 +13,7 @@ PYTEST  ?= -n auto --dist worksteal
 BIN := $(VENV)/bin
 # -qq: errors only.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
-SOURCES := src tests benchmarks $(wildcard examples)
+SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint docs clean
