@@ -12,9 +12,8 @@ import numba
 import numpy as np
 
 import kinode as kn
+from kinode.codegen.program import ARGUMENTS
 from measure import Side
-
-ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
 
 
 @cache

@@ -1,7 +1,7 @@
 """The compiled integrator loops: from the cache on disk, or compiled by numba now.
 
 numba's own cache would need numba to be imported and set up at every start (0.5 s and more). The loops need nothing
-of it when they run, so only their object code is kept, in the cache of compile/, and a warm start takes milliseconds.
+of it when they run, so only their object code is kept, in the cache of codegen/, and a warm start takes milliseconds.
 An entry is named by the source of the loops, the versions of the compilers and the processor; where the cache cannot
 be written, the loops are compiled again in each process.
 """

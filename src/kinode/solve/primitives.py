@@ -1,6 +1,6 @@
 """What the compiled integrator loops have in common: calling a kernel by its address, rows of the state, quaternions.
 
-Nothing in the loops knows a model: a kernel is an address with the signature of compile/ (nine pointers to double).
+Nothing in the loops knows a model: a kernel is an address with the signature of codegen/ (nine pointers to double).
 All memory is the caller's, found through the addresses in ``layout`` (records.py). What a run must remember is in
 ``memory`` and ``counters``, so that a loop may return to Python at any step and go on later with the same bits as if
 it had not stopped.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from io import BytesIO, StringIO
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,14 +125,6 @@ def to_svg(figure: Figure) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = out.getvalue()
     return text[text.index("<svg") :].strip()
-
-
-def to_png(figure: Figure, dpi: int = 150) -> bytes:
-    """A figure as the bytes of a PNG file."""
-    out = BytesIO()
-    with style():
-        figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None})
-    return out.getvalue()
 
 
 def pretty_unit(unit: str) -> str:
