@@ -16,10 +16,10 @@ from scipy.integrate import solve_ivp
 
 import kinode as kn
 from formulations.strategies import Link, Plan, plans, topology_of, turn
-from kinode.algebra.euler import UPRIGHT, euler_angles, euler_rates, rotation_from_euler
+from kinode.algebra.euler import UPRIGHT, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
-from kinode.algebra.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
-from kinode.errors import ArgumentError, ModelError
+from kinode.algebra.spatial import Pose, quaternion_from_rotation
+from kinode.errors import ModelError
 from kinode.formulations.newton_euler import NewtonEuler, complement
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
@@ -378,33 +378,3 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     near(bodies.joint_effort("C"), moment[2:])
     for joint in loop.system.joints:
         assert list(bodies.is_unique(joint)) == [False, False, True, True, True, False]
-
-
-# -- Euler angles -----------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 999))
-def test_euler_angles_of_any_rotation(seed):
-    rng = np.random.default_rng(seed)
-    R, C, w = turn(rng), turn(rng), rng.normal(size=3)
-    angles = euler_angles(R, C)
-    near(rotation_from_euler(*angles, C), R)
-    step = 1e-6
-    later = [euler_angles(R @ rotation_about_vector(k * step * w), C) for k in (-1, 1)]
-    change = (later[1] - later[0] + np.pi) % (2 * np.pi) - np.pi
-    assert abs(change / (2 * step) - euler_rates(R, w, C)).max() < 1e-4 / np.sin(angles[1]) ** 3
-
-
-def rotation_about_vector(a):
-    size = np.linalg.norm(a)
-    return plain(rotation_from_quaternion(np.concatenate([[np.cos(size / 2)], np.sin(size / 2) * a / size])))
-
-
-def test_euler_angles_where_they_are_singular():
-    """Planar motion: theta = 0 without C, and all regular with the remedy of SPEC 5.1."""
-    R = rotation_from_euler(0.3, 0.0, 0.4)
-    near(euler_angles(R), [0.7, 0.0, 0.0])
-    with pytest.raises(ArgumentError, match="give C"):
-        euler_rates(R, np.array([0.0, 0.0, 1.0]))
-    near(euler_angles(R, UPRIGHT), [0.7, np.pi / 2, 0.0])
-    near(euler_rates(R, np.array([0.0, 0.0, 1.5]), UPRIGHT), [1.5, 0.0, 0.0])
