@@ -38,6 +38,7 @@ _FACE = {
     "Wrench": "kinode.codegen.dynamics",
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
+    "mobility": "kinode.results.mobility",
     # results
     "Trajectory": "kinode.results.trajectory",
     # errors

@@ -1,0 +1,107 @@
+"""Freedoms, counts, redundant constraints by name, and passes near singular positions."""
+
+import loop_models as models
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.codegen.dynamics import Dynamics
+from kinode.results.mobility import near_singular
+
+# count in space, in the plane, true freedoms, redundant constraints
+KNOWN = {
+    "four-bar": (models.four_bar, -2, 1, 1, 3),
+    "ball and cylinder": (lambda: models.four_bar("spherical", "cylindrical"), 1, None, 1, 0),
+    "one ball": (lambda: models.four_bar("spherical"), 0, None, 1, 1),
+    "extra bar": (lambda: models.parallelogram(True), -6, 0, 1, 7),
+    "Bennett": (models.bennett, -2, None, 1, 3),
+    "Bricard": (models.bricard, 0, None, 1, 1),
+    "beam fixed twice": (lambda: models.beam("fixed", "fixed"), -5, -2, 1, 6),
+    "beam on a shoe": (lambda: models.beam("revolute"), 1, None, 1, 0),
+    "tree": (models.arm, 4, None, 4, 0),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_counts(name):
+    make, spatial, planar, freedoms, redundant = KNOWN[name]
+    found = kn.mobility(make())
+    assert (found.spatial, found.planar, found.freedoms, found.redundant) == (spatial, planar, freedoms, redundant)
+    assert found.freedoms == found.spatial + found.redundant
+    assert not found.singular
+
+
+def test_redundant_directions_by_name():
+    found = kn.mobility(models.four_bar())
+    (group,) = found.redundancies
+    assert group.count == 3
+    assert group.carried == dict.fromkeys(("j1", "j2", "j4", "j3"), ("force z", "moment x", "moment y"))
+    lines = str(found).splitlines()
+    assert lines[0] == "four_bar: 3 bodies, 4 joints, 1 loop"
+    assert [line.split() for line in lines[1:5]] == [
+        ["degrees", "of", "freedom", "1"],
+        ["counted", "in", "space", "-2"],
+        ["counted", "in", "the", "plane", "1"],
+        ["redundant", "constraints", "3"],
+    ]
+    assert "  j4  force along z; moment about x, y" in lines
+
+
+def test_loops_apart_are_told_apart():
+    """Two four-bars on one ground share no stress."""
+    system = models.parallelogram(False)
+    up = {"mass": 1, "com": (0, 0.5, 0), "inertia": (0.08, 0.01, 0.08)}
+    left, right, bar = (system.body(name, **up) for name in ("left_", "right_", "bar_"))
+    system.revolute("h0", system.world.at(5, 0, 0), left, q=0.3)
+    system.revolute("h2", system.world.at(7, 0, 0), right, guess=0.3)
+    system.revolute("k0", left.at(0, 1, 0), bar, guess=-0.3)
+    system.spherical("k2", bar.at(2, 0, 0), right.at(0, 1, 0))
+    found = kn.mobility(system)
+    assert [(group.count, set(group.carried)) for group in found.redundancies] == [
+        (3, {"g0", "g2", "top0", "top2"}),
+        (1, {"h0", "h2", "k0", "k2"}),
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_singular_start_is_said(count):
+    """All rods in one line: the freedom is count + 1; the redundant directions are those of positions near it."""
+    found = kn.mobility(models.four_bars(count, angle=-np.pi / 2))
+    assert found.singular
+    assert (found.freedoms, found.freedoms_at_start, found.redundant) == (1, count + 1, 3 * count)
+    assert f"it has {count + 1} freedoms, positions near it 1" in str(found)
+    upright = kn.mobility(models.four_bars(count))
+    assert not upright.singular
+    assert upright.redundancies == found.redundancies
+
+
+def test_drives_are_counted():
+    found = kn.mobility(models.arm())
+    assert (found.driven, found.freedoms) == (1, 4)
+    assert "driven freedoms" in str(found)
+
+
+def test_a_compiled_system_will_do():
+    assert kn.mobility(Dynamics(models.four_bar(), loops=True)) == kn.mobility(models.four_bar())
+
+
+@pytest.mark.parametrize("times", [151, 2001])
+def test_passes_are_found_between_stored_states(times):
+    """Every time the rods lie in one line, by the angle of the first; and at no other time."""
+    run = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, times=times, rtol=1e-9, atol=1e-11)
+    fine = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, times=20_001, rtol=1e-9, atol=1e-11)
+    height = np.cos(fine["g0.q"])
+    k = np.flatnonzero(height[:-1] * height[1:] < 0)
+    lying = fine.t[k] + (fine.t[k + 1] - fine.t[k]) * height[k] / (height[k] - height[k + 1])
+    assert len(lying) > 3
+    found = near_singular(run.dynamics, run.t, run.y)
+    # cubics through states 1/30 s apart leave 1e-4 s at most
+    assert [time for time, _ in found] == pytest.approx(list(lying), abs=1e-4)
+    assert all(0 <= size < 1e-6 for _, size in found)
+
+
+def test_no_passes_where_there_are_none():
+    run = kn.simulate(models.four_bar(), 3.0, times=301)
+    assert near_singular(run.dynamics, run.t, run.y) == []
+    run = kn.simulate(models.arm(), 1.0, times=11)
+    assert near_singular(run.dynamics, run.t, run.y) == []
