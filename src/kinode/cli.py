@@ -146,11 +146,12 @@ def run(
     kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
     """
     from kinode.codegen.dynamics import compile as compile_system
+    from kinode.formats import URDF
     from kinode.model.names import find_quantity
     from kinode.results.simulate import simulate
 
     system = _load(model, base)
-    if model.suffix.lower() in (".urdf", ".xml") and not quiet:
+    if model.suffix.lower() in URDF and not quiet:
         for note in system.notes:  # where kinode's model differs from the file
             _say(note)
     names = list(show or ())

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.algebra.tables import METHODS, OUTSIDE
-from kinode.formats.yaml import FIELDS, VERSION
+from kinode.formats.yaml import VERSION
+from kinode.formats.yaml_fields import FIELDS
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
 from kinode.model.elements import ELEMENTS
 from kinode.model.fields import Component, Spec

@@ -20,6 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from kinode.errors import ModelError
+from kinode.formats import URDF
+from kinode.formats.yaml_fields import (
+    FIELDS,
+    check_fields,
+    find_key_line,
+    read_fields,
+    read_mapping,
+    read_word,
+    split_between,
+)
 from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
 from kinode.formats.yaml_write import write_system
 from kinode.model.changes import change
@@ -37,14 +47,6 @@ SECTIONS = (
     "changes",
 )  # fmt: skip
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
-FIELDS = {
-    "parameters": ("value", "bounds", "note"),
-    "inputs": ("value",),
-    "signals": ("law",),
-    "tables": ("axes", "values", "file", "method", "outside"),
-    "systems": ("file", "system", "on", "bind", "parameters"),
-    "extends": ("file", "base"),
-}
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
@@ -62,7 +64,7 @@ def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool 
 def save(system: System, path: str | os.PathLike[str]) -> None:
     """Write a system to a file, from which it loads as an equal one."""
     file = Path(path)
-    if file.suffix.lower() in (".urdf", ".xml"):
+    if file.suffix.lower() in URDF:
         raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
     text = dumps(system)
     try:
@@ -129,7 +131,7 @@ class _Loader:
             raise ModelError(f"the files go in a circle: {name} is being read already", field=field)
         if len(chain) > DEEPEST_FILES:
             raise ModelError(f"files name files more than {DEEPEST_FILES} deep", field=field)
-        if path.suffix.lower() in (".urdf", ".xml"):
+        if path.suffix.lower() in URDF:
             from kinode.formats import urdf
 
             return urdf.load(path, "fixed" if base is None else base)
@@ -178,7 +180,7 @@ class _Loader:
         if place is not None and isinstance(node, Map) and isinstance(node.get("between"), List):
             ends = node["between"]
             return ends.lines[place] if place < len(ends) else node.lines["between"]
-        found = _find_key(node, words)
+        found = find_key_line(node, words)
         return line if found is None else found
 
     # -- building ----------------------------------------------------------------------------------
@@ -198,7 +200,7 @@ class _Loader:
         default = self.file.stem if self.file is not None else "system"
         return self.build(data, default)
 
-    def build(self, data: Map, default_name: str, check: bool = True) -> System:
+    def build(self, data: Map, default_name: str) -> System:
         self.data = data
         with self.locating():
             for key in data:
@@ -216,9 +218,8 @@ class _Loader:
             if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
                 raise ModelError("notes are a list of texts", field="notes")
             system.notes.extend(notes)
-        if check:
-            with self.locating():
-                system.check()
+        with self.locating():
+            system.check()
         return system
 
     def start(self, default_name: str) -> System:
@@ -232,7 +233,7 @@ class _Loader:
                 given = data["extends"]
                 if not isinstance(given, Map):
                     given = {"file": given}
-                _check_fields(given, FIELDS["extends"], "extends")
+                check_fields(given, FIELDS["extends"], "extends")
                 system = self.load_other(given.get("file"), "extends", given.get("base"))
                 system.name = data.get("name", system.name)
         if "gravity" in data and data.get("parameters") is None:
@@ -274,18 +275,18 @@ class _Loader:
         return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
 
     def add_parameters(self, system: System, name: str, entry: Any) -> None:
-        system.parameter(name, **_as_fields(entry, "value", "parameters", "a parameter"))
+        system.parameter(name, **read_fields(entry, "value", "parameters", "a parameter"))
 
     def add_inputs(self, system: System, name: str, entry: Any) -> None:
-        system.input(name, **_as_fields(entry, "value", "inputs", "an input"))
+        system.input(name, **read_fields(entry, "value", "inputs", "an input"))
 
     def add_signals(self, system: System, name: str, entry: Any) -> None:
-        fields = _as_fields(entry, "law", "signals", "a signal")
+        fields = read_fields(entry, "law", "signals", "a signal")
         system.signal(name, **fields)
 
     def add_tables(self, system: System, name: str, entry: Any) -> None:
-        fields = dict(_mapping(entry, "a table"))
-        _check_fields(fields, FIELDS["tables"], "a table")
+        fields = dict(read_mapping(entry, "a table"))
+        check_fields(fields, FIELDS["tables"], "a table")
         if fields.get("file") is not None:
             fields["file"] = self.find_file(fields["file"], "file")
         for key in ("method", "outside"):
@@ -295,13 +296,13 @@ class _Loader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        system.add_component(system.make_body(name, {} if entry is None else _mapping(entry, "a body")))
+        system.add_component(system.make_body(name, {} if entry is None else read_mapping(entry, "a body")))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:
         if isinstance(entry, Map) and "kind" in entry:
             raise ModelError("frames with a kind are not available in this version; a place is", field="kind")
-        given = {"at": entry} if isinstance(entry, List) else dict(_mapping(entry, "a frame"))
-        owner: Frame = find_named_frame(system, _text(given.pop("body", "world"), "body"))
+        given = {"at": entry} if isinstance(entry, List) else dict(read_mapping(entry, "a frame"))
+        owner: Frame = find_named_frame(system, read_word(given.pop("body", "world"), "body"))
         if not owner.is_plain:
             raise ModelError(f"{owner} is a frame, not a body", field="body")
         system.place(owner.body, given, name)
@@ -319,7 +320,7 @@ class _Loader:
         self, system: System, name: str, entry: Any, what: str, make: Callable[[str, str, Mapping[str, Any]], Any]
     ) -> None:
         system.check_name(name)
-        fields = _split_between(_mapping(entry, what))
+        fields = split_between(read_mapping(entry, what))
         if "kind" not in fields:
             raise ModelError(f"{what} needs its kind", field="kind")
         if what == "a joint" and not {"a", "b"} & fields.keys():
@@ -327,8 +328,8 @@ class _Loader:
         system.add_component(make(name, fields["kind"], fields))
 
     def add_systems(self, system: System, name: str, entry: Any) -> None:
-        fields = _mapping(entry, "a subsystem")
-        _check_fields(fields, FIELDS["systems"], "a subsystem")
+        fields = read_mapping(entry, "a subsystem")
+        check_fields(fields, FIELDS["systems"], "a subsystem")
         if (fields.get("file") is None) == (fields.get("system") is None):
             raise ModelError("takes a file, or a system written out")
         for key in ("bind", "parameters"):
@@ -357,65 +358,4 @@ class _Loader:
             entry = {"law" if isinstance(old, Signal) else "value": entry}
             if not isinstance(old, Signal | Parameter) and old.section != "inputs":
                 raise ModelError("takes the fields to change: {field: value}")
-        change(system, name, _split_between(entry))
-
-
-def _find_key(node: Any, words: list[str]) -> int | None:
-    """The line of a field given by its words, found at the top or further in."""
-    line: int | None = None
-    here = node
-    for word in words:
-        if isinstance(here, Map) and word in here:
-            line, here = here.lines[word], here[word]
-        else:
-            break
-    if line is not None:
-        return line
-    inner = node.values() if isinstance(node, Map) else node if isinstance(node, List) else ()
-    for item in inner:
-        found = _find_key(item, words[-1:])
-        if found is not None:
-            return found
-    return None
-
-
-def _mapping(entry: Any, what: str) -> Map:
-    if not isinstance(entry, Map):
-        raise ModelError(f"{what} is a mapping of fields, not {short(entry)}")
-    return entry
-
-
-def _text(raw: Any, field: str) -> str:
-    if not isinstance(raw, str):
-        raise ModelError(f"a name is expected, not {short(raw)}", field=field)
-    return raw
-
-
-def _check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
-    for key in given:
-        if key not in allowed:
-            hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
-            raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
-
-
-def _as_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:
-    """The fields of an entry that may be written as its one value alone."""
-    if not isinstance(entry, Map):
-        return {single: entry}
-    _check_fields(entry, FIELDS[section], what)
-    if single not in entry:
-        raise ModelError("is needed and was not given", field=single)
-    return {key: value for key, value in entry.items() if value is not None or key == single}
-
-
-def _split_between(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """``between: [a, b]`` as the fields a and b."""
-    fields = dict(entry)
-    if "between" not in fields:
-        return fields
-    ends = fields.pop("between")
-    if not isinstance(ends, list) or len(ends) != 2:
-        raise ModelError(f"takes two bodies or frames, [a, b], not {short(ends)}", field="between")
-    if "a" in fields or "b" in fields:
-        raise ModelError("is given already by a and b", field="between")
-    return {"a": ends[0], "b": ends[1], **fields}
+        change(system, name, split_between(entry))

@@ -1,0 +1,83 @@
+"""Entries of kinode's files: which fields they take, short forms written out, and the line that a field stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinode.errors import ModelError
+from kinode.formats.yaml_text import List, Map
+from kinode.model.fields import short, unknown
+
+FIELDS = {
+    "parameters": ("value", "bounds", "note"),
+    "inputs": ("value",),
+    "signals": ("law",),
+    "tables": ("axes", "values", "file", "method", "outside"),
+    "systems": ("file", "system", "on", "bind", "parameters"),
+    "extends": ("file", "base"),
+}
+
+
+def find_key_line(node: Any, words: list[str]) -> int | None:
+    """The line of a field given by its words, found at the top or further in."""
+    line: int | None = None
+    here = node
+    for word in words:
+        if isinstance(here, Map) and word in here:
+            line, here = here.lines[word], here[word]
+        else:
+            break
+    if line is not None:
+        return line
+    inner = node.values() if isinstance(node, Map) else node if isinstance(node, List) else ()
+    for item in inner:
+        found = find_key_line(item, words[-1:])
+        if found is not None:
+            return found
+    return None
+
+
+def read_mapping(entry: Any, what: str) -> Map:
+    """An entry that has to be a mapping."""
+    if not isinstance(entry, Map):
+        raise ModelError(f"{what} is a mapping of fields, not {short(entry)}")
+    return entry
+
+
+def read_word(raw: Any, field: str) -> str:
+    """A name."""
+    if not isinstance(raw, str):
+        raise ModelError(f"a name is expected, not {short(raw)}", field=field)
+    return raw
+
+
+def check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
+    """Refuse fields that an entry does not have."""
+    for key in given:
+        if key not in allowed:
+            hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
+            raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
+
+
+def read_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:
+    """The fields of an entry that may be written as its one value alone."""
+    if not isinstance(entry, Map):
+        return {single: entry}
+    check_fields(entry, FIELDS[section], what)
+    if single not in entry:
+        raise ModelError("is needed and was not given", field=single)
+    return {key: value for key, value in entry.items() if value is not None or key == single}
+
+
+def split_between(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """``between: [a, b]`` as the fields a and b."""
+    fields = dict(entry)
+    if "between" not in fields:
+        return fields
+    ends = fields.pop("between")
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ModelError(f"takes two bodies or frames, [a, b], not {short(ends)}", field="between")
+    if "a" in fields or "b" in fields:
+        raise ModelError("is given already by a and b", field="between")
+    return {"a": ends[0], "b": ends[1], **fields}
