@@ -63,6 +63,15 @@ def test_loops_apart_are_told_apart():
     ]
 
 
+def test_drives_against_each_other_carry_stress():
+    free = Dynamics(models.four_bar("spherical", "cylindrical"), loops=True)
+    there = float(free.initial.q[free.topology.q_of["j4"]][0])
+    found = kn.mobility(models.four_bar("spherical", "cylindrical", drives={"j1": 0.9, "j4": there}))
+    assert (found.driven, found.spatial, found.freedoms, found.redundant) == (2, -1, 0, 1)
+    assert found.redundancies[0].carried["j4.effort"] == ("multiplier",)
+    assert "j4.effort  its own force" in str(found)
+
+
 @pytest.mark.parametrize("count", [2, 5])
 def test_singular_start_is_said(count):
     """All rods in one line: the freedom is count + 1; the redundant directions are those of positions near it."""

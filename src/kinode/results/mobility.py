@@ -35,7 +35,9 @@ class Redundancy:
     """Stresses that are carried together: how many are independent, and what of each joint carries them."""
 
     count: int
-    carried: dict[str, tuple[str, ...]]  # joint -> some of force x, y, z, moment x, y, z, in the parent's joint axes
+    carried: dict[str, tuple[str, ...]]
+    """Joint -> some of force x, y, z, moment x, y, z, in the parent's joint axes; ``joint.effort`` of a drive or gear,
+    or a constraint -> multiplier."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,9 @@ def _generic(dynamics: Dynamics, closing: Closing) -> State:
 
 def _groups(found: Uniqueness) -> Iterator[Redundancy]:
     """The null space parted into sets of joints that share no stress with each other."""
-    stresses = {name: found.stresses(name) for name in found.directions}
-    left = [name for name, unique in found.unique.items() if not unique.all()]
+    unique = {**found.unique, **found.unique_multipliers}
+    stresses = {name: found.stresses(name) for name in unique}
+    left = [name for name in unique if not unique[name].all()]
     while left:
         group = [left.pop(0)]
         for one in group:
@@ -152,10 +155,12 @@ def _groups(found: Uniqueness) -> Iterator[Redundancy]:
             group += joined
             left = [other for other in left if other not in joined]
         sizes = np.linalg.svd(np.vstack([stresses[name] for name in group]), compute_uv=False)
-        order = [name for name in found.directions if name in group]
         carried = {
-            name: tuple(c for c, unique in zip(COMPONENTS, found.unique[name], strict=True) if not unique)
-            for name in order
+            name: tuple(c for c, sure in zip(COMPONENTS, unique[name], strict=True) if not sure)
+            if name in found.unique
+            else ("multiplier",)
+            for name in unique
+            if name in group
         }
         yield Redundancy(int(np.sum(sizes > UNIQUE)), carried)
 
@@ -260,6 +265,8 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def _words(parts: tuple[str, ...]) -> str:
     """Force along x, y; moment about z."""
+    if parts == ("multiplier",):
+        return "its own force"
     found = []
     for kind, way in (("force", "along"), ("moment", "about")):
         axes = [part.split()[1] for part in parts if part.startswith(kind)]

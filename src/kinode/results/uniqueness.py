@@ -1,9 +1,9 @@
 """Which reactions follow from the motion, and which are a matter of fit and elasticity.
 
 The unknowns are the reactions of all joints, of the tree and of the cuts alike, along the directions that each joint
-holds, with the efforts of drives and gears; the rows are the balances of force and moment of every body.  Moments are
-divided by a characteristic length.  Where this equilibrium matrix E has a null space N, the joints can carry stress
-that no motion shows (NUMERICS of the project, section 2):
+holds, with the efforts of drives and gears and the multipliers of constraints; the rows are the balances of force and
+moment of every body.  Moments are divided by a characteristic length.  Where this equilibrium matrix E has a null space
+N, the joints can carry stress that no motion shows (NUMERICS of the project, section 2):
 
     E x + loads = 0    has the solutions    x + N a
 
@@ -36,7 +36,7 @@ RANK = 1e-9  # singular values below this share of the largest are none; roundin
 UNIQUE = 1e-8  # rows of the null space below this are none
 COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
-Reactions = dict[str, tuple[Array, Array]]
+Reactions = dict[str, Any]  # joint -> (force, moment); other names -> multipliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,10 @@ class Uniqueness:
     by a on b, about b's joint point, in a's joint axes."""
 
     unique: dict[str, Array]  # joint -> six times whether the component follows from the motion
-    unique_effort: dict[str, bool]  # the same of what drives and gears do, by joint
+    unique_multipliers: dict[str, Array]  # the same of drives and gears ("joint.effort") and constraints (by name)
     null_space: Array  # orthonormal columns; rows are the unknowns, found by ``places``
-    places: dict[str, slice]  # rows of a joint's reaction
+    places: dict[str, slice]  # rows of a joint's reaction or of multipliers
+    scales: dict[str, Array]  # what multipliers are divided by: the length where they are moments
     directions: dict[str, Array]  # joint -> its unknowns as six components, moments divided by the length
     length: float
 
@@ -56,42 +57,54 @@ class Uniqueness:
         """The number of independent stresses that no motion shows."""
         return int(self.null_space.shape[1])
 
-    def stresses(self, joint: str) -> Array:
-        """Six components of a joint for each column of the null space, moments divided by the length."""
-        found: Array = self.directions[joint] @ self.null_space[self.places[joint]]
-        return found
+    def stresses(self, name: str) -> Array:
+        """Six components of a joint, or multipliers, for each column of the null space; moments over the length."""
+        rows = self.null_space[self.places[name]]
+        return rows if name in self.scales else np.asarray(self.directions[name] @ rows)
 
     def minimum_norm(self, reactions: Mapping[str, Any], compliance: Mapping[str, Any] | None = None) -> Reactions:
         """Reactions of all joints that balance like the given ones, (force, moment) each, shared out by a rule.
 
         The rule is the least norm, moments divided by the length.  With ``compliance`` it is the least complementary
         energy: for each joint six numbers (m/N for forces, rad/(N m) for moments), or one, c, for forces, with
-        c/length^2 for moments.  Joints without are rigid; what they alone share is by least norm.  Efforts of drives
-        and gears have no part in the rule.
+        c/length^2 for moments.  Joints without are rigid; what they alone share is by least norm.  Multipliers that are
+        given by name ("joint.effort", a constraint) are shared by least norm too; others have no part in the rule.
         """
         given = self._read(reactions)
-        if not self.redundancy:
-            return {name: (w[:3], w[3:] * self.length) for name, w in given.items()}
-        x = np.concatenate([given[name] for name in self.directions])
-        N = np.vstack([self.stresses(name) for name in self.directions])
-        left = np.eye(self.redundancy)
-        rules = [np.ones(len(x))] if compliance is None else [np.sqrt(self._weights(compliance)), np.ones(len(x))]
-        for weight in rules:
-            x, left = _settle(weight, x, N, left)
-        parts = x.reshape(-1, 6)
-        return {name: (w[:3], w[3:] * self.length) for name, w in zip(self.directions, parts, strict=True)}
+        if self.redundancy:
+            x = np.concatenate(list(given.values()))
+            N = np.vstack([self.stresses(name) for name in given])
+            left = np.eye(self.redundancy)
+            rules = [np.ones(len(x))]
+            if compliance is not None:
+                weights = np.sqrt(self._weights(compliance))
+                rules.insert(0, np.concatenate([weights, np.zeros(len(x) - len(weights))]))
+            for weight in rules:
+                x, left = _settle(weight, x, N, left)
+            ends = np.cumsum([len(values) for values in given.values()])[:-1]
+            given = dict(zip(given, np.split(x, ends), strict=True))
+        return {
+            name: w * self.scales[name] if name in self.scales else (w[:3], w[3:] * self.length)
+            for name, w in given.items()
+        }
 
     def _read(self, reactions: Mapping[str, Any]) -> dict[str, Array]:
-        """Six components for each joint, moments divided by the length."""
+        """Six components for each joint, moments divided by the length; then the multipliers that are given."""
         found = {}
+        for name in reactions:
+            if name not in self.directions and name not in self.scales:
+                known = [*self.directions, *self.scales]
+                raise ArgumentError(unknown("minimum_norm: nothing with a reaction is called", name, known))
         for name in self.directions:
             if name not in reactions:
                 raise ArgumentError(f"minimum_norm: the reaction of {name} is missing; those of all joints are needed")
             pair = reactions[name]
             force, moment = (pair.force, pair.moment) if hasattr(pair, "force") else pair
-            found[name] = np.concatenate(
-                [np.asarray(force, dtype=float), np.asarray(moment, dtype=float) / self.length]
-            )
+            parts = [np.asarray(x, dtype=float) for x in (force, moment)]
+            found[name] = np.concatenate(parts) / np.repeat([1.0, self.length], 3)
+        for name, scale in self.scales.items():
+            if name in reactions:
+                found[name] = np.asarray(reactions[name], dtype=float).reshape(len(scale)) / scale
         return found
 
     def _weights(self, compliance: Mapping[str, Any]) -> Array:
@@ -126,8 +139,10 @@ def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = No
 def analyze_all(dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None) -> Iterator[Uniqueness]:
     """The same for each of many states, the rows of y = [q, u, z]."""
     structure = Structure(dynamics, p)
-    for poses in structure.poses(np.asarray(t, dtype=float), np.asarray(y, dtype=float), inputs):
-        yield structure.analyze(poses)
+    t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
+    inputs = np.broadcast_to(dynamics._vector("inputs", inputs), (len(y), len(dynamics.inputs)))
+    for i, poses in enumerate(structure.poses(t, y, inputs)):
+        yield structure.analyze(poses, structure.constraints(float(t[i]), y[i], inputs[i], poses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +198,7 @@ class Structure:
             np.asarray(find(q, form), dtype=float).reshape(6, joint.n_u)
             for find in (joint.motion_subspace, joint.effort_wrench)
         )
-        T = T * [self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates]
+        T = T * self._units(joint)
         C = np.asarray(joint.axis_rotation(self.resolve, self.system.nominal), dtype=float)
         return Held(joint, X_WM.R, X_WM.p, C @ X.R, S, complement(S, self.length), T)
 
@@ -199,43 +214,71 @@ class Structure:
                 E[k + 3 : k + 6] = sign * force
         return E
 
-    def analyze(self, poses: dict[str, Pose]) -> Uniqueness:
+    def constraints(self, t: float, y: Array, inputs: Array, poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+        """Balances of all bodies for unit multipliers of each constraint that is no joint, and their scales."""
+        if not getattr(self.topology, "constraints", ()):
+            return {}
+        n, m = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
+        p = self.dynamics._vector("p", self.p)
+        every = Snapshot(self.topology, t, y[:n], y[n:m], y[m:], p, inputs).constraints
+        found = {}
+        for tie in every.ties:
+            if tie.name in self.topology.cut_names:
+                continue
+            scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
+            E = np.zeros((6 * len(self.bodies), len(scale)))
+            for j, lam in enumerate(np.diag(scale)):
+                for load in every._loads_of(tie, lam):
+                    if load.on.body in self.bodies:
+                        arm = np.asarray(every.motion.pose(load.on).p - poses[load.on.body].p, dtype=float)
+                        force, moment = np.asarray(load.force, dtype=float), np.asarray(load.moment, dtype=float)
+                        k = self.bodies[load.on.body]
+                        E[k : k + 3, j] += (moment + np.cross(arm, force)) / self.length
+                        E[k + 3 : k + 6, j] += force
+            found[tie.name] = (E, scale)
+        return found
+
+    def analyze(self, poses: dict[str, Pose], constraints: dict[str, tuple[Array, Array]]) -> Uniqueness:
         """The null space of the equilibrium matrix, and what it says of each component."""
         holds = {name: self.held(name, poses) for name in self.system.joints}
-        E, places = self._equilibrium(holds, poses)
-        bound = hasattr(self.dynamics, "closing")
-        null = _null_space(E) if bound else np.zeros((E.shape[1], 0))  # a tree is determinate
-        unique, efforts, directions = {}, {}, {}
-        for name, held in holds.items():
-            R, N = held.R_FM, held.N
-            directions[name] = np.vstack([R @ N[3:], R @ N[:3] / self.length])
-            size = np.linalg.norm(directions[name] @ null[places[name]], axis=1)
-            unique[name] = size < UNIQUE
-        for origin in (f"{name}.effort" for name in holds):
-            if origin in places:
-                size = np.linalg.norm(null[places[origin]], axis=1)
-                efforts[origin.removesuffix(".effort")] = bool(np.all(size < UNIQUE))
-        kept = {name: places[name] for name in holds}
-        return Uniqueness(unique, efforts, null, kept, directions, self.length)
-
-    def _equilibrium(self, holds: dict[str, Held], poses: dict[str, Pose]) -> tuple[Array, dict[str, slice]]:
-        """E, and the columns of each joint's reaction and of its drive or gear."""
         blocks = {name: self.columns(held, held.N, poses) for name, held in holds.items()}
-        for name, held in holds.items():
-            if held.joint.driven and held.joint.n_u:
-                blocks[f"{name}.effort"] = self.columns(held, held.T, poses)
-        for name, coupling in self.topology.couplings.items():
-            one, two = holds[name], holds[coupling.leader]
-            ratio = float(self.resolve(coupling.ratio))
-            units = [[self.length if kind == "angle" else 1.0 for _, kind in x.joint.coordinates] for x in (one, two)]
-            against = two.T * (ratio * np.array(units[0]) / np.array(units[1]))
-            gear = self.columns(one, one.T, poses) - self.columns(two, against, poses)
-            blocks[f"{name}.effort"] = np.hstack([blocks.get(f"{name}.effort", gear[:, :0]), gear])
+        others = {**self._efforts(holds, poses), **constraints}
+        blocks.update({origin: block for origin, (block, _) in others.items()})
         places, start = {}, 0
         for origin, block in blocks.items():
             places[origin] = slice(start, start + block.shape[1])
             start += block.shape[1]
-        return np.hstack(list(blocks.values())), places
+        bound = hasattr(self.dynamics, "closing")
+        null = _null_space(np.hstack(list(blocks.values()))) if bound else np.zeros((start, 0))  # trees are determinate
+        directions = {
+            name: np.vstack([held.R_FM @ held.N[3:], held.R_FM @ held.N[:3] / self.length])
+            for name, held in holds.items()
+        }
+        unique = {name: _vanish(directions[name] @ null[places[name]]) for name in holds}
+        multipliers = {origin: _vanish(null[places[origin]]) for origin in others}
+        scales = {origin: scale for origin, (_, scale) in others.items()}
+        return Uniqueness(unique, multipliers, null, places, scales, directions, self.length)
+
+    def _efforts(self, holds: dict[str, Held], poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+        """Balances of all bodies for unit efforts of drives and gears, and their scales."""
+        found = {}
+        for name, held in holds.items():
+            if held.joint.driven and held.joint.n_u:
+                found[f"{name}.effort"] = (self.columns(held, held.T, poses), self._units(held.joint))
+        for name, coupling in self.topology.couplings.items():
+            one, two = holds[name], holds[coupling.leader]
+            change = self._units(one.joint) / self._units(two.joint)
+            against = two.T * (float(self.resolve(coupling.ratio)) * change)
+            gear = self.columns(one, one.T, poses) - self.columns(two, against, poses)
+            found[f"{name}.effort"] = (gear, self._units(one.joint))
+        return found
+
+    def _units(self, joint: Joint) -> Array:
+        return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
+
+
+def _vanish(rows: Array) -> Array:
+    return np.asarray(np.linalg.norm(rows, axis=1) < UNIQUE)
 
 
 def _null_space(E: Array) -> Array:
