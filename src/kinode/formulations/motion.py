@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, rate, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, solve_spd
 from kinode.errors import ModelError
 from kinode.formulations import recursive, steps
@@ -69,7 +69,7 @@ class Motion(Instant):
         if self.given_u_dot is not None:
             each = self.spread(self.given_u_dot)
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
-        if self.topology.cuts:
+        if self.topology.constrained:
             each = self.spread(self.constraints.accelerations)
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         if self.topology.couplings:
@@ -255,7 +255,7 @@ class Motion(Instant):
             self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
             effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, full=True,
         )  # fmt: skip
-        if self.topology.cuts:
+        if self.topology.constrained:
             full.multipliers = self.constraints.multipliers
         return full
 
@@ -291,6 +291,26 @@ class Motion(Instant):
                 found.append((R @ m, R @ f))
         return found[0], found[1]
 
+    def joint_acceleration(self, name: str) -> Array:
+        """u_dot of a joint, in the tree or closing a loop."""
+        if name not in self.topology.cut_names:
+            return self.node_accelerations[self.node_named[name]]
+        joint = self.system.joints[name]
+        q, u, known = self.joint_state(name)
+        if known is not None:
+            return known
+        F, M, _ = self.cut_pose(name)
+        frames = [joint_frame(joint, side) for side in ("parent", "child")]
+        (w_F, v_F), (w_M, v_M) = (self.velocity(frame) for frame in frames)
+        (e_F, a_F), (e_M, a_M) = (self.acceleration(frame) for frame in frames)
+        w, v, p = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p), M.p - F.p
+        w_dot = e_M - e_F - cross(w_M, w)
+        v_dot = a_M - a_F - cross(e_F, p) - cross(w_F, v_M - v_F) - cross(w_M, v)
+        form = joint.form(self.resolve)
+        change = rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u))
+        relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
+        return tidy(joint.effort_wrench(q, form).T @ relative)
+
     def _cut_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
         """The same of a joint that closes a loop: its multipliers, and its own effort on top."""
         if part != "total":
@@ -298,7 +318,7 @@ class Motion(Instant):
         joint = self.system.joints[name]
         R = self.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
-        held = [load for load in self.constraints.loads(self.constraints.multipliers) if load.on == child]
+        held = [load for load in self.constraints.loads(self.constraints.multipliers, name) if load.on == child]
         moment = sum((load.moment for load in held), ZERO3)
         force = sum((load.force for load in held), ZERO3)
         own = [load for load in self.cut_efforts(name) if load.on == joint.b]

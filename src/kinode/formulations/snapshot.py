@@ -79,7 +79,7 @@ class Snapshot(Motion):
             return state if name.parts else state[0]
         value: Array
         if key == "u_dot":
-            value = self.node_accelerations[self.node_named[joint.name]]
+            value = self.joint_acceleration(joint.name)
         elif key == "power":
             return dot(self.joint_effort(joint.name), self.joint_state(joint.name)[1]) if joint.n_u else 0.0
         elif key == "effort":

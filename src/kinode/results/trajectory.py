@@ -138,14 +138,26 @@ class Trajectory:
         if missing:
             found = self.dynamics.evaluate(missing, **self.arguments)
             for name, value in found.items():
-                value.setflags(write=False)
-                self._known[name] = value
+                joined = self._joined(find_quantity(self.system, name), value)
+                joined.setflags(write=False)
+                self._known[name] = joined
         return {name: self._known[name] for name in wanted}
 
     @property
     def arguments(self) -> dict[str, Array]:
         """What the functions of ``dynamics`` take: t, q, u, z, p, inputs."""
         return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
+
+    def _joined(self, name: QuantityName, value: Array) -> Array:
+        """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""
+        if name.quantity != "q" or name.owner not in self.dynamics.topology.cut_names:
+            return value
+        kinds = name.dimension if isinstance(name.dimension, tuple) else (name.dimension,)
+        turned = value.reshape(len(value), -1).copy()
+        for k, kind in enumerate(kinds):
+            if kind == "angle":
+                turned[:, k] = np.unwrap(turned[:, k])
+        return turned.reshape(value.shape)
 
     def _stored(self, name: QuantityName) -> Array | None:
         """A quantity that is a state, the time or a constant."""

@@ -164,6 +164,8 @@ class Solver:
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, options: Options) -> None:
         self.dynamics, self.p, self.inputs, self.options = dynamics, p, inputs, options
+        if options.method == "stiff" and dynamics.topology.cuts:
+            raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
         self.quaternions = dynamics.topology.quaternions
         code = dynamics.kernel("rate")
         projection = dynamics.kernel("projection") if dynamics.topology.cuts else None
