@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import kinode as kn
+from kinode.cli import Method
+from kinode.model.quantities import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 PENDULUM = """kinode: 1
@@ -167,6 +169,11 @@ def test_help_imports_little():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_method_can_be_asked_for():
+    """The command names them itself, so that its help need not import the rest."""
+    assert [method.value for method in Method] == list(METHODS)
 
 
 def test_version():

@@ -19,7 +19,7 @@ from kinode.model.frames import Frame
 from kinode.model.system import System
 from kinode.topology import find_topology
 
-EXACT = 1e-11
+EXACT = 1e-11  # rounding of some hundred operations on loads of the order of 10
 ONE = {"body": "one", "at": (0.2, -0.3, 0.1), "rpy": (0.3, 0.2, -0.4)}
 TWO = {"body": "two", "at": (-0.1, 0.25, 0.4)}
 LAWS = ("2*sin(t) - 0.3", "0.5*one.velocity.x", "1.5 + two.angular_velocity.z@two")

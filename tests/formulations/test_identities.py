@@ -42,6 +42,7 @@ def plain(x):
 
 
 def near(a, b, size=0.0):
+    """To 1e-9 of the largest entry: rounding of some thousand operations, mass matrices having conditions below 100."""
     a, b = plain(a), plain(b)
     assert a.shape == b.shape
     assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size, 1.0)
