@@ -47,7 +47,11 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Wrench:
-    """A force and a moment: on which body, about which point, in whose axes; ``unique`` if no other is possible."""
+    """A force and a moment: on which body, about which point, in whose axes.
+
+    ``unique`` if no other is possible; where some components are and others are not, ``components`` tells of
+    force x, y, z and moment x, y, z, as far as they are known apart.
+    """
 
     force: Array
     moment: Array
@@ -55,6 +59,7 @@ class Wrench:
     at: str
     frame: str
     unique: bool = True
+    components: tuple[bool, ...] | None = None
 
 
 class Fast:
@@ -102,7 +107,7 @@ class Dynamics:
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.initial = self.state()
-        if self.topology.cuts:
+        if self.topology.constrained:
             self.closer = Closer(self)
             self._close()
 
@@ -364,8 +369,15 @@ class Dynamics:
                 on=on or joint.b.body,
                 at=f"{name}.child" if about is None else about_,
                 frame=f"{name}.parent" if expressed_in is None else axes,
+                unique=not self._is_redundant(name),
             )
         return result
+
+    def _is_redundant(self, joint: str) -> bool:
+        """Whether a joint is part of a loop of a system with redundant constraints."""
+        if not self.topology.cuts or len(self.closing.rows) == self.closing.total:
+            return False
+        return any(joint == cut.joint.name or joint in cut.loop for cut in self.topology.cuts)
 
     def _joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
         """The joints whose reactions are asked for; of all joints, those of the body ``on``."""
@@ -393,7 +405,7 @@ class Dynamics:
         k4 = self.rate(t + dt, y + dt * k3, p=p, inputs=inputs)
         y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         a, b = self.n_q, self.n_q + self.n_u
-        if self.topology.cuts:
+        if self.topology.constrained:
             y = self._call("projection", t + dt, y[:a], y[a:b], y[b:], p, inputs)
         for start in self.topology.quaternions:
             y[start : start + 4] /= np.linalg.norm(y[start : start + 4])

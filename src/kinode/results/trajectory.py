@@ -19,11 +19,12 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
 from kinode.codegen.dynamics import Dynamics, State, Wrench
 from kinode.errors import ArgumentError
-from kinode.model.names import QuantityName, find_quantity
+from kinode.model.names import JOINT_WRENCHES, QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
 from kinode.results import loads, relative
 from kinode.results.names import known_names
+from kinode.results.sharing import Shared, is_redundant, share
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -148,6 +149,11 @@ class Trajectory:
         """What the functions of ``dynamics`` take: t, q, u, z, p, inputs."""
         return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
 
+    @cached_property
+    def shared(self) -> dict[str, Shared]:
+        """How reactions that are not unique are shared among the joints."""
+        return share(self)
+
     def _joined(self, name: QuantityName, value: Array) -> Array:
         """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""
         if name.quantity != "q" or name.owner not in self.dynamics.topology.cut_names:
@@ -167,6 +173,8 @@ class Trajectory:
             return np.full(len(self), self.parameters[name.owner])
         if name.sort == "input":
             return np.full(len(self), self.input_values[name.owner])
+        if name.sort == "joint" and name.quantity in JOINT_WRENCHES and is_redundant(self):
+            return loads.by_name(self, name)
         if name.sort != "joint" or name.quantity not in ("q", "u"):
             return None
         topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u
