@@ -15,6 +15,14 @@ from kinode.results.uniqueness import analyze, analyze_all
 
 IN_PLANE = [True, True, False, False, False, True]  # of a hinge about z: the moment about it is none
 
+
+def geared():
+    """A parallelogram whose uprights are geared to each other, as they would turn anyway."""
+    system = models.parallelogram(False)
+    system.constraint("gear", "gear", input="g2", output="g0", ratio=1.0)
+    return system
+
+
 MECHANISMS = {
     "planar four-bar in space": lambda: models.four_bar(offset=0.1),
     "four-bar with one ball": lambda: models.four_bar(second="spherical", offset=0.1),
@@ -23,6 +31,7 @@ MECHANISMS = {
     "parallelogram with an extra bar": lambda: models.parallelogram(True),
     "beam fixed twice": lambda: models.beam("fixed", "fixed"),
     "four-bars in a singular position": lambda: models.four_bars(2, angle=-np.pi / 2),
+    "geared parallelogram": geared,
     "Bennett": models.bennett,
     "Bricard": models.bricard,
     "tree": models.arm,
@@ -66,7 +75,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
     assert found.redundancy == len(G) - np.linalg.matrix_rank(G, tol=1e-8)
 
 
-@pytest.mark.parametrize("name", [n for n in MECHANISMS if "singular" not in n])
+@pytest.mark.parametrize("name", [n for n in MECHANISMS if "singular" not in n and "geared" not in n])
 def test_reactions_of_least_norm_are_those_of_absolute_coordinates(name):
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
@@ -173,6 +182,25 @@ def test_drives_against_each_other():
     assert two.redundancy == 1
     assert two.unique_multipliers == {"j1.effort": [False], "j4.effort": [False]}
     assert not two.unique["j2"][:2].any()
+
+
+def test_gear_that_says_what_the_loop_says():
+    """Its effort follows from nothing; given, it is shared with the reactions, and all still balance."""
+    dynamics, found = study(geared())
+    assert found.redundancy == 4
+    assert found.unique_multipliers == {"g2.effort": [False]}
+    given = {**reactions_of(dynamics), "g2.effort": [100.0]}
+    shared = found.minimum_norm(given)
+    change = {name: shared[name] - np.asarray(given[name]) for name in ("g2.effort",)}
+    for name in dynamics.system.joints:
+        change[name] = np.concatenate([shared[name][0] - given[name].force, shared[name][1] - given[name].moment])
+    # about the hinge of the right upright: the gear's moment and the force at its top, 1 m up, in its own axes
+    start = dynamics.initial
+    R = dynamics.pose("right", start.t, start.q)[0]
+    bar = dynamics.pose("bar", start.t, start.q)[0]
+    force = bar @ change["top2"][:3]  # by the bar on the upright
+    assert change["g2.effort"][0] + np.cross(R @ [0, 1, 0], force)[2] == pytest.approx(0.0, abs=1e-9)
+    assert abs(change["g2.effort"][0]) > 1.0
 
 
 def test_many_states_at_once():

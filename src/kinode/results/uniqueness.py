@@ -168,7 +168,7 @@ class Structure:
         self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
         self.sides = {name: self._sides(joint) for name, joint in self.system.joints.items()}
         start = dynamics.initial
-        self.length = NewtonEuler(Snapshot(self.topology, start.t, start.q, start.u, start.z)).length
+        self.length = NewtonEuler(dynamics.snapshot(start)).length
 
     def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
         """Frames F and M in their bodies, canonical axes."""
@@ -241,23 +241,67 @@ class Structure:
     def analyze(self, poses: dict[str, Pose], constraints: dict[str, tuple[Array, Array]]) -> Uniqueness:
         """The null space of the equilibrium matrix, and what it says of each component."""
         holds = {name: self.held(name, poses) for name in self.system.joints}
-        blocks = {name: self.columns(held, held.N, poses) for name, held in holds.items()}
         others = {**self._efforts(holds, poses), **constraints}
-        blocks.update({origin: block for origin, (block, _) in others.items()})
+        null = self._null_space(holds, others, poses)
         places, start = {}, 0
-        for origin, block in blocks.items():
-            places[origin] = slice(start, start + block.shape[1])
-            start += block.shape[1]
-        bound = hasattr(self.dynamics, "closing")
-        null = _null_space(np.hstack(list(blocks.values()))) if bound else np.zeros((start, 0))  # trees are determinate
+        for origin, rows in null.items():
+            places[origin] = slice(start, start + len(rows))
+            start += len(rows)
+        whole = np.linalg.qr(np.vstack(list(null.values())))[0]
         directions = {
             name: np.vstack([held.R_FM @ held.N[3:], held.R_FM @ held.N[:3] / self.length])
             for name, held in holds.items()
         }
-        unique = {name: _vanish(directions[name] @ null[places[name]]) for name in holds}
-        multipliers = {origin: _vanish(null[places[origin]]) for origin in others}
+        unique = {name: _vanish(directions[name] @ whole[places[name]]) for name in holds}
+        multipliers = {origin: _vanish(whole[places[origin]]) for origin in others}
         scales = {origin: scale for origin, (_, scale) in others.items()}
-        return Uniqueness(unique, multipliers, null, places, scales, directions, self.length)
+        return Uniqueness(unique, multipliers, whole, places, scales, directions, self.length)
+
+    def _null_space(
+        self, holds: dict[str, Held], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
+    ) -> dict[str, Array]:
+        """The unknowns of each origin in all states of stress.
+
+        The tree is determinate: whatever cuts and constraints do to its bodies, its joints hold, but for the efforts
+        along their freedoms, which must be zero where nothing drives them.  That leaves few equations.
+        """
+        nodes = self.topology.full.nodes
+        tree = {node.joint.name for node in nodes}
+        drives = {name: f"{name}.effort" for name in tree if holds[name].joint.driven and holds[name].joint.n_u}
+        loose = {name: self.columns(held, held.N, poses) for name, held in holds.items() if name not in tree}
+        loose.update({origin: block for origin, (block, _) in others.items() if origin not in drives.values()})
+        B = np.hstack([np.zeros((6 * len(self.bodies), 0)), *loose.values()])
+        found, along = {}, [np.zeros((0, B.shape[1]))]
+        for node in reversed(nodes):
+            name, body, k = node.joint.name, node.bodies[0], self.bodies[node.bodies[0]]
+            if node.carrier in self.bodies:
+                home = self.bodies[node.carrier]
+                B[home : home + 6] += self._moved(B[k : k + 6], poses[body].p - poses[node.carrier].p)
+            x, effort = self._carried(holds[name], B[k : k + 6] * (1.0 if node.reversed else -1.0), poses[body].p)
+            found[name] = x
+            if name in drives:
+                found[drives[name]] = effort
+            else:
+                along.append(effort)
+        basis = _null_space(np.vstack(along))
+        start = 0
+        for origin, block in loose.items():
+            found[origin] = np.eye(B.shape[1])[start : start + block.shape[1]]
+            start += block.shape[1]
+        return {origin: found[origin] @ basis for origin in (*holds, *others)}
+
+    def _moved(self, wrench: Array, arm: Array) -> Array:
+        """Moment (divided by the length) and force about another point, from which ``arm`` leads to the old one."""
+        turned = np.asarray(skew(arm), dtype=float) @ wrench[3:]
+        return np.vstack([wrench[:3] + turned / self.length, wrench[3:]])
+
+    def _carried(self, held: Held, wrench: Array, at: Array) -> tuple[Array, Array]:
+        """Unknowns of a joint's reaction, and its effort, for wrenches on b about a point, in world axes."""
+        scale = np.repeat([self.length, 1.0], 3)[:, None]
+        moved = self._moved(wrench, at - held.p_WM)
+        w = scale * np.vstack([held.R_WM.T @ moved[:3], held.R_WM.T @ moved[3:]])
+        effort = (held.S.T @ w) / self._units(held.joint)[:, None]
+        return (held.N / scale).T @ ((w - held.T @ effort) / scale), effort
 
     def _efforts(self, holds: dict[str, Held], poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit efforts of drives and gears, and their scales."""
@@ -282,8 +326,9 @@ def _vanish(rows: Array) -> Array:
 
 
 def _null_space(E: Array) -> Array:
+    """Of a matrix whose entries are of the order of 1, unless they are rounding."""
     _, s, Vt = np.linalg.svd(E, full_matrices=True)
-    return np.asarray(Vt[int(np.sum(s > RANK * s.max(initial=0.0))) :].T)
+    return np.asarray(Vt[int(np.sum(s > RANK * s.max(initial=1.0))) :].T)
 
 
 def _plain(X: Pose) -> Pose:
