@@ -20,6 +20,7 @@ from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
 from kinode.codegen.rolled import is_large, make_program
 from kinode.errors import ArgumentError
+from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
@@ -214,6 +215,10 @@ class Dynamics:
         values = dict(zip(self.topology.parameters, self._vector("p", p), strict=True))
         full = self.system.parameter_values({k: float(v) for k, v in values.items()})
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
+
+    def snapshot(self, state: State) -> Snapshot:
+        """An instant in plain numbers, at the parameters and inputs of the model: slow, and good for looking inside."""
+        return Snapshot(self.topology, state.t, state.q, state.u, state.z, self.parameters, self.inputs)
 
     def values(self, state: State) -> dict[str, float]:
         """Every coordinate of a state by name."""

@@ -68,10 +68,11 @@ def register_formulation(formulation: Formulation) -> Formulation:
 
 def tree_only(topology: Topology) -> str | None:
     """The reason why a formulation for trees does not apply."""
-    if not topology.cuts:
-        return None
-    names = ", ".join(cut.joint.name for cut in topology.cuts)
-    return f"the system has loops, closed by {names}"
+    if topology.cuts:
+        return f"the system has loops, closed by {', '.join(topology.cut_names)}"
+    if topology.constraints:
+        return f"the system has constraints: {', '.join(c.name for c in topology.constraints)}"
+    return None
 
 
 MOST_SPEEDS = 100
@@ -96,7 +97,7 @@ def few_bodies(topology: Topology) -> str | None:
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
         return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
-    return tree_only(topology)
+    return None
 
 
 _READ: dict[str, Callable[[Snapshot], Any]] = {
@@ -107,7 +108,7 @@ _READ: dict[str, Callable[[Snapshot], Any]] = {
     "potential_energy": lambda s: s.potential_energy,
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
-    "reactions": lambda s: {name: s.reaction(name) for name in s.full.node_named},
+    "reactions": lambda s: {name: s.reaction(name) for name in (*s.full.node_named, *s.topology.cut_names)},
 }
 
 
@@ -127,7 +128,7 @@ def _from_snapshot(
     return evaluate
 
 
-register_formulation(Formulation("recursive", frozenset(OUTPUTS), tree_only, _from_snapshot(Snapshot)))
+register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
 # Its inverse dynamics is M u_dot + bias by definition: nothing that the two would not tell.
 _OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions"}
 register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.dynamics import Dynamics, State
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
 from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.results.identities import IDENTITIES
+from kinode.results.uniqueness import analyze
 from kinode.topology import Topology, find_topology
 
 TOLERANCE = 1e-9
@@ -95,22 +96,29 @@ def verify(
         raise ArgumentError(f"verify: a System is expected, not {short(system)}; kn.load reads one from a file")
     topology = find_topology(system)
     rng = np.random.default_rng(seed)
-    tried = find_states(topology, states, rng)
+    closed = Dynamics(system) if topology.cuts or topology.constraints else None
+    if closed is not None:
+        topology = closed.topology
+    tried = find_states(topology, states, rng, closed)
     reasons = {name: formulation.applies(topology) for name, formulation in FORMULATIONS.items()}
     ways = [FORMULATIONS[name] for name, reason in reasons.items() if reason is None]
     if not ways:
         raise ArgumentError("verify: no formulation applies: " + "; ".join(f"{n}: {r}" for n, r in reasons.items()))
     table = _Table(topology)
-    code = [_compiled(system)] if compiled else []
+    code = [_compiled(closed or Dynamics(system))] if compiled else []
+    # with constraints, efforts for given accelerations are not unique and not compared
+    compared = frozenset(OUTPUTS) if closed is None else frozenset(OUTPUTS) - {"effort"}
     for index, numbers in enumerate(tried):
-        results = {way.name: way.evaluate(topology, numbers, way.outputs) for way in [*ways, *code]}
+        results = {way.name: way.evaluate(topology, numbers, way.outputs & compared) for way in [*ways, *code]}
+        if closed is not None:
+            _leave_unique(closed, numbers, results)
         scale = _Scale(results[ways[0].name], numbers, topology)
         for one, two in [*combinations(ways, 2), *((ways[0], way) for way in code)]:
             for name in OUTPUTS:
-                if name in one.outputs & two.outputs:
+                if name in one.outputs & two.outputs & compared:
                     pair = (results[one.name][name], results[two.name][name])
                     table.compare(index, name, (one.name, two.name), pair, scale)
-        for way in ways:
+        for way in ways if closed is None else ():  # these are identities of motion without constraints
             for identity in IDENTITIES:
                 if identity.needs <= way.outputs:
                     left, right, size = identity.sides(topology, way, numbers, results[way.name], rng)
@@ -119,9 +127,17 @@ def verify(
     return Verification(system.name, len(tried), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
 
 
-def _compiled(system: System) -> Formulation:
+def _leave_unique(dynamics: Dynamics, n: Numbers, results: dict[str, dict[str, Any]]) -> None:
+    """Set reactions that do not follow from the motion to zero: there is nothing to agree upon."""
+    unique = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs).unique
+    for result in results.values():
+        reactions = result.get("reactions", {})
+        for name, (moment, force) in reactions.items():
+            reactions[name] = (np.where(unique[name][3:], moment, 0.0), np.where(unique[name][:3], force, 0.0))
+
+
+def _compiled(dynamics: Dynamics) -> Formulation:
     """The compiled code in the place of a formulation."""
-    dynamics = Dynamics(system)
 
     def evaluate(topology: Topology, n: Numbers, wanted: Collection[str]) -> dict[str, Any]:
         more: dict[str, Any] = {"z": n.z, "p": n.p, "inputs": n.inputs}
@@ -143,8 +159,13 @@ def _compiled(system: System) -> Formulation:
 # -- states ----------------------------------------------------------------------------------------
 
 
-def find_states(topology: Topology, states: int | Sequence[Any] | None, rng: np.random.Generator) -> list[Numbers]:
-    """Random states, or those given, with the parameters and inputs of the model."""
+def find_states(
+    topology: Topology, states: int | Sequence[Any] | None, rng: np.random.Generator, closed: Dynamics | None = None
+) -> list[Numbers]:
+    """Random states, or those given, with the parameters and inputs of the model.
+
+    Where there are constraints (``closed``), random states are drawn near the initial one, in which they hold.
+    """
     system = topology.system
     values = system.parameter_values()
     p = np.array([values[name] for name in topology.parameters])
@@ -156,11 +177,24 @@ def find_states(topology: Topology, states: int | Sequence[Any] | None, rng: np.
             raise ArgumentError(f"states: at least one is needed, not {states}")
         length = find_length(topology)
         drawn = [random_state(topology, rng, length) for _ in range(states)]
+        if closed is not None:
+            drawn = [_close(closed, state) for state in drawn]
         return [Numbers(t, q, u, z, p, inputs) for t, q, u, z in drawn]
     if isinstance(states, str) or not all(hasattr(s, part) for s in states for part in "tquz"):
         raise ArgumentError("states: how many, or a list of states with t, q, u, z, is expected")
     arrays = [[np.asarray(x, dtype=float) for x in (s.q, s.u, s.z)] for s in states]
     return [Numbers(float(s.t), q, u, z, p, inputs) for s, (q, u, z) in zip(states, arrays, strict=True)]
+
+
+def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tuple[float, Array, Array, Array]:
+    """A state in which the constraints hold: a walk from the initial one in a drawn direction, with drawn speeds."""
+    t, _, u, _ = state
+    start, closer, none = dynamics.initial, dynamics.closer, np.zeros(dynamics.n_u, dtype=bool)
+    q = start.q
+    for _ in range(3):
+        speeds = closer.assemble_speeds(t, q, 0.1 * u, none, start.z, None, None)
+        q = closer.assemble(t, dynamics.advance_q(q, speeds), none, start.z, None, None)
+    return t, q, closer.assemble_speeds(t, q, u, none, start.z, None, None), start.z
 
 
 def find_length(topology: Topology) -> float:
