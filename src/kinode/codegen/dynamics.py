@@ -7,6 +7,7 @@ not fit exactly is checked here and told in words.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -445,8 +446,17 @@ class Dynamics:
         machine_code = self.kernel(entry.name)
         shape = (size, size) if entry.square else (machine_code.sizes["out"],)
         kept = {name: array for name, array in defaults.items() if name not in entry.roles}
+        parameters = list(inspect.signature(method).parameters.values())
+        bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
         return native.make_callable(
-            machine_code, entry.roles, kept, shape, method, name=entry.name, doc=entry.method.__doc__ or ""
+            machine_code,
+            entry.roles,
+            kept,
+            shape,
+            method,
+            name=entry.name,
+            doc=entry.method.__doc__ or "",
+            signature=str(inspect.Signature(bare)),
         )
 
     def _call(

@@ -120,6 +120,7 @@ def make_callable(
     fallback: Callable[..., Any],
     name: str = "kernel",
     doc: str = "",
+    signature: str = "",
 ) -> Callable[..., Any]:
     """A function of the arguments named by ``roles`` that gives a new array of shape ``out_shape``.
 
@@ -158,7 +159,7 @@ def make_callable(
     for role in roles:
         values += [ARGUMENTS.index(role), machine.sizes[role]]
     record = np.array(values, dtype=np.uint64).view(_Record)
-    definition = _definition(name, f"{name}({', '.join(roles)})\n--\n\n{doc}")
+    definition = _definition(name, f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}")
     record.kept = (machine, arrays, fallback, definition, _wrapper())
     create = api.PyCFunction_NewEx
     create.restype = ctypes.py_object

@@ -35,6 +35,8 @@ RTOL = 1e-8
 so that results hold to 1e-6; that takes twice the evaluations of a tolerance of 1e-6, whose results hold to 1e-4."""
 ATOL = 1e-10
 """Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
+ABSURD = 10
+"""A run at fixed step that needs so many times the steps allowed is refused at once, not when they are used up."""
 CHUNK_SECONDS = 0.05
 _BLOCK_NUMBERS = 1 << 19
 
@@ -363,6 +365,8 @@ def integrate(
     arguments = flat("p", p), flat("inputs", inputs)
     if method == "rk4":
         steps = count_steps(t0, t1, step)
+        if steps > ABSURD * max_steps:
+            raise ValueError(f"step: {step} s would take {steps:.1e} steps, far beyond the {max_steps:.0e} allowed")
         run = _Run(
             "advance_fixed", kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS), max_steps
         )
