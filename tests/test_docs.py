@@ -13,9 +13,9 @@ from unittest.mock import patch
 import pytest
 
 import kinode as kn
+from kinode.model.constraints import CONSTRAINTS
 from kinode.model.elements import ELEMENTS
 from kinode.model.joints import JOINTS
-from kinode.model.quantities import CONSTRAINTS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))

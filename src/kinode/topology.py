@@ -22,10 +22,10 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.geometry import WORLD, Geometry, Node, Tree, compute_geometry, regroup
+from kinode.model.constraints import Constraint, Coupled
 from kinode.model.fields import find_expressions
 from kinode.model.frames import Resolve
 from kinode.model.joints import Fixed, Joint
-from kinode.model.quantities import Gear
 from kinode.model.system import System
 
 
@@ -35,6 +35,13 @@ class Cut:
 
     joint: Joint
     loop: tuple[str, ...]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each of its rows: residuals of positions come first, those of directions behind."""
+        total = 6 - self.joint.n_u
+        lengths = min(total, 3 - sum(kind == "length" for _, kind in self.joint.coordinates))
+        return ("length",) * lengths + ("angle",) * (total - lengths)
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,7 @@ class Topology:
     full: Tree
     cuts: tuple[Cut, ...]
     couplings: dict[str, Coupling]
+    constraints: tuple[Constraint, ...] = ()  # those that are rows; couplings are none
     q_of: dict[str, slice] = field(default_factory=dict)
     u_of: dict[str, slice] = field(default_factory=dict)
     z_of: dict[str, slice] = field(default_factory=dict)
@@ -102,6 +110,21 @@ class Topology:
         if not self.parameterized:
             self._plain[id(tree)] = found
         return found
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the coordinates of the state are bound by constraint rows."""
+        return bool(self.cuts or self.constraints)
+
+    @cached_property
+    def row_units(self) -> tuple[tuple[str, str], ...]:
+        """Whose each constraint row is, and its unit: cut joints first, constraints behind.
+
+        Rows of a length or an angle hold positions, those of a velocity or angular velocity speeds alone.
+        By Gruebler's count n_u - len(row_units) freedoms are left.
+        """
+        found = [(cut.joint.name, unit) for cut in self.cuts for unit in cut.units]
+        return (*found, *((c.name, unit) for c in self.constraints for unit in c.rows(self.system)))
 
     @cached_property
     def cut_names(self) -> tuple[str, ...]:
@@ -165,7 +188,8 @@ def find_topology(system: System) -> Topology:
         raise ModelError(f"{system.name} has no bodies")
     steps, cuts = _span(system)
     tree, full = _grow(steps, merge=True), _grow(steps, merge=False)
-    topology = Topology(system, tree, full, cuts, _couplings(system))
+    couplings, constraints = _couplings(system, {cut.joint.name for cut in cuts})
+    topology = Topology(system, tree, full, cuts, couplings, constraints)
     topology.parameters = tuple(n for n, p in system.parameters.items() if isinstance(p.value, float))
     topology.inputs = tuple(system.inputs)
     cut = {c.joint.name for c in cuts}
@@ -194,20 +218,34 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
     way: dict[str, tuple[Joint, str]] = {}
     children: dict[str, list[tuple[Joint, str]]] = {name: [] for name in at}
     used: set[str] = set()
-    queue = deque(["world"])
+    queue: deque[str] = deque()
+
+    def enter(body: str) -> None:
+        """Reach a body, and through the joints that the tree keeps all that they connect it with."""
+        found = [body]
+        for body in found:
+            queue.append(body)
+            found += [other for joint in at[body] if joint.name in kept and (other := take(joint, body))]
+
+    def take(joint: Joint, body: str) -> str | None:
+        """Go over a joint to a body that was not reached before."""
+        other = joint.b.body if joint.a.body == body else joint.a.body
+        if other == "world" or other in way or joint.name in used:
+            return None
+        used.add(joint.name)
+        way[other] = (joint, body)
+        children[body].append((joint, other))
+        return other
+
+    enter("world")
     while queue:
         body = queue.popleft()
-        for joint in sorted(at[body], key=lambda j: j.name not in kept):
-            other = joint.b.body if joint.a.body == body else joint.a.body
-            if other == "world" or other in way or joint.name in used:
-                continue
-            used.add(joint.name)
-            way[other] = (joint, body)
-            children[body].append((joint, other))
-            if joint.name in kept:
-                queue.appendleft(other)  # all that such joints connect is reached through them
-            else:
-                queue.append(other)
+        for joint in at[body]:
+            if other := take(joint, body):
+                enter(other)
+    order = {name: k for k, name in enumerate(system.joints)}
+    for below in children.values():
+        below.sort(key=lambda pair: order[pair[0].name])
     steps: list[tuple[Joint, str, str]] = []
     stack = [(joint, "world", other) for joint, other in reversed(children["world"])]
     while stack:
@@ -219,7 +257,7 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
 
 
 def _with_laws(system: System) -> set[str]:
-    """Joints that are driven or have efforts of their own, as far as they close no loop: the tree keeps them."""
+    """Joints that are driven, geared or have own efforts, as far as they close no loop: the tree keeps them."""
     group = {name: name for name in ("world", *system.bodies)}
 
     def find(body: str) -> str:
@@ -228,9 +266,10 @@ def _with_laws(system: System) -> set[str]:
         return body
 
     kept = set()
+    geared = {name for c in system.constraints.values() if isinstance(c, Coupled) for name in c.joints().values()}
     for joint in system.joints.values():
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
-        if any(law is not None for law in own):
+        if any(law is not None for law in own) or joint.name in geared:
             a, b = find(joint.a.body), find(joint.b.body)
             if a != b:
                 group[a] = b
@@ -278,14 +317,25 @@ def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
     return Tree(nodes, tuple(ground))
 
 
-def _couplings(system: System) -> dict[str, Coupling]:
+def _turns(joint: Joint) -> bool:
+    return joint.coordinates[0][1] == "angle"
+
+
+def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tuple[Constraint, ...]]:
+    """Which joints follow which, and the constraints that have to be rows: a gear at a joint that closes a loop too."""
     found: dict[str, Coupling] = {}
-    for gear in system.constraints.values():
-        if not isinstance(gear, Gear):
-            raise ModelError(f"a {gear.kind} constraint is not available yet", component=gear.name)
-        if gear.input in found:
-            raise ModelError(f"{gear.input} follows two joints", component=gear.name, field="input")
-        found[gear.input] = Coupling(gear.output, gear.ratio, gear.offset, gear.name)
+    rows = []
+    for constraint in system.constraints.values():
+        tie = constraint.relation(system)
+        if tie is None or tie.follower in cut or tie.leader in cut:
+            if tie is not None and all(n in cut and _turns(system.joints[n]) for n in (tie.follower, tie.leader)):
+                message = f"{tie.follower} and {tie.leader} both close loops: how often they turned is not known"
+                raise ModelError(message, component=constraint.name)
+            rows.append(constraint)
+            continue
+        if tie.follower in found:
+            raise ModelError(f"{tie.follower} follows two joints", component=constraint.name)
+        found[tie.follower] = Coupling(tie.leader, tie.ratio, tie.offset, constraint.name)
     for name in found:
         seen = [name]
         while (leader := found[seen[-1]].leader) in found:
@@ -294,7 +344,7 @@ def _couplings(system: System) -> dict[str, Coupling]:
                     f"gears go in a circle: {' -> '.join([*seen, leader])}", component=found[name].constraint
                 )
             seen.append(leader)
-    return found
+    return found, tuple(rows)
 
 
 def _find_unmoved(topology: Topology) -> ModelError | None:
@@ -309,7 +359,7 @@ def _find_unmoved(topology: Topology) -> ModelError | None:
     for node in reversed(nodes):
         i, inertia = node.index, geometry.inertias[node.index]
         own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
-        moves = node.joint.name in topology.u_of
+        moves = node.joint.name in topology.u_of and node.joint.name not in topology.tied  # gears bring inertia along
         if moves and not heavy[i] and not _resists(node, inertia, geometry.forms[i]):
             what = "inertia about its axis" if own else "mass"
             message = (

@@ -16,6 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.kernels import Kernel
 from kinode.errors import AssemblyError
+from kinode.model.constraints import POSITIONS
 from kinode.model.system import joint_frame
 
 if TYPE_CHECKING:
@@ -43,24 +44,15 @@ class Closer:
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics = dynamics
         self.topology = dynamics.topology
-        self.names = self._row_names()
+        self.names = self.topology.row_units
         self.length = self._characteristic_length()
-        self.scale = np.array([self.length if kind == "length" else 1.0 for _, kind in self.names])
-
-    def _row_names(self) -> list[tuple[str, str]]:
-        """Joint and unit of each row: residuals of positions come first, those of directions behind."""
-        found = []
-        for cut in self.topology.cuts:
-            joint = cut.joint
-            lengths = 3 - sum(kind == "length" for _, kind in joint.coordinates)
-            total = 6 - joint.n_u
-            found += [(joint.name, "length" if k < min(lengths, total) else "angle") for k in range(total)]
-        return found
+        self.scale = np.array([self.length if unit in ("length", "velocity") else 1.0 for _, unit in self.names])
+        self.holding = np.array([unit in POSITIONS for _, unit in self.names], dtype=bool)  # the rest are slips
 
     def _characteristic_length(self) -> float:
-        """The largest distance between frames on one body."""
+        """The largest distance between frames on one body, or length that a constraint has."""
         system = self.dynamics.system
-        largest = 0.0
+        largest = max((size for c in self.topology.constraints for size in c.lengths(system)), default=0.0)
         for joint in system.joints.values():
             for frame in (joint_frame(joint, side) for side in ("parent", "child")):
                 p = np.asarray(frame.pose(system.nominal).p, dtype=float)
@@ -86,7 +78,7 @@ class Closer:
                 return q
             best = min(best, size)
             step = np.zeros(self.topology.n_u)
-            step[free] = np.linalg.lstsq(G[:, free], -c, rcond=1e-10)[0]
+            step[free] = np.linalg.lstsq(G[self.holding][:, free], -c[self.holding], rcond=1e-10)[0]
             longest = float(abs(step).max())
             if not np.isfinite(longest):
                 break
@@ -138,11 +130,29 @@ class Closer:
             G = jacobian(at)
             if _rank(G) > best:
                 best, sample = _rank(G), G
-        import scipy.linalg
-
-        _, _, order = scipy.linalg.qr(sample.T, mode="economic", pivoting=True)
-        rows = tuple(sorted(int(i) for i in order[:best]))
+        rows = tuple(sorted(_independent(sample, self.holding)))
         return Closing(rows, len(self.names), self.topology.n_u - best, here < best, self.length)
+
+
+def _independent(G: Array, first: Array) -> list[int]:
+    """An independent set of rows by QR with column pivoting; those marked have precedence.
+
+    Rows that hold positions come before slips, since without them positions would drift.
+    """
+    import scipy.linalg
+
+    found: list[int] = []
+    left = G
+    total = 0
+    for part in (np.flatnonzero(first), np.flatnonzero(~first)):
+        if len(part):
+            total_now = _rank(G[[*found, *part]])
+            _, _, order = scipy.linalg.qr(left[part].T, mode="economic", pivoting=True)
+            found += [int(part[i]) for i in order[: total_now - total]]
+            total = total_now
+            Q, _ = np.linalg.qr(G[found].T)
+            left = G - (G @ Q) @ Q.T
+    return found
 
 
 def _rank(G: Array) -> int:

@@ -217,9 +217,9 @@ def fingerprint(topology: Topology) -> str:
             specs = component.specs()
             given = {k: v for k, v in component.given().items() if not specs[k][1].aside}
             parts.append((component.name, component.section, component.kind, given))
-            axis = given.get("axis")
-            if axis is not None and not isinstance(axis, str):  # which helper axis serves depends on the values
-                parts.append([system.nominal(x) for x in axis])
+            axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
+            # Which helper axis serves depends on the values.
+            parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
         else:
             parts.append(component)
     foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}

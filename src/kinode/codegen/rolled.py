@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 def is_large(topology: Topology) -> bool:
     """Whether loops serve a tree better than straight-line code."""
-    return len(topology.tree.nodes) >= ROLL_FROM and not topology.couplings and not topology.cuts
+    return len(topology.tree.nodes) >= ROLL_FROM and not (topology.couplings or topology.constrained)
 
 
 def make_program(topology: Topology, kernel: Kernel) -> Program:

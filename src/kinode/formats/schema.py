@@ -14,12 +14,13 @@ from kinode.algebra.tables import METHODS, OUTSIDE
 from kinode.formats.yaml import VERSION
 from kinode.formats.yaml_fields import FIELDS
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
-from kinode.model.elements import ELEMENTS
+from kinode.model.constraints import CONSTRAINTS
+from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import NAME, ROTATIONS
 from kinode.model.joint import JOINTS, LIMITS, Joint
 from kinode.model.looks import ROLES, SIZES
-from kinode.model.quantities import CONSTRAINTS, RunDefaults
+from kinode.model.quantities import RunDefaults
 
 Schema = dict[str, Any]
 PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
@@ -220,7 +221,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "text": {"type": "string"},
         "joint": {"type": "string"},
         "flag": {"type": "boolean"},
-        "axes": _array(_ref("axis"), 2, 2) if issubclass(cls, Joint) else _ref("frame"),
+        "axes": _ref("frame") if issubclass(cls, Element) else _array(_ref("axis"), 2, 2),
         "frames": _named(_ref("place"), ""),
         "meshes": {"type": "array", "items": _ref("look")},
         "times": _array(_ref("number"), 2),

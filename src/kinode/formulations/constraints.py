@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations import loops
-from kinode.formulations.loops import Closing, MovingScene, Tie
+from kinode.formulations.loops import Tie
+from kinode.model.constraints import POSITIONS
 from kinode.model.elements import Load
 from kinode.model.frames import Frame
 
@@ -26,7 +27,7 @@ class Constraints:
 
     def __init__(self, motion: Motion) -> None:
         self.motion = motion
-        self.ties: list[Closing] = [Closing(cut) for cut in motion.topology.cuts]
+        self.ties = loops.ties_of(motion.topology)
 
     def every(self, function: Callable[[Motion, Tie], Array]) -> Array:
         """A function of each constraint, all rows."""
@@ -59,36 +60,51 @@ class Constraints:
         return self._solution[1]
 
     def projected(self) -> tuple[Array, Array]:
-        """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix."""
+        """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix.
+
+        Rows of slips hold speeds alone: which positions can be reached is not for them to say.
+        """
         motion = self.motion
-        n, m = motion.topology.n_u, len(self.jacobian)
-        solve = loops.saddle_solver(motion.mass_matrix, self.jacobian)
-        step, _ = solve(np.zeros(n), -self.chosen(loops.residual))
+        none = np.zeros(motion.topology.n_u)
+        solve = solve_positions = loops.saddle_solver(motion.mass_matrix, self.jacobian)
+        held = [k for k, unit in enumerate(self.units) if unit in POSITIONS]
+        if len(held) < len(self.jacobian):
+            solve_positions = loops.saddle_solver(motion.mass_matrix, self.jacobian[held])
+        step, _ = solve_positions(none, -self.chosen(loops.residual)[held])
         q = motion.advanced_q(step)
         there = motion.at(q=q)
-        change, _ = solve(np.zeros(n), -there.constraints.chosen(loops.drift))
-        assert len(change) == n and m >= 0
+        change, _ = solve(none, -there.constraints.chosen(loops.drift))
         return q, tidy(motion.u + change)
 
-    def loads(self, multipliers: Array) -> list[Load]:
-        """What the constraints do to bodies: force and moment at the frames that they hold."""
+    @property
+    def units(self) -> list[str]:
+        """The units of the independent rows."""
+        topology = self.motion.topology
+        units = [unit for _, unit in topology.row_units]
+        return units if topology.rows is None else [units[k] for k in topology.rows]
+
+    def loads(self, multipliers: Array, name: str | None = None) -> list[Load]:
+        """What the constraints, or the one of a name, do to bodies: force and moment at the frames that they hold."""
         rows = self.motion.topology.rows
-        values = np.zeros(sum(len(loops.residual(self.motion, tie)) for tie in self.ties), dtype=object)
+        values = np.zeros(sum(len(tie.units) for tie in self.ties), dtype=object)
         values[:] = 0.0
         values[list(range(len(values)) if rows is None else rows)] = multipliers
         found, start = [], 0
         for tie in self.ties:
-            count = len(loops.residual(self.motion, tie))
-            found += self._loads_of(tie, values[start : start + count])
+            count = len(tie.units)
+            if name is None or tie.name == name:
+                found += self._loads_of(tie, values[start : start + count])
             start += count
         return found
 
     def _loads_of(self, tie: Tie, lam: Array) -> list[Load]:
-        """By virtual power: lam . c_dot for the six unit velocities of each frame that the constraint looks at."""
+        """By virtual power: lam . c_dot for the six unit velocities of each frame that the constraint looks at.
+
+        A tree joint whose coordinate it looks at stands for its two frames.
+        """
         motion = self.motion
-        frames = _frames_of(motion, tie)
         found = []
-        for frame in frames:
+        for frame in _frames_of(motion, tie):
             parts = []
             for k in range(6):
                 unit = np.eye(6)[k]
@@ -96,8 +112,8 @@ class Constraints:
                 def speed(other: Frame, frame: Frame = frame, unit: Array = unit) -> tuple[Array, Array]:
                     return (unit[:3], unit[3:]) if other == frame else (np.zeros(3), np.zeros(3))
 
-                scene = MovingScene(motion, speed, lambda name: np.zeros(motion.system.joints[name].n_q))
-                parts.append(sum((a * b for a, b in zip(lam, scene.rates(tie.residual(scene)), strict=True)), 0.0))
+                rates = loops.row_rates(motion, tie, speed, partial(_turn, motion, speed))
+                parts.append(sum((a * b for a, b in zip(lam, rates, strict=True)), 0.0))
             found.append(Load(frame, tidy(parts[3:]), tidy(parts[:3])))
         return found
 
@@ -111,6 +127,11 @@ def _frames_of(motion: Motion, tie: Tie) -> list[Frame]:
             seen.append(frame)
         return np.zeros(3), np.zeros(3)
 
-    scene = MovingScene(motion, speed, lambda name: np.zeros(motion.system.joints[name].n_q))
-    tie.residual(scene)
+    loops.row_rates(motion, tie, speed, partial(_turn, motion, speed))
     return seen
+
+
+def _turn(motion: Motion, speed: loops.Rates, name: str) -> Array:
+    """Rate of a joint's coordinates from velocities of its frames."""
+    q = motion.joint_state(name)[0]
+    return motion.system.joints[name].rate_map(q, motion.relative_speeds(name, q, speed))

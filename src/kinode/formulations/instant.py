@@ -6,7 +6,7 @@ is asked for, and once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -215,7 +215,7 @@ class Instant:
         return []
 
     def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
-        """X_WF, X_WM and X_FM of a joint that closes a loop, in canonical axes."""
+        """X_WF, X_WM and X_FM of a joint, from the poses of its frames, in canonical axes."""
         joint = self.system.joints[name]
         C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
         F, M = (self.pose(joint_frame(joint, side)) @ C for side in ("parent", "child"))
@@ -224,13 +224,17 @@ class Instant:
     def cut_state(self, name: str) -> tuple[Array, Array]:
         """q and u of a joint that closes a loop, from the poses and velocities of its frames; angles within a turn."""
         joint = self.system.joints[name]
-        F, M, X = self.cut_pose(name)
-        form = joint.form(self.resolve)
-        q = tidy(joint.solve_coordinates(X, form))
-        (w_F, v_F), (w_M, v_M) = (self.velocity(joint_frame(joint, side)) for side in ("parent", "child"))
+        q = tidy(joint.solve_coordinates(self.cut_pose(name)[2], joint.form(self.resolve)))
+        return q, self.relative_speeds(name, q, self.velocity)
+
+    def relative_speeds(self, name: str, q: Array, velocity: Callable[[Frame], tuple[Array, Array]]) -> Array:
+        """u of a joint from velocities of its frames: their part along its freedoms."""
+        joint = self.system.joints[name]
+        F, M, _ = self.cut_pose(name)
+        (w_F, v_F), (w_M, v_M) = (velocity(joint_frame(joint, side)) for side in ("parent", "child"))
         w, v = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)
         relative = np.concatenate([M.R.T @ w, M.R.T @ v])
-        return q, tidy(joint.effort_wrench(q, form).T @ relative)
+        return tidy(joint.effort_wrench(q, joint.form(self.resolve)).T @ relative)
 
     def cut_efforts(self, name: str) -> list[Load]:
         """The efforts of a joint that closes a loop, as loads on its two bodies."""

@@ -1,11 +1,12 @@
 """Constraints on the coordinates of a tree: joints that close loops, and whatever else ties bodies together.
 
-A constraint gives residuals c of poses and joint coordinates that vanish when it holds.  Its rates along
-the motion are exact, since the poses it is asked with are dual numbers:
+A constraint gives residuals c of poses and joint coordinates that vanish when it holds, or slips s, linear in
+velocities, that vanish while it does (nonholonomic), or both.  Rates along the motion are exact, since the
+poses and velocities it is asked with are dual numbers:
 
-    G         rates of c for unit speeds of the state
-    drift     rate of c as everything moves now, driven joints included: G u + c_t
-    bias      second rate of c while the accelerations of the state are zero, so that G u_dot + bias = 0
+    G         rates of c for unit speeds of the state; s at unit speeds
+    drift     rate of c as everything moves now, driven joints included: G u + c_t; s now
+    bias      second rate of c, rate of s, while the accelerations of the state are zero: G u_dot + bias = 0
 
 With all rows together, M u_dot = tau - h + G' lam and G u_dot = -bias.  The rows are those of all
 constraints; which of them are independent is for the caller to find.
@@ -22,20 +23,35 @@ from kinode.algebra.scalars import Array, Dual, Scalar, is_number, new_level, ti
 from kinode.algebra.spatial import ZERO3, Pose, cross, skew
 from kinode.formulations import recursive
 from kinode.geometry import WORLD
+from kinode.model.constraints import POSITIONS, Constraint
 from kinode.model.frames import Frame
+from kinode.model.joints import Joint
 from kinode.model.system import joint_frame
 
 if TYPE_CHECKING:
     from kinode.formulations.motion import Motion
-    from kinode.topology import Cut
+    from kinode.topology import Cut, Topology
 
 
 class Tie(Protocol):
-    """A constraint as the loops see it."""
+    """A constraint as the loops see it; ``units`` are those of its rows, residuals before slips."""
+
+    name: str
+    units: tuple[str, ...]
 
     def residual(self, scene: Any) -> Array:
         """What is missing for the constraint to hold, of the poses and joint coordinates that the scene tells."""
         ...
+
+    def slip(self, scene: Any) -> Array:
+        """What must not move, of the poses and velocities that the scene tells."""
+        ...
+
+
+def ties_of(topology: Topology) -> list[Tie]:
+    """All constraints in the order of their rows."""
+    closings: list[Tie] = [Closing(cut) for cut in topology.cuts]
+    return closings + [Holding(c, c.rows(topology.system)) for c in topology.constraints]
 
 
 class Closing:
@@ -43,19 +59,52 @@ class Closing:
 
     def __init__(self, cut: Cut) -> None:
         self.joint = cut.joint
-        self.name = cut.joint.name
+        self.name, self.units = cut.joint.name, cut.units
 
     def residual(self, scene: Any) -> Array:
-        joint = self.joint
-        C = Pose(joint.axis_rotation(scene.resolve, scene.nominal), ZERO3)
-        F, M = (scene.pose(joint_frame(joint, side)) @ C for side in ("parent", "child"))
-        return np.asarray(joint.closure(F.inverse() @ M, joint.form(scene.resolve)), dtype=object)
+        form = self.joint.form(scene.resolve)
+        return np.asarray(self.joint.closure(_pose_of(self.joint, scene), form), dtype=object)
+
+    def slip(self, scene: Any) -> Array:
+        return np.empty(0)
+
+
+class Holding:
+    """A constraint that is no joint."""
+
+    def __init__(self, constraint: Constraint, units: tuple[str, ...]) -> None:
+        self.name, self.units = constraint.name, units
+        self.residual, self.slip = constraint.residual, constraint.slip
+
+
+def _pose_of(joint: Joint, scene: Any) -> Pose:
+    """X_FM in canonical axes, from the poses of the two frames."""
+    C = Pose(joint.axis_rotation(scene.resolve, scene.nominal), ZERO3)
+    F, M = (scene.pose(joint_frame(joint, side)) @ C for side in ("parent", "child"))
+    X: Pose = F.inverse() @ M
+    return X
 
 
 Rates = Callable[[Frame], tuple[Array, Array]]
 
 
-class MovingScene:
+class _Scene:
+    """What constraints ask besides poses and coordinates."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.system = motion, motion.system
+        self.resolve, self.nominal = motion.resolve, motion.system.nominal
+
+    def measured(self, name: str) -> bool:
+        """Whether a joint's coordinates follow from poses, since it closes a loop."""
+        return name in self.motion.topology.cut_names and not self.system.joints[name].driven
+
+    def wraps(self, name: str) -> bool:
+        """Whether a joint's coordinate is an angle that is known up to full turns."""
+        return self.measured(name) and self.system.joints[name].coordinates[0][1] == "angle"
+
+
+class MovingScene(_Scene):
     """Poses and joint coordinates of a motion as dual numbers.
 
     ``speed`` tells the angular velocity and velocity of a frame, in world axes, ``turn`` the rate of a
@@ -63,8 +112,8 @@ class MovingScene:
     """
 
     def __init__(self, motion: Motion, speed: Rates, turn: Callable[[str], Array], then: Any = None) -> None:
-        self.motion, self.speed, self.turn, self.then = motion, speed, turn, then
-        self.resolve, self.nominal = motion.resolve, motion.system.nominal
+        super().__init__(motion)
+        self.speed, self.turn, self.then = speed, turn, then
         self.level = new_level()
         self.outer = new_level() if then is not None else None
 
@@ -79,7 +128,10 @@ class MovingScene:
         return Pose(self._second(X.R, R_dot, R_ddot), self._second(X.p, v, a))
 
     def joint_q(self, name: str) -> Array:
-        """Coordinates of a tree joint with their rates."""
+        """Coordinates of a joint with their rates."""
+        if self.measured(name):
+            joint = self.system.joints[name]
+            return joint.solve_coordinates(_pose_of(joint, self), joint.form(self.resolve))
         q, q_dot = self.motion.joint_state(name)[0], self.turn(name)
         return self._dual(q, q_dot) if self.then is None else self._second(q, q_dot, self.then.turn(name))
 
@@ -93,6 +145,40 @@ class MovingScene:
         """The rates that came out, of the second order where there are two."""
         first = [_rate(x, self.level) for x in np.asarray(values, dtype=object).ravel()]
         return tidy(first if self.outer is None else [_rate(x, self.outer) for x in first])
+
+
+class SlipScene(MovingScene):
+    """Poses and velocities as slips ask for them; with accelerations everything carries one rate."""
+
+    def pose(self, frame: Frame) -> Pose:
+        X = self.motion.pose(frame)
+        if self.then is None:
+            return X
+        w, v = self.speed(frame)
+        return Pose(self._dual(X.R, skew(w) @ X.R), self._dual(X.p, v))
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame, in world axes."""
+        w, v = self.speed(frame)
+        if self.then is None:
+            return w, v
+        eps, a = self.then.speed(frame)
+        return self._dual(w, eps), self._dual(v, a)
+
+    def rates(self, values: Array) -> Array:
+        """The slips themselves, or their rates where there are accelerations."""
+        flat = np.asarray(values, dtype=object).ravel()
+        return tidy(flat if self.then is None else [_rate(x, self.level) for x in flat])
+
+
+def row_rates(motion: Motion, tie: Tie, speed: Rates, turn: Callable[[str], Array], then: Any = None) -> Array:
+    """Rates of all rows of a constraint for some motion of frames and joints."""
+    scene = MovingScene(motion, speed, turn, then)
+    held = scene.rates(tie.residual(scene))
+    if len(held) == len(tie.units):
+        return held
+    sliding = SlipScene(motion, speed, turn, then)
+    return tidy(np.concatenate([held, sliding.rates(tie.slip(sliding))]))
 
 
 def _each(make: Callable[[Scalar, Scalar], Scalar], *arrays: Array) -> Array:
@@ -116,29 +202,29 @@ class _Moving:
 
 
 def residual(motion: Motion, tie: Tie) -> Array:
-    """What is missing for a constraint to hold."""
-    return tidy(tie.residual(_Still(motion)))
+    """What is missing for a constraint to hold; nothing for slips, which no position can mend."""
+    slips = sum(unit not in POSITIONS for unit in tie.units)
+    return tidy([*tie.residual(_Still(motion)), *[0.0] * slips])
 
 
-class _Still:
+class _Still(_Scene):
     """A scene of plain poses."""
 
     def __init__(self, motion: Motion) -> None:
-        self.motion, self.pose = motion, motion.pose
-        self.resolve, self.nominal = motion.resolve, motion.system.nominal
+        super().__init__(motion)
+        self.pose = motion.pose
 
     def joint_q(self, name: str) -> Array:
         return self.motion.joint_state(name)[0]
 
 
 def drift(motion: Motion, tie: Tie) -> Array:
-    """Rate of the residual as everything moves now."""
-    scene = MovingScene(motion, motion.velocity, lambda name: motion.joint_rate(name))
-    return scene.rates(tie.residual(scene))
+    """Rates of the rows as everything moves now."""
+    return row_rates(motion, tie, motion.velocity, motion.joint_rate)
 
 
 def bias(motion: Motion, tie: Tie) -> Array:
-    """Second rate of the residual while the accelerations of the state are zero."""
+    """Second rate of the residual, and rate of slips, while the accelerations of the state are zero."""
     still = motion.spread(np.zeros(motion.topology.n_u))
     A = recursive.accelerate_tree(motion.tree.nodes, motion.geometry, motion.moved, still, motion.base)
     by_joint = {node.joint.name: values for node, values in zip(motion.tree.nodes, still, strict=True)}
@@ -151,12 +237,11 @@ def bias(motion: Motion, tie: Tie) -> Array:
         return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + motion.gravity
 
     then = _Moving(second, lambda name: by_joint[name])
-    scene = MovingScene(motion, motion.velocity, lambda name: motion.joint_rate(name), then)
-    return scene.rates(tie.residual(scene))
+    return row_rates(motion, tie, motion.velocity, motion.joint_rate, then)
 
 
 def jacobian(motion: Motion, tie: Tie) -> Array:
-    """G: rates of the residual for unit speeds of the state, one column for each."""
+    """G: rates of the rows for unit speeds of the state, one column for each."""
     columns = []
     for i, k, ratio in _freedoms(motion):
         carried = _carried(motion, i)
@@ -165,8 +250,7 @@ def jacobian(motion: Motion, tie: Tie) -> Array:
         v = X.R @ S[3:, k] * ratio
         name = motion.tree.nodes[i].joint.name
         columns.append(_column(motion, tie, carried, (w, v, X.p), name, k, ratio))
-    rows = len(residual(motion, tie))
-    G = np.zeros((rows, motion.topology.n_u), dtype=object)
+    G = np.zeros((len(tie.units), motion.topology.n_u), dtype=object)
     G[:] = 0.0
     for (i, k, _), column in zip(_freedoms(motion), columns, strict=True):
         way = motion.state_of(motion.tree.nodes[i].joint.name)
@@ -211,8 +295,7 @@ def _column(
             unit[k] = ratio
         return joint.rate_map(motion.joint_state(other)[0], unit)
 
-    scene = MovingScene(motion, speed, turn)
-    return scene.rates(tie.residual(scene))
+    return row_rates(motion, tie, speed, turn)
 
 
 def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:

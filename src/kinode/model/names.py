@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
+from kinode.model.constraints import Coupled
 from kinode.model.elements import Element
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
-from kinode.model.quantities import Gear, Input, Parameter, Signal
+from kinode.model.quantities import Input, Parameter, Signal
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -99,8 +100,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        gears = (c for c in system.constraints.values() if isinstance(c, Gear))
-        tied = any(owner in (gear.input, gear.output) for gear in gears)
+        gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
+        tied = any(owner in gear.joints().values() for gear in gears)
         return _joint_quantity(text, component, rest, axes, component.driven or tied)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)

@@ -1,4 +1,4 @@
-"""The small records: parameters, inputs, signals, tables, couplings, defaults of a run."""
+"""The small records: parameters, inputs, signals, tables, defaults of a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.tables import Table
 from kinode.algebra.units import Dimension, parse_quantity
-from kinode.errors import LawError, ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special, unknown
-
-CONSTRAINTS: dict[str, type[Constraint]] = {}
+from kinode.errors import LawError
+from kinode.model.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special
 
 
 @record
@@ -50,50 +48,6 @@ class TableRecord(Component):
 
     section: ClassVar[str] = "tables"
     table: Table
-
-
-@record
-class Constraint(Component):
-    """Ties coordinates together beyond what joints do."""
-
-    section: ClassVar[str] = "constraints"
-
-    def check(self, system: Any) -> None:
-        """Refuse what cannot hold."""
-
-
-def register_constraint(cls: type[Constraint]) -> type[Constraint]:
-    """Make a constraint known by its ``kind``."""
-    CONSTRAINTS[cls.kind] = cls
-    return cls
-
-
-@register_constraint
-@record
-class Gear(Constraint):
-    """input.q = ratio * output.q + offset, for two joints of one freedom."""
-
-    kind: ClassVar[str] = "gear"
-    input: str = special("joint", "the joint that follows", ...)
-    output: str = special("joint", "the joint that leads", ...)
-    ratio: Value = number(None, "input.q for a unit of output.q")
-    offset: Value = number(None, "input.q where output.q is 0", 0.0)
-
-    def check(self, system: Any) -> None:
-        for field in ("input", "output"):
-            joint = system.joints.get(getattr(self, field))
-            if joint is None:
-                message = unknown("no joint is called", getattr(self, field), system.joints)
-                raise ModelError(message, component=self.name, field=field)
-            if joint.n_u != 1:
-                message = f"{joint.name} has {joint.n_u} freedoms; a gear ties joints with one"
-                raise ModelError(message, component=self.name, field=field)
-        if self.input == self.output:
-            raise ModelError("ties a joint to itself", component=self.name)
-        if system.joints[self.input].driven:
-            raise ModelError(f"{self.input} has a prescribed motion already", component=self.name, field="input")
-        if self.ratio == 0.0:
-            raise ModelError("must not be zero", component=self.name, field="ratio")
 
 
 METHODS = ("dopri5", "dop853", "rk4", "stiff")

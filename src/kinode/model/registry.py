@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kinode.errors import ModelError
+from kinode.model.constraints import CONSTRAINTS, Constraint
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, record
 from kinode.model.joints import JOINTS, Joint
-from kinode.model.quantities import CONSTRAINTS, Constraint
 
 C = TypeVar("C", bound=type[Component])
 

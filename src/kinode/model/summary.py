@@ -10,6 +10,7 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.units import DIMENSIONS, Dimension
 from kinode.errors import ModelError
 from kinode.model.bodies import NO_INERTIA, Body
+from kinode.model.constraints import Coupled
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import Frame
 from kinode.model.joint import DERIVED, Joint, Limits
@@ -56,13 +57,17 @@ def _totals(system: System) -> list[str]:
         lines.append("total mass unknown")
     loops = len(system.joints) - len(system.bodies)
     driven = sum(joint.n_u for joint in system.joints.values() if joint.driven)
-    tied = {getattr(c, "input", None) for c in system.constraints.values()} & system.joints.keys()
+    gears = [c for c in system.constraints.values() if isinstance(c, Coupled)]
+    tied = {next(iter(gear.joints().values())) for gear in gears} & system.joints.keys()
+    held = len(system.constraints) - len(gears)
     free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in tied)
     said = f"{_count(free, 'degree')} of freedom"
     if driven:
         said += f", {driven} more driven"
     if loops > 0:
         said += f" before {_count(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
+    if held:
+        said += f"{' and' if loops > 0 else ' before'} {_count(held, 'constraint')} {'acts' if held == 1 else 'act'}"
     return [*lines, said]
 
 

@@ -17,13 +17,12 @@ from kinode.algebra.units import Dimension
 from kinode.errors import ModelError
 from kinode.model import places
 from kinode.model.bodies import Body
+from kinode.model.constraints import CONSTRAINTS, Constraint
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.joints import JOINTS, Joint
 from kinode.model.quantities import (
-    CONSTRAINTS,
-    Constraint,
     Input,
     Parameter,
     RunDefaults,
@@ -281,7 +280,10 @@ class System(Spellings):
         return joint
 
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
-        """Tie coordinates together: gear."""
+        """Tie frames or joints together.
+
+        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.
+        """
         self.check_name(name)
         return self._put(self.make_constraint(name, kind, fields))
 
