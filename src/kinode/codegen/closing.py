@@ -101,7 +101,7 @@ class Closer:
         found = u.copy()
         found[free] += np.linalg.lstsq(G[:, free], -drift, rcond=1e-10)[0]
         _, _, drift = self.evaluate(t, q, found, z, p, inputs)
-        if len(drift) and abs(drift).max() > 1e-9 * max(1.0, float(abs(found).max())):
+        if len(drift) and abs(drift).max() > 1e-9 * max(1.0, float(abs(found).max(initial=0.0))):
             worst = self.names[int(np.argmax(abs(drift)))][0]
             raise AssemblyError(f"the speeds that are given tear {worst} apart: leave some of the u= out", {})
         return found

@@ -164,11 +164,11 @@ class Solver:
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, options: Options) -> None:
         self.dynamics, self.p, self.inputs, self.options = dynamics, p, inputs, options
-        if options.method == "stiff" and dynamics.topology.cuts:
+        if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
         self.quaternions = dynamics.topology.quaternions
         code = dynamics.kernel("rate")
-        projection = dynamics.kernel("projection") if dynamics.topology.cuts else None
+        projection = dynamics.kernel("projection") if dynamics.topology.constrained else None
         work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
         self.kernel = KernelSpec(
             code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=work,
