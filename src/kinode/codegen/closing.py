@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
 RANK = 1e-8  # singular values below this share of the largest are none
-WALKS, WALK = 5, 0.1
+CLEAR = 1e-5  # a position whose least singular value is no larger than this share does not tell its rank
+WALKS, WALK = 8, 0.1
 
 
 @dataclass(frozen=True)
@@ -111,27 +112,31 @@ class Closer:
         still = np.zeros(self.topology.n_u)
         rng = np.random.default_rng(0)
         jacobian: Callable[[Array], Array] = lambda at: self.evaluate(t, at, still, z, p, inputs)[1]  # noqa: E731
-        G = jacobian(q)
-        here, best, sample = _rank(G), _rank(G), G
-        at = q
+        start = jacobian(q)
+        here, sample = _rank(start), start
+        best = (here, _clarity(start))
         none = np.zeros(self.topology.n_u, dtype=bool)
-        for _ in range(WALKS):
+        at, G = q, start
+        for k in range(WALKS):
             _, sizes, V = np.linalg.svd(G)
             null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
             if not len(null):
                 break
             direction = null.T @ rng.normal(size=len(null))
+            there = self.dynamics.advance_q(at, WALK * (1 + k / WALKS) * direction / np.linalg.norm(direction))
             try:
-                at = self.assemble(
-                    t, self.dynamics.advance_q(at, WALK * direction / np.linalg.norm(direction)), none, z, p, inputs
-                )
+                at = self.assemble(t, there, none, z, p, inputs)
             except AssemblyError:
+                at, G = q, start
                 continue
             G = jacobian(at)
-            if _rank(G) > best:
-                best, sample = _rank(G), G
+            found = (_rank(G), _clarity(G))
+            if found[1] > CLEAR and found > best:
+                best, sample = found, G
+            if found[1] <= CLEAR:  # too near to losing its rank to tell: try another way from the start
+                at, G = q, start
         rows = tuple(sorted(_independent(sample, self.holding)))
-        return Closing(rows, len(self.names), self.topology.n_u - best, here < best, self.length)
+        return Closing(rows, len(self.names), self.topology.n_u - best[0], here < best[0], self.length)
 
 
 def _independent(G: Array, first: Array) -> list[int]:
@@ -153,6 +158,13 @@ def _independent(G: Array, first: Array) -> list[int]:
             Q, _ = np.linalg.qr(G[found].T)
             left = G - (G @ Q) @ Q.T
     return found
+
+
+def _clarity(G: Array) -> float:
+    """The least of the singular values that count, as a share of the largest."""
+    sizes = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
+    kept = sizes[sizes > RANK * sizes.max(initial=0.0)]
+    return float(kept[-1] / kept[0]) if len(kept) else 1.0
 
 
 def _rank(G: Array) -> int:
