@@ -34,8 +34,8 @@ _FACE = {
     # compile and solve
     "compile": "kinode.codegen.dynamics",
     "Dynamics": "kinode.codegen.dynamics",
-    "State": "kinode.codegen.dynamics",
-    "Wrench": "kinode.codegen.dynamics",
+    "State": "kinode.codegen.records",
+    "Wrench": "kinode.codegen.records",
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
     "mobility": "kinode.results.mobility",
@@ -74,9 +74,9 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics as Dynamics
-    from kinode.codegen.dynamics import State as State
-    from kinode.codegen.dynamics import Wrench as Wrench
     from kinode.codegen.dynamics import compile as compile
+    from kinode.codegen.records import State as State
+    from kinode.codegen.records import Wrench as Wrench
     from kinode.model.system import System as System
     from kinode.results.simulate import simulate as simulate
     from kinode.results.trajectory import Trajectory as Trajectory

@@ -257,7 +257,8 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
 
 
 def _with_laws(system: System) -> set[str]:
-    """Joints that are driven, geared or have own efforts, as far as they close no loop: the tree keeps them."""
+    """Joints that the tree keeps as far as they close no loop: first the driven, geared and those with own efforts,
+    then those whose initial values are given."""
     group = {name: name for name in ("world", *system.bodies)}
 
     def find(body: str) -> str:
@@ -267,13 +268,18 @@ def _with_laws(system: System) -> set[str]:
 
     kept = set()
     geared = {name for c in system.constraints.values() if isinstance(c, Coupled) for name in c.joints().values()}
-    for joint in system.joints.values():
+
+    def has_law(joint: Joint) -> bool:
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
-        if any(law is not None for law in own) or joint.name in geared:
-            a, b = find(joint.a.body), find(joint.b.body)
-            if a != b:
-                group[a] = b
-                kept.add(joint.name)
+        return any(law is not None for law in own) or joint.name in geared
+
+    wanted = [joint for joint in system.joints.values() if has_law(joint)]
+    wanted += [joint for joint in system.joints.values() if joint.q is not None or joint.u is not None]
+    for joint in wanted:
+        a, b = find(joint.a.body), find(joint.b.body)
+        if a != b:
+            group[a] = b
+            kept.add(joint.name)
     return kept
 
 

@@ -107,6 +107,11 @@ class Closer:
             raise AssemblyError(f"the speeds that are given tear {worst} apart: leave some of the u= out", {})
         return found
 
+    def judge(self, state: Any, p: Any, inputs: Any, closing: Closing) -> tuple[float, int]:
+        """How far a state is from closing, and how many freedoms it has too many."""
+        c, G, _ = self.evaluate(state.t, state.q, state.u, state.z, p, inputs)
+        return float(abs(c).max(initial=0.0)), len(closing.rows) - _rank(G[list(closing.rows)])
+
     def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
         """Rank, independent rows and freedoms, from positions around a closed one."""
         still = np.zeros(self.topology.n_u)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,9 @@ from kinode.codegen import call, kernels, machine, native
 from kinode.codegen.closing import Closer
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
+from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, AssemblyError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
@@ -30,63 +30,6 @@ from kinode.topology import Coordinate, Topology, find_topology
 
 SHORT = 12  # links up to which two vectors side by side hide each other's delays; beyond, they cost compile time only
 LANES_FROM = 64  # rows from which a batch is worth code for several lanes
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Time, coordinates, speeds and other states."""
-
-    t: float
-    q: Array
-    u: Array
-    z: Array
-
-    @property
-    def y(self) -> Array:
-        """All of it as one vector [q, u, z]."""
-        return np.concatenate([self.q, self.u, self.z])
-
-
-@dataclass(frozen=True, eq=False)
-class Wrench:
-    """A force and a moment: on which body, about which point, in whose axes.
-
-    ``unique`` if no other is possible; where some components are and others are not, ``components`` tells of
-    force x, y, z and moment x, y, z, as far as they are known apart.
-    """
-
-    force: Array
-    moment: Array
-    on: str
-    at: str
-    frame: str
-    unique: bool = True
-    components: tuple[bool, ...] | None = None
-
-
-class Fast:
-    """A method that is replaced, when it is first asked of an object, by a built-in function of machine code.
-
-    What does not fit the built-in function exactly comes back to the method.
-    """
-
-    def __init__(self, roles: str, method: Callable[..., Any], square: bool = False) -> None:
-        self.roles, self.method, self.square = tuple(roles.split()), method, square
-        self.__doc__ = method.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, dynamics: Any, owner: type | None = None) -> Any:
-        if dynamics is None:
-            return self
-        found = dynamics.__dict__[self.name] = dynamics._make_fast(self)
-        return found
-
-
-def fast(roles: str, square: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Mark a method of Dynamics as ``Fast``; ``roles`` are its positional arguments as kernels name them."""
-    return lambda method: Fast(roles, method, square)
 
 
 class Dynamics:
@@ -191,7 +134,31 @@ class Dynamics:
             held_u[where] = joint.u is not None or any(v.startswith(f"{name}.u") for v in values)
         q = self.closer.assemble(state.t, state.q, held_q, state.z, p, None)
         u = self.closer.assemble_speeds(state.t, q, state.u, held_u, state.z, p, None)
-        return State(state.t, q, u, state.z)
+        closed = State(state.t, q, u, state.z)
+        self._check_cut(closed, p)
+        return closed
+
+    def _check_cut(self, state: State, p: Any) -> None:
+        """Initial values that are given for a joint which closes a loop must come out by themselves."""
+        instant = Snapshot(self.topology, state.t, state.q, state.u, state.z, self._vector("p", p), self.inputs)
+        for name in self.topology.cut_names:
+            joint = self.system.joints[name]
+            given = {"q": joint.q, "u": joint.u}
+            if joint.driven or all(value is None for value in given.values()):
+                continue
+            found = dict(zip("qu", instant.cut_state(name), strict=True))
+            for which, value in given.items():
+                if value is None:
+                    continue
+                apart = np.asarray(found[which], dtype=float) - [float(self.system.nominal(x)) for x in value]
+                if which == "q" and joint.quaternion is None:
+                    turns = np.array([kind == "angle" for _, kind in joint.coordinates])
+                    apart = np.where(turns, (apart + np.pi) % (2 * np.pi) - np.pi, apart)
+                if abs(apart).max() > 1e-9:
+                    message = (
+                        f"{name}.{which} cannot be as given: the loop is closed {abs(apart).max():.3g} away from it"
+                    )
+                    raise AssemblyError(message, {name: float(abs(apart).max())})
 
     def _number(self, name: str, value: Any) -> float:
         reader = self.system.reader(name)

@@ -272,8 +272,11 @@ class Motion(Instant):
 
     def joint_wrench(self, name: str, part: str = "total") -> tuple[Spatial, Spatial]:
         """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
+        if part != "total" and self.topology.constrained:
+            message = "static and kinetic parts are not available where constraints close loops; ask for the total"
+            raise ModelError(message, component=name)
         if name in self.topology.cut_names:
-            return self._cut_wrench(name, part)
+            return self._cut_wrench(name)
         full = self.full
         i = full.node_named[name]
         node, moved = full.tree.nodes[i], full.moved[i]
@@ -311,10 +314,8 @@ class Motion(Instant):
         relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
         return tidy(joint.effort_wrench(q, form).T @ relative)
 
-    def _cut_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
+    def _cut_wrench(self, name: str) -> tuple[Spatial, Spatial]:
         """The same of a joint that closes a loop: its multipliers, and its own effort on top."""
-        if part != "total":
-            raise ModelError("static and kinetic parts are not available in loops yet", component=name)
         joint = self.system.joints[name]
         R = self.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")

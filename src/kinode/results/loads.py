@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Wrench
+from kinode.codegen.records import Wrench
 from kinode.errors import ArgumentError
 from kinode.model.fields import unknown
 from kinode.model.joint import AxialJoint

@@ -16,8 +16,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.closing import RANK, WALK, Closing
-from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.kernels import Kernel
+from kinode.codegen.records import State
 from kinode.errors import AssemblyError
 from kinode.model.system import System
 from kinode.results.uniqueness import COMPONENTS, UNIQUE, Structure, Uniqueness, analyze

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
+from kinode.codegen.records import State
 from kinode.errors import ArgumentError, SimulationError
 from kinode.model.checks import check_bodies
 from kinode.model.system import System

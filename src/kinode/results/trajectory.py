@@ -17,7 +17,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
-from kinode.codegen.dynamics import Dynamics, State, Wrench
+from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.records import State, Wrench
 from kinode.errors import ArgumentError
 from kinode.model.names import JOINT_WRENCHES, QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter

@@ -28,7 +28,8 @@ from kinode.model.fields import unknown
 from kinode.model.system import joint_frame
 
 if TYPE_CHECKING:
-    from kinode.codegen.dynamics import Dynamics, State
+    from kinode.codegen.dynamics import Dynamics
+    from kinode.codegen.records import State
     from kinode.model.frames import Resolve
     from kinode.model.joints import Joint
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.records import State
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
 from kinode.model.fields import short

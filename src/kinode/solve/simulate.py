@@ -15,13 +15,16 @@ from typing import Any, Literal
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.records import State
 from kinode.codegen.rolled import is_large
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.model.quantities import METHODS
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
 from kinode.solve.stiff import integrate_stiff, normalized
 
+OPEN = 1e-6
+"""Share of a mechanism's size beyond which a start does not count as closed; the first step closes what is less."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
 MOST_TIMES = 10**9
@@ -175,6 +178,19 @@ class Solver:
             projection=projection.address if projection else 0,
         )  # fmt: skip
 
+    def check_start(self, start: State) -> None:
+        """A start in a singular position, or one in which loops are open, is said before anything goes wrong."""
+        if not self.dynamics.topology.constrained:
+            return
+        gap, missing = self.dynamics.closer.judge(start, self.p, self.inputs, self.dynamics.closing)
+        if gap > OPEN:
+            raise AssemblyError(f"the loops are not closed at the start: {gap:.1e} of the mechanism's size are missing")
+        if missing:
+            raise AssemblyError(
+                f"the start is a singular position, with {missing} more freedom{'s' * (missing > 1)} than positions "
+                "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
+            )
+
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
@@ -225,6 +241,7 @@ def compute_motion(
     if asked is None and dynamics.n_u == 0 and until > start.t:
         asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
     solver = Solver(dynamics, p, inputs, options or Options())
+    solver.check_start(start)
     if stop_when is not None:
         from kinode.solve.stops import run_until
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from kinode.algebra.expressions import Expression, parse
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Dynamics, State
+from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.kernels import Kernel
+from kinode.codegen.records import State
 from kinode.errors import ArgumentError
 from kinode.model.fields import short
 from kinode.model.names import find_quantity

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Wrench
+from kinode.codegen.records import Wrench
 from kinode.views.camera import given_axis
 
 if TYPE_CHECKING:

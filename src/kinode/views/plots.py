@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.dynamics import Wrench
+from kinode.codegen.records import Wrench
 from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
 from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, style, thin, tick

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.codegen.dynamics import Wrench
+from kinode.codegen.records import Wrench
 from kinode.errors import Error
 from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
