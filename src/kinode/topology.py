@@ -257,8 +257,7 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
 
 
 def _with_laws(system: System) -> set[str]:
-    """Joints that the tree keeps as far as they close no loop: first the driven, geared and those with own efforts,
-    then those whose initial values are given."""
+    """Joints that are driven, geared or have own efforts, as far as they close no loop: the tree keeps them."""
     group = {name: name for name in ("world", *system.bodies)}
 
     def find(body: str) -> str:
@@ -273,9 +272,7 @@ def _with_laws(system: System) -> set[str]:
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
         return any(law is not None for law in own) or joint.name in geared
 
-    wanted = [joint for joint in system.joints.values() if has_law(joint)]
-    wanted += [joint for joint in system.joints.values() if joint.q is not None or joint.u is not None]
-    for joint in wanted:
+    for joint in filter(has_law, system.joints.values()):
         a, b = find(joint.a.body), find(joint.b.body)
         if a != b:
             group[a] = b

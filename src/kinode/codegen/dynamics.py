@@ -155,10 +155,9 @@ class Dynamics:
                     turns = np.array([kind == "angle" for _, kind in joint.coordinates])
                     apart = np.where(turns, (apart + np.pi) % (2 * np.pi) - np.pi, apart)
                 if abs(apart).max() > 1e-9:
-                    message = (
-                        f"{name}.{which} cannot be as given: the loop is closed {abs(apart).max():.3g} away from it"
-                    )
-                    raise AssemblyError(message, {name: float(abs(apart).max())})
+                    off = float(abs(apart).max())
+                    message = f"{name}.{which} comes out {off:.3g} away from what is given: {name} closes a loop"
+                    raise AssemblyError(f"{message}; give {which}= for other joints of it instead", {name: off})
 
     def _number(self, name: str, value: Any) -> float:
         reader = self.system.reader(name)
