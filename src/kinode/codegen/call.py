@@ -54,7 +54,7 @@ def run_batch(
     ``arguments`` maps a name to its array and to whether that has one row for each call; otherwise all rows
     share it.  Arguments that are not given are zero.  ``threads`` is at most the number of processors.
     """
-    out = _results(rows, machine.sizes["out"])
+    out = provide_results(rows, machine.sizes["out"])
     arrays, strides = [], []
     array: np.ndarray
     for name in ARGUMENTS:
@@ -106,7 +106,7 @@ REUSED = range(1 << 13, 1 << 23)  # sizes, in numbers, of results whose memory i
 MOST_BUFFERS = 4
 
 
-def _results(rows: int, size: int) -> np.ndarray:
+def provide_results(rows: int, size: int) -> np.ndarray:
     """An array for results; a large one in memory that the caller of an earlier batch has let go.
 
     Pages that the system has to provide anew cost more than the work of a batch.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kinode.codegen.call import provide_results
 from kinode.codegen.team import processors
 from kinode.solve import records as R
 from kinode.solve.integrators import CHUNK_SECONDS, Array, Job, KernelSpec, Status, check_quaternions, count_steps
@@ -160,7 +161,7 @@ def rk4_batch(
     stride = max(1, steps if every is None else min(every, steps))
     numbers = np.append(np.arange(0, steps, stride), steps)
     batch = _Batch(kernel, start, _argument("p", p, runs), _argument("inputs", inputs, runs))
-    batch.y = np.empty((runs, len(numbers), kernel.n_y))
+    batch.y = provide_results(runs, len(numbers) * kernel.n_y).reshape(runs, len(numbers), kernel.n_y)
     h = (t1 - t0) / steps if steps else 0.0
     times = t0 + numbers * h
     times[-1] = t1
