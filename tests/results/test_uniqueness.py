@@ -39,7 +39,7 @@ MECHANISMS = {
 
 
 def study(system):
-    dynamics = Dynamics(system, loops=True)
+    dynamics = Dynamics(system)
     return dynamics, analyze(dynamics, dynamics.initial)
 
 
@@ -163,8 +163,8 @@ def test_a_scale_of_all_compliances_changes_nothing():
 
 
 def test_which_joints_are_cut_does_not_matter():
-    one = Dynamics(models.four_bar(offset=0.1), loops=True)
-    two = Dynamics(models.four_bar(offset=0.1, order=("j4", "j3", "j1", "j2")), loops=True)
+    one = Dynamics(models.four_bar(offset=0.1))
+    two = Dynamics(models.four_bar(offset=0.1, order=("j4", "j3", "j1", "j2")))
     assert one.topology.cuts[0].joint.name != two.topology.cuts[0].joint.name
     given = [reactions_of(dynamics) for dynamics in (one, two)]
     assert abs(given[0]["j1"].moment - given[1]["j1"].moment).max() > 1e-3  # as they come, they depend on the cut
@@ -173,7 +173,7 @@ def test_which_joints_are_cut_does_not_matter():
 
 def test_drives_against_each_other():
     """Two drives in one freedom: their efforts, and the forces between them, follow from nothing."""
-    free = Dynamics(models.four_bar("spherical", "cylindrical"), loops=True)
+    free = Dynamics(models.four_bar("spherical", "cylindrical"))
     there = free.initial.q[free.topology.q_of["j4"]][0]
     _, one = study(models.four_bar("spherical", "cylindrical", drives={"j1": 0.9}))
     assert one.redundancy == 0

@@ -39,7 +39,7 @@ class Dynamics:
     ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
     """
 
-    def __init__(self, system: System, formulation: str = "recursive", *, loops: bool = True) -> None:
+    def __init__(self, system: System, formulation: str = "recursive") -> None:
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         if formulation != "recursive":
