@@ -154,7 +154,7 @@ def test_through_singular_positions(n, mass, speed):
     assert sweep(n, mass, speed, TOLERANCES) == {}
 
 
-@pytest.mark.xfail(reason="dop853 goes on in a wrong branch without a word", strict=False)
+@pytest.mark.xfail(reason="dop853 goes on in a wrong branch without a word", strict=True)
 def test_dop853_never_leaves_the_branch_silently():
     """It may stop; it must not arrive elsewhere.  Settings drawn at random, three that were seen to fail."""
     for n, mass, speed, rtol in (
