@@ -20,7 +20,7 @@ import numpy as np
 from measure import Row, Side, call
 from startup import side
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "known"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 Angle = Callable[[], float]
 START = -0.0617138900142764496  # angle of the squeezer's crank
@@ -129,7 +129,7 @@ def exudyn_four_bars(n: int) -> Plane:
 
 def exudyn_andrews() -> Plane:
     """The squeezer: poses from the angles at the start, as the kinode model of the tests assembles them."""
-    from test_mechanisms import ANDREWS_BODIES, andrews
+    from known.mechanisms import ANDREWS_BODIES, andrews
 
     import kinode as kn
 
@@ -178,7 +178,7 @@ def best_steps(run: Callable[[int], None], angle: Angle, exact: float, error: fl
 
 @cache
 def exact_four_bars(n: int, until: float) -> float:
-    from test_mechanisms import four_bars_angle
+    from known.mechanisms import four_bars_angle
 
     return -float(four_bars_angle(n, 1.0, until))
 
@@ -214,16 +214,16 @@ COLD = """
 import sys
 sys.path[:0] = {paths!r}
 import kinode as kn
-from test_mechanisms import {make}
+from known.mechanisms import {make}
 run = kn.simulate({make}({arguments}), {until}, times=[0.0, {until}], rtol=1e-7, atol=1e-9)
 """
 
 
 def rows() -> list[Row]:
     """The rows of this file."""
-    from test_mechanisms import ANDREWS_ANGLES, andrews, four_bars
+    from known.mechanisms import ANDREWS_ANGLES, andrews, four_bars
 
-    paths = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent / "tests" / "known")]
+    paths = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent / "tests")]
     beta, error = ANDREWS_ANGLES["beta"], 1e-4
     squeezer = "Andrews' squeezer, 30 ms, angle to 1e-4"
     found = [

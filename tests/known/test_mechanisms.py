@@ -6,9 +6,9 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
+from known.mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
-G = 9.81
 
 
 def solve_one_freedom(inertia, potential, start, times):
@@ -28,58 +28,6 @@ def solve_one_freedom(inertia, potential, start, times):
 # -- Andrews' squeezer ------------------------------------------------------------------------------------------------
 
 
-ANDREWS_BODIES = {  # mass, moment of inertia, center of mass in the axes that the angles turn
-    "K1": (0.04325, 2.194e-6, (92e-5, 0)),
-    "K2": (0.00365, 4.410e-7, (-115e-4, 0)),
-    "K3": (0.02373, 5.255e-6, (1043e-5, -1874e-5)),
-    "K4": (0.00706, 5.667e-7, (0, 1421e-5 - 2e-2)),
-    "K5": (0.07050, 1.169e-5, (2308e-5, 916e-5)),
-    "K6": (0.00706, 5.667e-7, (2e-2 - 1421e-5, 0)),
-    "K7": (0.05498, 1.912e-5, (1228e-5, 449e-5)),
-}
-
-
-def andrews():
-    """Seven bodies in a plane; figures of the Test Set for IVP Solvers (Bari/CWI), chapter II-3."""
-    d, e, rr, ss, sc, sd, u, zf, zt = 28e-3, 2e-2, 7e-3, 35e-3, 18e-3, 2e-2, 4e-2, 2e-2, 4e-2
-    system = kn.System("andrews", gravity=(0, 0, 0))
-    K = {
-        name: system.body(name, mass=mass, com=(*com, 0), inertia=(J, J, J))
-        for name, (mass, J, com) in ANDREWS_BODIES.items()
-    }
-    A, B, C = (system.world.at(*p, 0) for p in ((-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)))
-    system.revolute("beta", system.world, K["K1"], q=-0.0617138900142764496, effort=0.033)
-    system.revolute("theta", K["K1"].at(rr, 0, 0), K["K2"], q=0.0)
-    system.revolute("gamma", B, K["K3"], guess=0.455279819163070380)
-    system.revolute("delta", A, K["K5"], guess=0.487364979543842550)
-    system.revolute("phi", K["K5"].at(zt, 0, 0), K["K4"], guess=0.222668390165885884)
-    system.revolute("epsilon", A, K["K7"], guess=1.23054744454982119)
-    system.revolute("omega", K["K7"].at(0, -u, 0), K["K6"], guess=-0.222668390165885884)
-    tip = K["K2"].at(-d, 0, 0)
-    system.revolute("p3", tip, K["K3"].at(0, -ss, 0))
-    system.revolute("p4", tip, K["K4"].at(0, -e, 0))
-    system.revolute("p6", tip, K["K6"].at(zf, 0, 0))
-    system.spring("spring", C, K["K3"].at(sd, -sc, 0), stiffness=4530, free_length=0.07785)
-    return system
-
-
-# At 0.03 s, from an 80-bit integration of the test set's formulas; its own published angles are off by 1.4e-9.
-ANDREWS_ANGLES = {
-    "beta": 15.810771195153709,
-    "theta": -15.756371058411842,
-    "gamma": 0.040822240119646,
-    "phi": -0.534730116342080,
-    "delta": 0.524409965879954,
-    "omega": 0.534730116342080,
-    "epsilon": 1.048080741041938,
-}
-ANDREWS_FORCES = {
-    "p3": (199.1753481045386, 29.7553099749719),
-    "p4": (23.0665436116221, 31.4527252757711),
-    "p6": (22.6424947863944, 11.6173923526113),
-}
-
-
 @pytest.mark.parametrize("options", [TIGHT, {"rtol": 1e-11, "atol": 1e-12}])
 def test_andrews_squeezer(options):
     """The multipliers of the test set are the forces in the common pin; their signs are a convention of its rows."""
@@ -92,28 +40,6 @@ def test_andrews_squeezer(options):
 
 
 # -- IFToMM A02: N four-bars ------------------------------------------------------------------------------------------
-
-
-def four_bars(n, mass=1.0, speed=1.0):
-    """Rods of 1 m standing on the ground, neighbors joined at their tops by rods of 1 m."""
-    system = kn.System("a02", gravity=(0, -G, 0))
-    J, rods = mass / 12, []
-    for i in range(n + 1):
-        rods.append(system.body(f"rod{i}", mass=mass, com=(0, 0.5, 0), inertia=(J, J / 10, J)))
-        given = {"guess": 0.0} if i else {"q": 0.0, "u": -speed}
-        system.revolute(f"ground{i}", system.world.at(i, 0, 0), rods[i], **given)
-    for i in range(n):
-        bar = system.body(f"bar{i}", mass=mass, com=(0.5, 0, 0), inertia=(J / 10, J, J))
-        system.revolute(f"left{i}", rods[i].at(0, 1, 0), bar, guess=0.0)
-        system.revolute(f"right{i}", bar.at(1, 0, 0), rods[i + 1].at(0, 1, 0))
-    return system
-
-
-def four_bars_angle(n, speed, until):
-    """th'' = g [(N+1)/2 + N] / [(N+1)/3 + N] sin th from th = 0: all rods stay parallel."""
-    k = G * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
-    rate = lambda t, y: (y[1], k * np.sin(y[0]))  # noqa: E731
-    return solve_ivp(rate, (0, until), (0, speed), "DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
 
 
 @pytest.mark.parametrize(
