@@ -20,8 +20,11 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.formulations.chains import hinges_and_slides
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.newton_euler import NewtonEuler
+from kinode.formulations.quasi_base import QuasiBase
+from kinode.formulations.rotators import Rotators
 from kinode.formulations.snapshot import EMPTY, Snapshot
 from kinode.topology import Topology
 
@@ -150,3 +153,19 @@ def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
 
 _OF_BODIES = frozenset({"u_dot", "effort", "reactions"})
 register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
+
+
+def hinged_tree(most: int) -> Callable[[Topology], str | None]:
+    """The reason why a method for trees of hinges and slides does not apply, or would take long."""
+
+    def applies(topology: Topology) -> str | None:
+        count = len(topology.system.bodies)
+        if count > most:
+            return f"its sums over {count} bodies would take long (at most {most})"
+        return tree_only(topology) or hinges_and_slides(topology)
+
+    return applies
+
+
+register_formulation(Formulation("quasi_base", frozenset(OUTPUTS), hinged_tree(60), _from_snapshot(QuasiBase)))
+register_formulation(Formulation("rotators", frozenset(OUTPUTS), hinged_tree(12), _from_snapshot(Rotators)))
