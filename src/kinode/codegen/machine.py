@@ -97,15 +97,19 @@ def _target(level: int) -> Any:
     return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
 
 
-def compile_text(text: str, level: int | None = None) -> bytes:
-    """Object code of LLVM text for this host."""
+def compile_text(text: str, level: int | None = None, optimize: bool = False) -> bytes:
+    """Object code of LLVM text for this host; what has loops and calls within gains by being optimized first."""
     import llvmlite.binding as binding
 
     host()
     if level is None:
         level = 2 if text.count("\n") < LONG else 1
     module = binding.parse_assembly(text)
-    return bytes(_target(level).emit_object(module))
+    target = _target(level)
+    if optimize:
+        passes = binding.create_pass_builder(target, binding.create_pipeline_tuning_options(speed_level=2))
+        passes.getModulePassManager().run(module, passes)
+    return bytes(target.emit_object(module))
 
 
 @remember

@@ -1,12 +1,10 @@
-"""The loop of the explicit Runge-Kutta methods with step control, as numba compiles it.
+"""The loop of the explicit Runge-Kutta methods with step control.
 
 A state is projected onto its constraints at the end of a step and at each sample; the last slope is reused, which
 was taken before. How events will join in: they are looked for in `advance` between `_step` and `_write`, where both
 ends of the step and its dense output are at hand, by one more address in ``layout``, 0 meaning none.
 """
 
-# Functions that numba compiles carry no types of their own.
-# mypy: allow-untyped-defs, allow-untyped-calls
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
 # ruff: noqa: F403, F405
 
@@ -14,19 +12,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 
 _EPSILON = 2.0**-52
 
 
-@njit
-def _add(layout, h, weights, count, out):
+def _add(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
     """out += h * sum_j weights[j] slope_j; in pairs, which halves the passes through memory."""
     n = layout[N]
-    j = np.int64(0)
+    j = 0
     while j < count:
         a, ka = h * weights[j], state_row(layout, SLOPES + j)
         j += 1
@@ -42,8 +38,7 @@ def _add(layout, h, weights, count, out):
                 out[i] += a * ka[i]
 
 
-@njit
-def _combine(layout, h, weights, count, out):
+def _combine(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
     """out = y + h * sum_j weights[j] slope_j."""
     y = state_row(layout, Y)
     for i in range(layout[N]):
@@ -51,14 +46,12 @@ def _combine(layout, h, weights, count, out):
     _add(layout, h, weights, count, out)
 
 
-@njit
-def _table(layout, row):
+def _table(layout: Ints, row: int) -> Floats:
     """A row of the table: the stages, the nodes, two error estimates, the powers of the dense output."""
     return floats(layout[AT_TABLE] + 8 * row * layout[STAGES])
 
 
-@njit
-def _size_of_error(layout, memory, h, table_row):
+def _size_of_error(layout: Ints, memory: Floats, h: float, table_row: int) -> float:
     """Sum of the squares of an error estimate relative to the tolerance. Uses the row of the stage, which is free."""
     y, new, atol, estimate = (
         state_row(layout, Y),
@@ -77,8 +70,7 @@ def _size_of_error(layout, memory, h, table_row):
     return total
 
 
-@njit
-def _error(layout, memory, h):
+def _error(layout: Ints, memory: Floats, h: float) -> float:
     """Size of the error relative to the tolerance (root mean square); with two estimates as in DOP853."""
     first = _size_of_error(layout, memory, h, layout[STAGES] + 1)
     if layout[ESTIMATES] == 2 and first != 0.0:
@@ -88,11 +80,10 @@ def _error(layout, memory, h):
     if layout[PROJECTION] == 0 or not error > 1.0:
         return error
     share = math.sqrt(_size_along_constraints(layout, memory, h) / first)
-    return min(error, 10.0 * share * error) if np.isfinite(share) else error
+    return min(error, 10.0 * share * error) if math.isfinite(share) else error
 
 
-@njit
-def _size_along_constraints(layout, memory, h):
+def _size_along_constraints(layout: Ints, memory: Floats, h: float) -> float:
     """As _size_of_error, for what is left of the estimate when both solutions are brought onto the constraints.
 
     Near a singular position the estimate grows without bound across the constraints, where projection takes it
@@ -117,8 +108,7 @@ def _size_along_constraints(layout, memory, h):
     return total
 
 
-@njit
-def _first_step(layout, memory, counters):
+def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
     """A first step that suits the tolerance (Hairer, Norsett, Wanner I, II.4), with sign."""
     n, atol, t, rtol = layout[N], floats(layout[AT_ATOL]), memory[T], memory[RTOL]
     y, stage, k, k_next = (
@@ -144,15 +134,15 @@ def _first_step(layout, memory, counters):
         change = (k_next[i] - k[i]) / (atol[i] + rtol * abs(y[i]))
         d2 += change * change
     steepest = max(d1, math.sqrt(d2 / n) / h)
-    if not np.isfinite(steepest):
+    if not math.isfinite(steepest):
         return sign * h * 1e-3
     if steepest <= 1e-15:
         return sign * min(max(1e-6, h * 1e-3), longest)
-    return sign * min(min(100.0 * h, (0.01 / steepest) ** (1.0 / layout[ORDER])), longest)
+    suited: float = (0.01 / steepest) ** (1.0 / layout[ORDER])
+    return sign * min(100.0 * h, suited, longest)
 
 
-@njit
-def _attempt(layout, memory, counters, h):
+def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
     """All stages of one step of length h. False, with the component, at the first slope that is not finite."""
     last, nodes = layout[LAST], _table(layout, layout[STAGES])
     for s in range(1, last + 1):
@@ -168,8 +158,7 @@ def _attempt(layout, memory, counters, h):
     return True
 
 
-@njit
-def _accept(layout, memory, counters, error, h, final):
+def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float, final: bool) -> None:
     """Book the step and choose the next one: PI control (Gustafsson; Hairer, Wanner II, IV.2)."""
     damping = memory[DAMPING]
     factor = 0.9 * max(error, 1e-10) ** (0.75 * damping - 1.0 / layout[ORDER]) * memory[PREVIOUS_ERROR] ** damping
@@ -187,8 +176,7 @@ def _accept(layout, memory, counters, error, h, final):
     counters[STEPS] += 1
 
 
-@njit
-def _step(layout, memory, counters):
+def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
     """Try steps until one is accepted (Y_NEW, T_NEW and the slopes are then set), or say why none can be."""
     t, end = memory[T], memory[T_END]
     sign = 1.0 if end >= t else -1.0
@@ -203,24 +191,23 @@ def _step(layout, memory, counters):
         if counters[STEPS] + counters[REJECTED] >= layout[MAX_STEPS]:
             return TOO_MANY
         finite = _attempt(layout, memory, counters, h)
-        error = _error(layout, memory, h) if finite else np.nan
+        error = _error(layout, memory, h) if finite else math.nan
         if error <= 1.0:
             _accept(layout, memory, counters, error, h, final)
             return DONE
         counters[REJECTED] += 1
         counters[AFTER_REJECT] = 1
-        if np.isfinite(error):
+        if math.isfinite(error):
             counters[FAILED] = -1
             memory[H] = h * max(0.2, 0.9 * error ** (-1.0 / layout[ORDER]))
         else:
             memory[H] = h * 0.2
             if finite:
-                counters[FAILED] = max(np.int64(0), first_not_finite(state_row(layout, Y_NEW), layout[N]))
+                counters[FAILED] = max(0, first_not_finite(state_row(layout, Y_NEW), layout[N]))
                 memory[FAILED_TIME] = t + h
 
 
-@njit
-def _sample(layout, memory, counters, t, out):
+def _sample(layout: Ints, memory: Floats, counters: Ints, t: float, out: Floats) -> None:
     """The dense output of the step that was just accepted, at time t."""
     h, stages = memory[H_DONE], layout[STAGES]
     if counters[EXTRA] == 0:
@@ -242,8 +229,7 @@ def _sample(layout, memory, counters, t, out):
     _combine(layout, h, weights, stages, out)
 
 
-@njit
-def _write(layout, memory, counters):
+def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """Store what the accepted step holds for the output; False when the room is used up (to be called again)."""
     n, sampled, new = layout[N], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
     times, out_t = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
@@ -273,8 +259,7 @@ def _write(layout, memory, counters):
             return True
 
 
-@njit
-def _finish(layout, memory, counters):
+def _finish(layout: Ints, memory: Floats, counters: Ints) -> None:
     """Make the accepted step the present state.
 
     The last slope becomes the first one. It was taken before the quaternions were normalized: their own rates, which
@@ -299,8 +284,7 @@ def _finish(layout, memory, counters):
     counters[PENDING] = 0
 
 
-@njit
-def advance(layout):
+def advance(layout: Ints) -> int:
     """Go on with a run of a method with step control, for at most BUDGET accepted steps."""
     memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
     if counters[STARTED] == 0:

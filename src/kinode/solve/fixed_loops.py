@@ -1,23 +1,21 @@
-"""The loops of the classical Runge-Kutta method with a fixed step, as numba compiles them: one run, or groups of runs.
+"""The loops of the classical Runge-Kutta method with a fixed step: one run, or groups of runs.
 
 One run goes on from where it stopped; the groups of a batch go from start to end, each as many runs as lanes.
 """
 
-# Functions that numba compiles carry no types of their own.
-# mypy: allow-untyped-defs, allow-untyped-calls
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
 # ruff: noqa: F403, F405
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 
 
-@njit
-def _fixed_step(layout, t, h):
+def _fixed_step(layout: Ints, t: float, h: float) -> int:
     """One step of the classical Runge-Kutta method from Y, whose slope is in K1, to Y_NEW; nonzero if not finite."""
     n, y, new, stage = layout[N], state_row(layout, Y), state_row(layout, Y_NEW), state_row(layout, Y_STAGE)
     k1, k2, k3, k4 = state_row(layout, K1), state_row(layout, K2), state_row(layout, K3), state_row(layout, K4)
@@ -37,8 +35,7 @@ def _fixed_step(layout, t, h):
     return not_finite(layout, Y_NEW)
 
 
-@njit
-def _write_fixed(layout, memory, counters):
+def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """As `_write`, on the cubic through both ends and their slopes; a time on the grid gets the state there."""
     n, h, sampled = layout[N], memory[H], layout[SAMPLED] != 0
     y, new, k1, k_next = (
@@ -78,8 +75,7 @@ def _write_fixed(layout, memory, counters):
             return True
 
 
-@njit
-def advance_fixed(layout):
+def advance_fixed(layout: Ints) -> int:
     """Go on with a run of the classical Runge-Kutta method; its times are memory[T_START] + i memory[H]."""
     memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
     y, new, k1, k_next = (
@@ -119,8 +115,7 @@ def advance_fixed(layout):
         counters[PENDING] = 0
 
 
-@njit
-def _gather(layout, group, source, stride, n, target):
+def _gather(layout: Ints, group: int, source: int, stride: int, n: int, target: Floats) -> None:
     """Entry i of lane l of a group is target[i * lanes + l]; past the last run the last one is repeated."""
     lanes = layout[LANES]
     for lane in range(lanes):
@@ -130,8 +125,7 @@ def _gather(layout, group, source, stride, n, target):
             target[i * lanes + lane] = row[i]
 
 
-@njit
-def _scatter(layout, group, sample):
+def _scatter(layout: Ints, group: int, sample: int) -> None:
     """Store the present states of a group as the given sample of each of its runs."""
     lanes, y = layout[LANES], state_row(layout, Y)
     n = layout[N] // lanes
@@ -141,8 +135,7 @@ def _scatter(layout, group, sample):
             row[i] = y[i * lanes + lane]
 
 
-@njit
-def _note_failures(layout, group, step):
+def _note_failures(layout: Ints, group: int, step: int) -> None:
     """Note the step and the component for each run that is not finite for the first time."""
     lanes, new = layout[LANES], state_row(layout, Y_NEW)
     steps, components = ints(layout[AT_FAILED_STEP]), ints(layout[AT_FAILED_COMPONENT])
@@ -150,14 +143,13 @@ def _note_failures(layout, group, step):
         run = group * lanes + lane
         if steps[run] < 0:
             for i in range(layout[N] // lanes):
-                if not np.isfinite(new[i * lanes + lane]):
+                if not math.isfinite(new[i * lanes + lane]):
                     steps[run] = step
                     components[run] = i
                     break
 
 
-@njit
-def run_groups(layout):
+def run_groups(layout: Ints) -> int:
     """Runs of the classical Runge-Kutta method from start to end, group after group, each as many runs as lanes.
 
     A run that is not finite any more goes on as it is beside the others; where it happened is noted.
@@ -168,7 +160,7 @@ def run_groups(layout):
         _gather(layout, group, layout[AT_START], layout[N] // layout[LANES], layout[N] // layout[LANES], y)
         _gather(layout, group, layout[ALL_P], layout[P_STRIDE], layout[N_P], floats(layout[AT_P]))
         _gather(layout, group, layout[ALL_INPUTS], layout[INPUTS_STRIDE], layout[N_INPUTS], floats(layout[AT_INPUTS]))
-        _scatter(layout, group, np.int64(0))
+        _scatter(layout, group, 0)
         for step in range(layout[MAX_STEPS]):
             t = memory[T_START] + step * memory[H]
             rate(layout, t, Y, K1)

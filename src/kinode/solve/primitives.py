@@ -5,73 +5,25 @@ All memory is the caller's, found through the addresses in ``layout`` (records.p
 ``memory`` and ``counters``, so that a loop may return to Python at any step and go on later with the same bits as if
 it had not stopped.
 
-Raw pointers instead of arrays: it compiles in half the time, and the code needs nothing of numba when it runs, so
-that native.py can keep it on disk and use it without importing numba. No fast-math, since finiteness is tested. This
-module and those of the loops import numba and are imported only to compile.
+Raw pointers instead of arrays: there is nothing to convert, and all is where ``layout`` says. codegen/translate.py says
+what may be written in a loop; Python runs the same functions as they stand. This module and those of the loops are
+imported only to compile.
 """
 
-# Functions that numba compiles carry no types of their own.
-# mypy: allow-untyped-defs, allow-untyped-calls
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
 # ruff: noqa: F403, F405
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import Any
+import math
 
-import numba
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
+from kinode.codegen.memory import Floats, Ints, call, floats, ints
 from kinode.solve.records import *
 
-_EXPONENT = np.int64(0x7FF0000000000000)
-FLOATS = types.CPointer(types.float64)
-INTS = types.CPointer(types.int64)
-njit: Any = numba.njit(error_model="numpy", nogil=True)
+_EXPONENT = 0x7FF0000000000000
 
 
-def _define_call(typing_context, address, t, q, u, z, p, inputs, x, work, out):
-    """Call the machine code at ``address``; every argument is an integer, the pointers too."""
-
-    def generate(context, builder, signature, arguments):
-        pointer = ir.DoubleType().as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [pointer] * 9)
-        callee = builder.inttoptr(arguments[0], function.as_pointer())
-        builder.call(callee, [builder.inttoptr(argument, pointer) for argument in arguments[1:]])
-        return context.get_dummy_value()
-
-    return types.void(*([types.int64] * 10)), generate
-
-
-def _define_floats(typing_context, address):
-    """The numbers at an address."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], ir.DoubleType().as_pointer())
-
-    return FLOATS(types.int64), generate
-
-
-def _define_ints(typing_context, address):
-    """The integers at an address."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-
-    return INTS(types.int64), generate
-
-
-call: Any = intrinsic(_define_call)
-floats: Any = intrinsic(_define_floats)
-ints: Any = intrinsic(_define_ints)
-
-
-@njit
-def rate(layout, t, row, out):
+def rate(layout: Ints, t: float, row: int, out: int) -> None:
     """Rows are those of the state: row ``out`` = f(t, row ``row``)."""
     time = floats(layout[AT_TIME])
     for i in range(layout[LANES]):
@@ -91,43 +43,39 @@ def rate(layout, t, row, out):
     )
 
 
-@njit
-def state_row(layout, row):
+def state_row(layout: Ints, row: int) -> Floats:
+    """A row of the state."""
     return floats(layout[AT_STATE] + 8 * row * layout[N])
 
 
-@njit
-def not_finite(layout, row):
+def not_finite(layout: Ints, row: int) -> int:
     """Nonzero if a number in the row is not finite, that is, has all bits of its exponent set.
 
     Integers are compared several at a time; a sum of floats must be formed in order, which takes longer.
     """
     bits = ints(layout[AT_STATE] + 8 * row * layout[N])
-    bad = np.int64(0)
+    bad = 0
     for i in range(layout[N]):
-        bad |= np.int64((bits[i] & _EXPONENT) == _EXPONENT)
+        bad |= int((bits[i] & _EXPONENT) == _EXPONENT)
     return bad
 
 
-@njit
-def first_not_finite(values, n):
+def first_not_finite(values: Floats, n: int) -> int:
     for i in range(n):
-        if not np.isfinite(values[i]):
+        if not math.isfinite(values[i]):
             return i
-    return np.int64(-1)
+    return -1
 
 
-@njit
-def length(y, start, lanes):
+def length(y: Floats, start: int, lanes: int) -> float:
     """Length of the quaternion whose parts are at start, start + lanes, ..."""
     square = 0.0
     for i in range(4):
         square += y[start + i * lanes] * y[start + i * lanes]
-    return sqrt(square)
+    return math.sqrt(square)
 
 
-@njit
-def project(layout, t, address):
+def project(layout: Ints, t: float, address: int) -> None:
     """Bring the state at an address onto its constraints, if there are any, and its quaternions to unit length."""
     y = floats(address)
     if layout[PROJECTION] != 0:
@@ -152,8 +100,7 @@ def project(layout, t, address):
     normalize(layout, y)
 
 
-@njit
-def normalize(layout, y):
+def normalize(layout: Ints, y: Floats) -> None:
     """Bring the quaternions back to unit length."""
     quaternions, lanes = ints(layout[AT_QUATERNIONS]), layout[LANES]
     for b in range(layout[QUATERNIONS]):
@@ -163,8 +110,7 @@ def normalize(layout, y):
                 y[start + i * lanes] *= scale
 
 
-@njit
-def start(layout, memory, counters):
+def start(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """The slope at the start; False if it is not finite."""
     rate(layout, memory[T], Y, SLOPES)
     counters[EVALUATIONS] += 1
