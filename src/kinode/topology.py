@@ -132,6 +132,18 @@ class Topology:
         return tuple(cut.joint.name for cut in self.cuts)
 
     @cached_property
+    def holding(self) -> dict[str, int]:
+        """Whatever holds bodies, and how many numbers tell of it.
+
+        Six components of each joint's reaction by its name, the effort of a drive or of a gear's follower as
+        ``joint.effort``, the multipliers of a constraint by its name.
+        """
+        joints = self.system.joints
+        efforts = [name for name, joint in joints.items() if joint.driven and joint.n_u] + list(self.couplings)
+        found = {**dict.fromkeys(joints, 6), **{f"{name}.effort": joints[name].n_u for name in efforts}}
+        return {**found, **{c.name: len(c.rows(self.system)) for c in self.constraints}}
+
+    @cached_property
     def tied(self) -> frozenset[str]:
         """The joints of gears, which lead or follow."""
         return frozenset(self.couplings) | {coupling.leader for coupling in self.couplings.values()}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kinode.codegen.dynamics import Dynamics
-from kinode.errors import ArgumentError
-from kinode.formulations.newton_euler import NewtonEuler
+from kinode.codegen.sharing import States, analyze
+from kinode.errors import ArgumentError, ModelError, UnitError
+from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.snapshot import Snapshot
-from kinode.results.uniqueness import analyze, analyze_all
 
 IN_PLANE = [True, True, False, False, False, True]  # of a hinge about z: the moment about it is none
 
@@ -43,15 +43,24 @@ def study(system):
     return dynamics, analyze(dynamics, dynamics.initial)
 
 
-def reactions_of(dynamics):
+def compiled(dynamics):
+    """All that holds, as it comes from the independent rows."""
     start = dynamics.initial
-    return dynamics.reactions(start.t, start.q, start.u)
+    values = States(start.t, start.q, start.u, start.z).call(dynamics, "holding", ("total",))
+    ends = np.cumsum(list(dynamics.topology.holding.values()))[:-1]
+    return dict(zip(dynamics.topology.holding, np.split(values, ends), strict=True))
+
+
+def reactions_of(dynamics):
+    """Six components of every joint, as users get them."""
+    start = dynamics.initial
+    found = dynamics.reactions(start.t, start.q, start.u)
+    return {name: np.concatenate([wrench.force, wrench.moment]) for name, wrench in found.items()}
 
 
 def near(one, two):
     for name in one:
-        for a, b in zip(one[name], two[name], strict=True):
-            assert a == pytest.approx(b, abs=1e-9), name
+        assert one[name] == pytest.approx(two[name], abs=1e-9), name
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -80,8 +89,7 @@ def test_reactions_of_least_norm_are_those_of_absolute_coordinates(name):
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
     bodies = NewtonEuler(Snapshot(dynamics.topology, start.t, start.q, start.u, start.z))
-    least = found.minimum_norm(reactions_of(dynamics))
-    near(least, {joint: bodies.reaction(joint)[::-1] for joint in dynamics.system.joints})
+    near(reactions_of(dynamics), {joint: np.concatenate(bodies.reaction(joint)[::-1]) for joint in found.directions})
 
 
 def test_planar_four_bar_in_space():
@@ -111,64 +119,72 @@ def test_supported_beam_is_determinate():
     dynamics, found = study(models.beam("revolute"))
     assert found.redundancy == 0
     assert all(unique.all() for unique in found.unique.values())
-    left, right = (reactions_of(dynamics)[name].force for name in ("left", "right"))
+    left, right = (reactions_of(dynamics)[name][:3] for name in ("left", "right"))
     assert left == pytest.approx([0, 10, 0], abs=1e-9)
     assert right == pytest.approx([0, 10, 0], abs=1e-9)
 
 
 def test_beam_fixed_twice_shares_its_weight():
     dynamics, found = study(models.beam("fixed", "fixed"))
-    given = reactions_of(dynamics)
     assert found.redundancy == 6
     assert found.unique["slide"].all()
     assert not found.unique["left"].any()
-    even = found.minimum_norm(given)
+    even = reactions_of(dynamics)
     for name in ("left", "right"):
-        assert even[name][0] == pytest.approx([0, 10, 0], abs=1e-9)
-        assert even[name][1] == pytest.approx([0, 0, 0], abs=1e-9)
-    assert even["slide"][0] == pytest.approx([0, 71 - 1, 0], abs=1e-9)
+        assert even[name] == pytest.approx([0, 10, 0, 0, 0, 0], abs=1e-9)
+    assert even["slide"][:3] == pytest.approx([0, 71 - 1, 0], abs=1e-9)
 
 
 def test_compliances_share_in_proportion():
     """Compliant in force alone, the left support three times as stiff: it takes three quarters of the weight."""
-    dynamics, found = study(models.beam("fixed", "fixed"))
-    given = reactions_of(dynamics)
-    soft = [1e-3, 1e-3, 1e-3, 0, 0, 0]
-    shared = found.minimum_norm(given, compliance={"left": soft, "right": 3 * np.array(soft)})
-    assert shared["left"][0] == pytest.approx([0, 15, 0], abs=1e-9)
-    assert shared["right"][0] == pytest.approx([0, 5, 0], abs=1e-9)
+    system = models.beam("fixed", "fixed")
+    system.change("left", compliance={"force": "1 mm/N"})
+    system.change("right", compliance={"force": [3e-3, 3e-3, "3 um/mN"]})
+    dynamics = Dynamics(system)
+    shared = reactions_of(dynamics)
     # the moments cost nothing, and are equal by least norm: about the left end M_l + M_r + 5 N * 1 m = 20 N * 0.5 m
-    assert shared["left"][1] == pytest.approx([0, 0, 2.5], abs=1e-9)
-    assert shared["right"][1] == pytest.approx([0, 0, 2.5], abs=1e-9)
+    assert shared["left"] == pytest.approx([0, 15, 0, 0, 0, 2.5], abs=1e-9)
+    assert shared["right"] == pytest.approx([0, 5, 0, 0, 0, 2.5], abs=1e-9)
+    start = dynamics.initial
+    assert dynamics.reactions(start.t, start.q, start.u)["left"].shared == "least norm"  # of the moments
 
 
 def test_compliances_make_the_energy_least():
     """No stress that balances itself lowers the complementary energy; it is that of one number for each joint."""
-    dynamics, found = study(models.four_bar(offset=0.1))
     compliance = {"j1": 1.0, "j2": 4.0, "j3": 0.5, "j4": 2.0}
-    shared = found.minimum_norm(reactions_of(dynamics), compliance=compliance)
+    dynamics, found = study(compliant(compliance))
+    shared = reactions_of(dynamics)
     gradient = np.zeros(found.redundancy)
-    for name, (force, moment) in shared.items():
-        gradient += compliance[name] * found.stresses(name).T @ np.concatenate([force, moment / found.length])
+    for name, x in shared.items():
+        gradient += compliance[name] * found.stresses(name).T @ (x / np.repeat([1, found.length], 3))
     assert gradient == pytest.approx(0.0, abs=1e-9)
-    least = found.minimum_norm(reactions_of(dynamics))
-    assert abs(least["j1"][0][2] - shared["j1"][0][2]) > 1e-3
-    assert least["j1"][0][:2] == pytest.approx(shared["j1"][0][:2], abs=1e-9)
+    least = reactions_of(Dynamics(models.four_bar(offset=0.1)))
+    assert abs(least["j1"][2] - shared["j1"][2]) > 1e-3
+    assert least["j1"][:2] == pytest.approx(shared["j1"][:2], abs=1e-9)
+    assert all(found.elastic.values())
+
+
+def compliant(each):
+    """A four-bar, one number for each joint: for forces, and divided by length^2 for moments."""
+    system = models.four_bar(offset=0.1)
+    length = characteristic_length(system)
+    for name, c in each.items():
+        system.change(name, compliance={"force": c, "moment": c / length**2})
+    return system
 
 
 def test_a_scale_of_all_compliances_changes_nothing():
-    dynamics, found = study(models.four_bar(offset=0.1))
-    given = reactions_of(dynamics)
-    near(found.minimum_norm(given, compliance=dict.fromkeys(given, 1e-7)), found.minimum_norm(given))
+    all_soft = Dynamics(compliant(dict.fromkeys(("j1", "j2", "j3", "j4"), 1e-7)))
+    near(reactions_of(all_soft), reactions_of(Dynamics(models.four_bar(offset=0.1))))
 
 
 def test_which_joints_are_cut_does_not_matter():
     one = Dynamics(models.four_bar(offset=0.1))
     two = Dynamics(models.four_bar(offset=0.1, order=("j4", "j3", "j1", "j2")))
     assert one.topology.cuts[0].joint.name != two.topology.cuts[0].joint.name
-    given = [reactions_of(dynamics) for dynamics in (one, two)]
-    assert abs(given[0]["j1"].moment - given[1]["j1"].moment).max() > 1e-3  # as they come, they depend on the cut
-    near(*(analyze(d, d.initial).minimum_norm(r) for d, r in zip((one, two), given, strict=True)))
+    given = [compiled(dynamics) for dynamics in (one, two)]
+    assert abs(given[0]["j1"] - given[1]["j1"]).max() > 1e-3  # as they come, they depend on the cut
+    near(reactions_of(one), reactions_of(two))
 
 
 def test_drives_against_each_other():
@@ -189,11 +205,8 @@ def test_gear_that_says_what_the_loop_says():
     dynamics, found = study(geared())
     assert found.redundancy == 4
     assert found.unique_multipliers == {"g2.effort": [False]}
-    given = {**reactions_of(dynamics), "g2.effort": [100.0]}
-    shared = found.minimum_norm(given)
-    change = {name: shared[name] - np.asarray(given[name]) for name in ("g2.effort",)}
-    for name in dynamics.system.joints:
-        change[name] = np.concatenate([shared[name][0] - given[name].force, shared[name][1] - given[name].moment])
+    given = {**compiled(dynamics), "g2.effort": [100.0]}
+    change = {name: value - given[name] for name, value in found.share(given).items()}
     # about the hinge of the right upright: the gear's moment and the force at its top, 1 m up, in its own axes
     start = dynamics.initial
     R = dynamics.pose("right", start.t, start.q)[0]
@@ -203,21 +216,25 @@ def test_gear_that_says_what_the_loop_says():
     assert abs(change["g2.effort"][0]) > 1.0
 
 
-def test_many_states_at_once():
-    dynamics, one = study(models.four_bar())
-    rows = np.array([dynamics.initial.y] * 3)
-    found = list(analyze_all(dynamics, np.zeros(3), rows))
-    assert len(found) == 3
-    assert abs(found[2].null_space) == pytest.approx(abs(one.null_space), abs=1e-12)
-
-
 def test_what_is_refused():
     dynamics, found = study(models.beam("fixed", "fixed"))
-    given = reactions_of(dynamics)
+    given = compiled(dynamics)
     with pytest.raises(ArgumentError, match="the reaction of left is missing"):
-        found.minimum_norm({"slide": given["slide"]})
-    with pytest.raises(ArgumentError, match="no joint is called 'lft'"):
-        found.minimum_norm(given, compliance={"lft": 1.0})
-    for bad in (-1.0, (1, 2), "soft", np.nan):
-        with pytest.raises(ArgumentError, match="compliance of left: one number or six"):
-            found.minimum_norm(given, compliance={"left": bad})
+        found.share({"slide": given["slide"]})
+    with pytest.raises(ArgumentError, match="nothing with a reaction is called 'lft'"):
+        found.share({**given, "lft": 1.0})
+    bad = {
+        "a mapping with some of force, moment, axial": 1.0,
+        "has no part 'radail'; did you mean radial": {"radail": 1.0},
+        "either force and moment, or axial": {"force": 1.0, "tilt": 1.0},
+        "must not be negative": {"axial": -1.0},
+        "3 numbers are expected": {"force": [1.0, 2.0]},
+        "must be finite": {"force": float("nan")},
+    }
+    for message, value in bad.items():
+        with pytest.raises(ModelError, match=message):
+            dynamics.system.change("slide", compliance=value)
+    with pytest.raises(ModelError, match="has no part 'axial'"):
+        dynamics.system.change("left", compliance={"axial": 1.0})
+    with pytest.raises(UnitError, match=r"m/N"):
+        dynamics.system.change("slide", compliance={"axial": "5 N/m"})

@@ -204,6 +204,8 @@ def _name_dimensions() -> dict[str, NamedDimension]:
         ("angular_momentum", _J * _S, "N*m*s"),
         ("stiffness", _N / _M, "N/m"),
         ("rotational_stiffness", _J, "N*m/rad"),
+        ("compliance", _M / _N, "m/N"),
+        ("rotational_compliance", DIMENSIONLESS / _J, "rad/(N*m)"),
         ("damping", _N * _S / _M, "N*s/m"),
         ("rotational_damping", _J * _S, "N*m*s/rad"),
         ("density", _base(kg=1, m=-3), "kg/m^3"),

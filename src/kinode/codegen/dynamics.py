@@ -19,8 +19,10 @@ from kinode.codegen.arguments import Arguments
 from kinode.codegen.closing import Closer
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
+from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
+from kinode.codegen.sharing import Sharing, States, share
 from kinode.errors import ArgumentError, AssemblyError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import short, unknown
@@ -243,9 +245,17 @@ class Dynamics(Arguments):
     ) -> dict[str, Array]:
         """Any quantities by name."""
         texts = (names,) if isinstance(names, str) else tuple(names)
+        states = States(t, q, u, z, p, inputs)
+        return self._evaluate(texts, states, lambda: share(self, states))
+
+    def _evaluate(self, texts: tuple[str, ...], states: States, sharing: Callable[[], Sharing]) -> dict[str, Array]:
+        """Quantities by name; ``sharing`` is asked for where reactions are not unique."""
         found = [find_quantity(self.system, name) for name in texts]
-        whole = self._call(Kernel("evaluate", texts), t, q, u, z, p, inputs)
-        return dict(_split(whole, found))
+        values = dict(_split(states.call(self, "evaluate", texts), found))
+        for name in found:
+            if is_shared(self, name):
+                values[name.text] = by_name(self, name, states, sharing(), values[name.text])
+        return values
 
     def reactions(
         self,
@@ -270,33 +280,11 @@ class Dynamics(Arguments):
         ``on`` is a body: what acts on it, in the joints that it has.  With ``u_dot`` the accelerations are those given,
         not those of the model.
         """
-        if part not in ("total", "static", "kinetic"):
-            raise ArgumentError(f"part: total, static or kinetic, not {part!r}")
         on = None if on is None else str(getattr(on, "name", on))
         names = self._joints_on(on, joints)
-        about_, axes = ("-" if x is None else self._frame(x) for x in (about, expressed_in))
-        options = (part, "whole" if whole else "reaction", on or "-", about_, axes, *names)
-        kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", options)
-        found = self._call(kernel, t, q, u, z, p, inputs, u_dot)
-        result = {}
-        for k, name in enumerate(names):
-            joint = self.system.joints[name]
-            values = found[..., 6 * k : 6 * k + 6]
-            result[name] = Wrench(
-                values[..., :3],
-                values[..., 3:],
-                on=on or joint.b.body,
-                at=f"{name}.child" if about is None else about_,
-                frame=f"{name}.parent" if expressed_in is None else axes,
-                unique=not self._is_redundant(name),
-            )
-        return result
-
-    def _is_redundant(self, joint: str) -> bool:
-        """Whether a joint is part of a loop of a system with redundant constraints."""
-        if not self.topology.cuts or len(self.closing.rows) == self.closing.total:
-            return False
-        return any(joint == cut.joint.name or joint in cut.loop for cut in self.topology.cuts)
+        about_, axes = (None if x is None else self._frame(x) for x in (about, expressed_in))
+        wanted = Wanted(part, whole, on, about_, axes)
+        return joint_wrenches(self, names, States(t, q, u, z, p, inputs, u_dot), wanted)
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
@@ -379,7 +367,10 @@ class Dynamics(Arguments):
             "p": self._vector("p", p),
             "inputs": self._vector("inputs", inputs),
             "x": self._argument(
-                "u_dot" if kernel.name in ("effort", "reactions_of_motion") else "x", x, n_x, np.zeros(n_x)
+                "u_dot" if kernel.name == "effort" or kernel.name.endswith("_of_motion") else "x",
+                x,
+                n_x,
+                np.zeros(n_x),
             ),
         }
         rows = {len(array) for array in given.values() if array.ndim == 2}

@@ -44,6 +44,7 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
     extra = {
         "effort": topology.n_u,
         "reactions_of_motion": topology.n_u,
+        "holding_of_motion": topology.n_u,
         "loaded_acceleration": topology.n_u + 6 * len(topology.system.bodies),
         "direction": topology.n_q + topology.n_u + topology.n_z,
     }
@@ -85,7 +86,7 @@ def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
     given: dict[str, Any] = {}
     if kernel.name == "loaded_acceleration":
         given = added_loads(topology, x)
-    elif kernel.name in ("effort", "reactions_of_motion"):
+    elif kernel.name in ("effort", "reactions_of_motion", "holding_of_motion"):
         given = {"u_dot": x}
     elif kernel.name == "bias":
         given = {"u_dot": np.zeros(topology.n_u)}
@@ -146,6 +147,16 @@ def _reactions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return outputs
 
 
+def _holding(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """All that holds bodies, in the order of ``topology.holding``."""
+    return [x for name in snapshot.topology.holding for x in snapshot.holding(name, options[0])]
+
+
+def _unit_wrench(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """What a constraint does to a body for each unit multiplier; the option is the quantity's name."""
+    return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
+
+
 def _pose(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     X = snapshot.pose(snapshot.system.find_frame(options[0]))
     return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
@@ -199,6 +210,9 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "power": _power,
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
+    "holding": _holding,
+    "holding_of_motion": _holding,
+    "unit_wrench": _unit_wrench,
     "pose": _pose,
     "closure": _closure,
     "projection": _projection,

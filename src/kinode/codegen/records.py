@@ -31,7 +31,8 @@ class Wrench:
     """A force and a moment: on which body, about which point, in whose axes.
 
     ``unique`` if no other is possible; where some components are and others are not, ``components`` tells of
-    force x, y, z and moment x, y, z, as far as they are known apart.
+    force x, y, z and moment x, y, z, as far as they are known apart, and ``shared`` by what the others were chosen:
+    the compliance of joints, or least norm.
     """
 
     force: Array
@@ -41,6 +42,7 @@ class Wrench:
     frame: str
     unique: bool = True
     components: tuple[bool, ...] | None = None
+    shared: str = ""
 
 
 class Fast:

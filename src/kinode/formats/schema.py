@@ -14,11 +14,12 @@ from kinode.algebra.tables import METHODS, OUTSIDE
 from kinode.formats.yaml import VERSION
 from kinode.formats.yaml_fields import FIELDS
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
+from kinode.model.compliance import BY_AXIS, BY_COMPONENT
 from kinode.model.constraints import CONSTRAINTS
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import NAME, ROTATIONS
-from kinode.model.joint import JOINTS, LIMITS, Joint
+from kinode.model.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.looks import ROLES, SIZES
 from kinode.model.quantities import RunDefaults
 
@@ -231,6 +232,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
                 _object(tuple(_LIMITS), _LIMITS),
             ]
         },
+        "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
                 _array(_ref("number"), 3, 3),
@@ -241,6 +243,14 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         },
     }
     return special.get(spec.shape, {})
+
+
+def _compliance(axial: bool) -> Schema:
+    """By component of the reaction, or along and across the axis of a joint that has one."""
+    each: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 3, 3)]}
+    ways = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
+    ways += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []
+    return {"oneOf": [{**way, "minProperties": 1} for way in ways]}
 
 
 _LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in LIMITS}

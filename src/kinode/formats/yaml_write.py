@@ -17,6 +17,7 @@ from kinode.algebra.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.errors import ModelError
 from kinode.formats.yaml_text import resolve
 from kinode.model.bodies import Body, Shape
+from kinode.model.compliance import Compliance
 from kinode.model.fields import Component, Value
 from kinode.model.frames import ZERO, Frame
 from kinode.model.joint import LIMITS, Joint, Limits
@@ -89,6 +90,8 @@ class _Writer:
         if isinstance(value, Limits):
             given = {name: getattr(value, name) for name in LIMITS}
             return {name: self.plain(item) for name, item in given.items() if item is not None}
+        if isinstance(value, Compliance):
+            return {name: self.plain(item) for name, item in value.given().items()}
         if isinstance(value, Look):
             return value.plain()
         if isinstance(value, tuple):

@@ -85,19 +85,20 @@ class Constraints:
 
     def loads(self, multipliers: Array, name: str | None = None) -> list[Load]:
         """What the constraints, or the one of a name, do to bodies: force and moment at the frames that they hold."""
+        each = self.spread(multipliers)
+        chosen = [tie for tie in self.ties if name is None or tie.name == name]
+        return [load for tie in chosen for load in self.loads_of(tie, each[tie.name])]
+
+    def spread(self, multipliers: Array) -> dict[str, Array]:
+        """The multipliers of all rows of each constraint; rows that are not used carry nothing."""
         rows = self.motion.topology.rows
         values = np.zeros(sum(len(tie.units) for tie in self.ties), dtype=object)
         values[:] = 0.0
         values[list(range(len(values)) if rows is None else rows)] = multipliers
-        found, start = [], 0
-        for tie in self.ties:
-            count = len(tie.units)
-            if name is None or tie.name == name:
-                found += self._loads_of(tie, values[start : start + count])
-            start += count
-        return found
+        ends = np.cumsum([len(tie.units) for tie in self.ties])[:-1]
+        return dict(zip((tie.name for tie in self.ties), np.split(values, ends), strict=True))
 
-    def _loads_of(self, tie: Tie, lam: Array) -> list[Load]:
+    def loads_of(self, tie: Tie, lam: Array) -> list[Load]:
         """By virtual power: lam . c_dot for the six unit velocities of each frame that the constraint looks at.
 
         A tree joint whose coordinate it looks at stands for its two frames.

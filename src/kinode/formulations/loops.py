@@ -51,7 +51,12 @@ class Tie(Protocol):
 def ties_of(topology: Topology) -> list[Tie]:
     """All constraints in the order of their rows."""
     closings: list[Tie] = [Closing(cut) for cut in topology.cuts]
-    return closings + [Holding(c, c.rows(topology.system)) for c in topology.constraints]
+    return closings + [tie_of(topology, c) for c in topology.constraints]
+
+
+def tie_of(topology: Topology, constraint: Constraint) -> Tie:
+    """A constraint that is no joint, as rows, also where none are needed since one joint follows another."""
+    return Holding(constraint, constraint.rows(topology.system))
 
 
 class Closing:

@@ -32,7 +32,7 @@ from kinode.errors import ModelError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
 from kinode.model.joints import Joint
-from kinode.model.system import joint_frame
+from kinode.model.system import System, joint_frame
 
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
 UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
@@ -95,10 +95,7 @@ class NewtonEuler:
     # -- bodies ------------------------------------------------------------------------------------
     @cached_property
     def length(self) -> float:
-        """A length of the model: the largest arm of a joint or mass center, 1 without any."""
-        arms = [frame.pose(self.system.nominal).p for j in self.system.joints.values() for frame in _sides(j)]
-        arms += [plain([self.system.nominal(x) for x in body.center()]) for body in self.system.bodies.values()]
-        return max(float(abs(plain(arm)).max()) for arm in arms) or 1.0
+        return characteristic_length(self.system)
 
     @cached_property
     def links(self) -> dict[str, Link]:
@@ -347,6 +344,13 @@ def complement(S: Array, length: float) -> Array:
     U, _, _ = np.linalg.svd(scale * S) if S.shape[1] else (np.eye(6), None, None)
     N: Array = scale * U[:, S.shape[1] :]
     return N
+
+
+def characteristic_length(system: System) -> float:
+    """A length of the model: the largest arm of a joint or mass center, 1 without any."""
+    arms = [frame.pose(system.nominal).p for joint in system.joints.values() for frame in _sides(joint)]
+    arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]
+    return max(float(abs(plain(arm)).max()) for arm in arms) or 1.0
 
 
 def _sides(joint: Joint) -> tuple[Frame, Frame]:

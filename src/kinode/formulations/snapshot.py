@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, sqrt
-from kinode.algebra.spatial import dot, quaternion_of, rpy_from_rotation
+from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
+from kinode.formulations import loops
 from kinode.formulations.instant import EMPTY as EMPTY
 from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
+from kinode.model.constraints import POSITIONS
 from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
 
@@ -102,9 +104,62 @@ class Snapshot(Motion):
         total: Scalar = 0.0
         for follower, coupling in self.topology.couplings.items():
             if coupling.leader == name:
-                needed = self.joint_effort(follower) - sum(self.effort_shares(follower).values())
-                total = total + self.resolve(coupling.ratio) * (needed + self._passed_on(follower))
+                total = total + self.resolve(coupling.ratio) * self._gear_effort(follower)
         return total
+
+    def _gear_effort(self, follower: str) -> Array:
+        """What a gear does along the joint that follows."""
+        needed = self.joint_effort(follower) - sum(self.effort_shares(follower).values())
+        found: Array = needed + self._passed_on(follower)
+        return found
+
+    def holding(self, origin: str, part: str = "total") -> Array:
+        """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
+        if origin in self.system.joints:
+            moment, force = self.reaction(origin, part)
+            return np.concatenate([force, moment])
+        if origin in self.system.constraints:
+            return self._multipliers(origin)
+        name = origin.removesuffix(".effort")
+        return self._gear_effort(name) if name in self.topology.couplings else self._effort_share(name, "drive")
+
+    def _multipliers(self, constraint: str) -> Array:
+        """What a constraint holds with: a force or moment for each of its rows."""
+        for follower, coupling in self.topology.couplings.items():
+            if coupling.constraint == constraint:
+                return self._gear_effort(follower)
+        return self.constraints.spread(self.constraints.multipliers)[constraint]
+
+    def _constraint_quantity(self, name: QuantityName) -> Any:
+        tie = loops.tie_of(self.topology, self.system.constraints[name.owner])
+        value: Array
+        if name.quantity == "residual":
+            slips = [unit not in POSITIONS for unit in tie.units]
+            value = loops.residual(self, tie)
+            value = np.where(slips, loops.drift(self, tie), value) if any(slips) else value
+        elif name.quantity == "reaction":
+            value = self._multipliers(name.owner)
+        else:
+            return self._wrench_on(name, self._multipliers(name.owner))
+        return value if name.parts else value[0]
+
+    def unit_wrenches(self, name: QuantityName) -> list[Scalar]:
+        """The force or moment of a constraint on a body, as asked for by name, for each unit multiplier."""
+        count = len(self.system.constraints[name.owner].rows(self.system))
+        each = [np.asarray(self._wrench_on(name, lam), dtype=object).ravel() for lam in np.eye(count)]
+        return [x for values in each for x in (values if name.part is None else values[[name.part]])]
+
+    def _wrench_on(self, name: QuantityName, lam: Array) -> Array:
+        """Force, or moment about the place where the constraint holds the body, in world axes or others."""
+        constraint, about = self.system.constraints[name.owner], name.frame
+        assert about is not None
+        loads = self.constraints.loads_of(loops.tie_of(self.topology, constraint), lam)
+        loads = [load for load in loads if load.on.body == about.body]
+        total = sum((load.force for load in loads), ZERO3)
+        if name.quantity.endswith("moment"):
+            at = self.pose(about).p
+            total = sum((load.moment + cross(self.pose(load.on).p - at, load.force) for load in loads), ZERO3)
+        return self._in_axes(total, name.axes)
 
     def _wrench_quantity(self, name: QuantityName) -> Any:
         kind, _, part = name.quantity.partition(".")

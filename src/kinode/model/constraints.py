@@ -63,6 +63,7 @@ class Constraint(Component):
 
     section: ClassVar[str] = "constraints"
     units: ClassVar[tuple[str, ...]] = ()
+    labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""
@@ -90,6 +91,11 @@ class Constraint(Component):
             elif spec.dimension == "length":
                 found.append(abs(system.nominal(value)))
         return found
+
+    def places(self, system: Any) -> dict[str, Frame]:
+        """The bodies that it acts on, and about which point of each its moment is told."""
+        sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
+        return {side.body: side for side in sides}
 
     def check(self, system: Any) -> None:
         """Refuse what cannot hold."""
@@ -164,6 +170,7 @@ class PointOnLine(Constraint):
 
     kind: ClassVar[str] = "point_on_line"
     units: ClassVar[tuple[str, ...]] = ("length", "length")
+    labels: ClassVar[tuple[str, ...]] = ("x", "y")
     point: Frame = frame("the point")
     line: Frame = frame("frame through whose origin the line goes")
     axis: Any = special("axis", "direction of the line, in that frame's axes", "z")
@@ -236,6 +243,7 @@ class Rolling(Constraint):
 
     kind: ClassVar[str] = "rolling"
     units: ClassVar[tuple[str, ...]] = ("length", "velocity", "velocity")
+    labels: ClassVar[tuple[str, ...]] = ("normal", "x", "y")
     wheel: Frame = frame("frame at the center of the wheel")
     axis: Any = special("axis", "axle of the wheel, in that frame's axes; a ball needs none", "z")
     radius: Value = number("length", "radius of the wheel")
@@ -306,6 +314,10 @@ class Coupled(Constraint):
 
     def relation(self, system: Any) -> Relation:
         raise NotImplementedError
+
+    def places(self, system: Any) -> dict[str, Frame]:
+        joints = [system.joints[name] for name in self.joints().values()]
+        return {side.body: Frame(side.body) for joint in joints for side in (joint.a, joint.b)}
 
     def rows(self, system: Any) -> tuple[str, ...]:
         return (system.joints[self.relation(system).follower].coordinates[0][1],)

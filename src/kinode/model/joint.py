@@ -24,6 +24,7 @@ from kinode.algebra.spatial import (
     solve_spd,
 )
 from kinode.errors import ModelError
+from kinode.model.compliance import Compliance, read_compliance
 from kinode.model.fields import (
     Component,
     Reader,
@@ -86,6 +87,9 @@ class Joint(Component):
     neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
     damping: Values | None = per_coordinate("damping", "effort -damping u")
     limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
+    compliance: Compliance | None = special(
+        "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
+    )
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property
@@ -201,6 +205,10 @@ class Joint(Component):
         if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
             raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
         return Limits(**found)
+
+    @classmethod
+    def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
+        return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
 
     @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
-from kinode.model.constraints import Coupled
+from kinode.model.constraints import Constraint, Coupled
 from kinode.model.elements import Element
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
@@ -50,6 +50,8 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
+# Unit of a constraint's row -> unit of what holds it.
+DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
 EFFORT_SHARES = ("drive", "spring", "damping")
 
 
@@ -59,7 +61,7 @@ class QuantityName:
 
     text: str
     owner: str
-    sort: str  # joint, frame, element, system, parameter, input, signal, time
+    sort: str  # joint, frame, element, constraint, system, parameter, input, signal, time
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -112,7 +114,42 @@ def find_quantity(system: System, text: str) -> QuantityName:
         }
         table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
         return _pick(text, owner, "element", rest, table, None, axes)
+    if isinstance(component, Constraint):
+        return _constraint_quantity(system, text, component, rest, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _constraint_quantity(
+    system: System, text: str, constraint: Constraint, rest: str, axes: Frame | None
+) -> QuantityName:
+    """How far it is from holding, what it holds with, and its force and moment on a body (``on.body.force``)."""
+    rows = constraint.rows(system)
+    tables = {"residual": rows, "reaction": tuple(DERIVED_HOLD[unit] for unit in rows)}
+    head, _, tail = rest.partition(".")
+    if head in tables:
+        if axes is not None:
+            raise LawError(f"{head} has no axes to be expressed in", text=text, position=text.index("@"))
+        parts = _parts(constraint.labels)
+        index = _part(text, tail, parts)
+        unit = _units(tables[head], "length")
+        unit = unit[index] if index is not None and isinstance(unit, tuple) else unit
+        needs = "acceleration" if head == "reaction" else "velocity"
+        return QuantityName(text, constraint.name, "constraint", head, parts, index, None, axes, unit, needs)
+    places = constraint.places(system)
+    known = [*tables, *(f"on.{body}.{what}" for body in places for what in ("force", "moment"))]
+    for body, place in places.items():
+        if rest.startswith(f"on.{body}."):
+            what, _, part = rest.removeprefix(f"on.{body}.").partition(".")
+            if what in ("force", "moment"):
+                index = _part(text, part, XYZ)
+                quantity = f"on.{what}"
+                return QuantityName(
+                    text, constraint.name, "constraint", quantity, XYZ, index, place, axes, what, "acceleration"
+                )
+    if not rest:
+        raise LawError(f"{constraint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+    message = unknown(f"{constraint.name} has no quantity", rest, known)
+    raise LawError(message, text=text, position=min(len(constraint.name) + 1, len(text) - 1))
 
 
 def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:

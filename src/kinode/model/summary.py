@@ -10,6 +10,7 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.units import DIMENSIONS, Dimension
 from kinode.errors import ModelError
 from kinode.model.bodies import NO_INERTIA, Body
+from kinode.model.compliance import UNITS, Compliance
 from kinode.model.constraints import Coupled
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import Frame
@@ -130,6 +131,8 @@ def _joint(joint: Joint) -> tuple[str, str]:
         parts.append(f"starts with {text}" if name in _STARTS else text)
     if joint.limits is not None:
         parts.append(_limits(joint.limits, units[0]))
+    if joint.compliance is not None:
+        parts.append(_compliance(joint.compliance))
     parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
     return joint.name, ", ".join(parts)
 
@@ -154,6 +157,11 @@ def _limits(limits: Limits, kind: str) -> str:
         if value is not None:
             parts.append(f"{name} {_value(value)} {DIMENSIONS[DERIVED[role][kind]].unit}")
     return f"limits ({', '.join(parts)})"
+
+
+def _compliance(compliance: Compliance) -> str:
+    parts = [f"{name} {_value(value)} {DIMENSIONS[UNITS[name]].unit}" for name, value in compliance.given().items()]
+    return f"compliance ({', '.join(parts)})"
 
 
 def _component(component: Component) -> tuple[str, str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.codegen.reactions import Wanted, joint_wrenches
 from kinode.codegen.records import Wrench
+from kinode.codegen.sharing import is_redundant
 from kinode.errors import ArgumentError
 from kinode.model.fields import unknown
 from kinode.model.joint import AxialJoint
-from kinode.model.names import QuantityName
-from kinode.results.sharing import is_redundant
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -42,51 +42,10 @@ def reaction(run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: 
         body = str(getattr(on, "name", on))
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
-    given = dict(run.arguments)
-    found = run.dynamics.reactions(
-        given.pop("t"), given.pop("q"), given.pop("u"), part=part, on=body, about=about, expressed_in=axes,
-        joints=[joint], whole=whole, **given,
-    )  # fmt: skip
-    wrench = found[joint]
-    return _shared(run, joint, wrench, body == record.a.body, about, axes) if is_redundant(run) else wrench
-
-
-def _shared(run: Trajectory, joint: str, wrench: Wrench, opposite: bool, about: Any, axes: Any) -> Wrench:
-    """The wrench with what is not unique shared by least norm; the change is brought to its body, point and axes."""
-    change = run.shared[joint]
-    sign = -1.0 if opposite else 1.0
-    force, moment = sign * change.force, sign * change.moment
-    if about is not None or axes is not None:
-        names = [f"{joint}.parent.rotation", f"{joint}.child.position"]
-        R, at = run.evaluate(names).values()
-        force, moment = (np.einsum("tij,tj->ti", R, x) for x in (force, moment))
-        if about is not None:
-            moment = moment + np.cross(at - run.position(about), force)
-        back = R if axes is None else run.evaluate([f"{getattr(axes, 'name', axes)}.rotation"]).popitem()[1]
-        force, moment = (np.einsum("tji,tj->ti", back, x) for x in (force, moment))
-    plain = about is None and axes is None
-    return replace(
-        wrench,
-        force=wrench.force + force,
-        moment=wrench.moment + moment,
-        unique=all(change.unique),
-        components=change.unique if plain else None,
-    )
-
-
-def by_name(run: Trajectory, name: QuantityName) -> Array:
-    """A reaction or wrench that is asked for by name."""
-    kind, _, part = name.quantity.partition(".")
-    whole = kind == "wrench"
-    axes = None if name.axes is None else name.text.partition("@")[2]
-    wrench = reaction(run, name.owner, "total", None, None, axes, whole=whole)
-    if part in ("axial", "radial"):
-        joint, resolve = run.system.joints[name.owner], run.dynamics._resolver(run.p)
-        e = np.asarray(joint.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])
-        along: Array = wrench.force @ e
-        return along if part == "axial" else np.linalg.norm(wrench.force - along[:, None] * e, axis=1)
-    value: Array = wrench.force if part == "force" else wrench.moment
-    return value if name.part is None else np.asarray(value[:, name.part])
+    about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
+    wanted = Wanted(part, whole, body, about, axes)
+    sharing = run.shared(part) if is_redundant(run.dynamics) else None
+    return joint_wrenches(run.dynamics, (record.name,), run.states, wanted, sharing)[record.name]
 
 
 def bearings(run: Trajectory, joint: str, at: Any, part: str) -> tuple[Bearing, Bearing]:

@@ -19,9 +19,10 @@ from kinode.codegen.closing import RANK, WALK, Closing
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.records import State
+from kinode.codegen.sharing import States, analyze, find_poses
 from kinode.errors import AssemblyError
+from kinode.formulations.uniqueness import COMPONENTS, UNIQUE, Structure, Uniqueness
 from kinode.model.system import System
-from kinode.results.uniqueness import COMPONENTS, UNIQUE, Structure, Uniqueness, analyze
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 NEAR = 1e-6  # of the eigenvalue at the start: below, a position counts as singular
@@ -168,8 +169,8 @@ def _groups(found: Uniqueness) -> Iterator[Redundancy]:
 
 def _is_planar(dynamics: Dynamics, state: State) -> bool:
     """Whether all freedoms turn about one direction and travel across it."""
-    structure = Structure(dynamics)
-    (poses,) = structure.poses(np.array([state.t]), state.y[None])
+    structure = Structure(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
+    (poses,) = find_poses(dynamics, States(state.t, state.q, state.u, state.z))
     turns, travels = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
         held = structure.held(name, poses)

@@ -18,6 +18,9 @@ def known_names(system: System) -> list[str]:
     found += [
         f"{name}.{quantity}" for name, element in system.elements.items() for quantity in (*element.quantities, "power")
     ]
+    for name, constraint in system.constraints.items():
+        sides = [f"on.{body}.{what}" for body in constraint.places(system) for what in ("force", "moment")]
+        found += [f"{name}.{quantity}" for quantity in ("residual", "reaction", *sides)]
     return [*found, *system.signals, *system.inputs, *system.parameters]
 
 

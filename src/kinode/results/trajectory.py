@@ -19,13 +19,13 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State, Wrench
+from kinode.codegen.sharing import Sharing, States, share
 from kinode.errors import ArgumentError
-from kinode.model.names import JOINT_WRENCHES, QuantityName, find_quantity
+from kinode.model.names import QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
 from kinode.results import loads, relative
 from kinode.results.names import known_names
-from kinode.results.sharing import Shared, is_redundant, share
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Trajectory:
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
+        self._shared: dict[str, Sharing] = {}
 
     @classmethod
     def from_motion(cls, dynamics: Dynamics, motion: Motion, message: str | None = None) -> Trajectory:
@@ -138,7 +139,7 @@ class Trajectory:
                 self._known[name] = stored
                 missing.remove(name)
         if missing:
-            found = self.dynamics.evaluate(missing, **self.arguments)
+            found = self.dynamics._evaluate(tuple(missing), self.states, self.shared)
             for name, value in found.items():
                 joined = self._joined(find_quantity(self.system, name), value)
                 joined.setflags(write=False)
@@ -150,10 +151,16 @@ class Trajectory:
         """What the functions of ``dynamics`` take: t, q, u, z, p, inputs."""
         return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
 
-    @cached_property
-    def shared(self) -> dict[str, Shared]:
-        """How reactions that are not unique are shared among the joints."""
-        return share(self)
+    @property
+    def states(self) -> States:
+        """The same as one record."""
+        return States(**self.arguments)
+
+    def shared(self, part: str = "total") -> Sharing:
+        """How reactions that are not unique are shared among all that holds."""
+        if part not in self._shared:
+            self._shared[part] = share(self.dynamics, self.states, part)
+        return self._shared[part]
 
     def _joined(self, name: QuantityName, value: Array) -> Array:
         """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""
@@ -174,8 +181,6 @@ class Trajectory:
             return np.full(len(self), self.parameters[name.owner])
         if name.sort == "input":
             return np.full(len(self), self.input_values[name.owner])
-        if name.sort == "joint" and name.quantity in JOINT_WRENCHES and is_redundant(self):
-            return loads.by_name(self, name)
         if name.sort != "joint" or name.quantity not in ("q", "u"):
             return None
         topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u

@@ -21,12 +21,12 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State
+from kinode.codegen.sharing import analyze
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
 from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.results.identities import IDENTITIES
-from kinode.results.uniqueness import analyze
 from kinode.topology import Topology, find_topology
 
 TOLERANCE = 1e-9

@@ -7,37 +7,35 @@ N, the joints can carry stress that no motion shows (NUMERICS of the project, se
 
     E x + loads = 0    has the solutions    x + N a
 
-A component is unique when its row of N vanishes.  For the others a choice is made that does not depend on which joints
-were cut: the least norm of all reactions, or the least complementary energy of the joints whose compliance is given.
+A component is unique when its row of N vanishes.  The others are shared by a rule that does not depend on which joints
+were cut: first the least complementary energy x'Cx / 2 of the joints whose compliance is given, then, of what that
+leaves open, the least norm.  Multipliers belong to x like reactions, so that all balances hold after sharing too.
+
+It works with plain numbers only: ranks are decisions of plain numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, skew
 from kinode.errors import ArgumentError
-from kinode.formulations.newton_euler import NewtonEuler, complement
+from kinode.formulations.newton_euler import characteristic_length, complement
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import unknown
+from kinode.model.joints import Joint
 from kinode.model.system import joint_frame
-
-if TYPE_CHECKING:
-    from kinode.codegen.dynamics import Dynamics
-    from kinode.codegen.records import State
-    from kinode.model.frames import Resolve
-    from kinode.model.joints import Joint
+from kinode.topology import Topology
 
 RANK = 1e-9  # singular values below this share of the largest are none; rounding leaves 1e-15
 UNIQUE = 1e-8  # rows of the null space below this are none
 COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
-
-Reactions = dict[str, Any]  # joint -> (force, moment); other names -> multipliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +49,8 @@ class Uniqueness:
     places: dict[str, slice]  # rows of a joint's reaction or of multipliers
     scales: dict[str, Array]  # what multipliers are divided by: the length where they are moments
     directions: dict[str, Array]  # joint -> its unknowns as six components, moments divided by the length
+    along: dict[str, Array]  # joint -> six components of unit efforts
+    roots: dict[str, Array]  # joint -> W with the energy |W x|^2 / 2 of its six components, of those that are compliant
     length: float
 
     @property
@@ -63,87 +63,62 @@ class Uniqueness:
         rows = self.null_space[self.places[name]]
         return rows if name in self.scales else np.asarray(self.directions[name] @ rows)
 
-    def minimum_norm(self, reactions: Mapping[str, Any], compliance: Mapping[str, Any] | None = None) -> Reactions:
-        """Reactions of all joints that balance like the given ones, (force, moment) each, shared out by a rule.
+    def share(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """What balances like the given reactions and multipliers, shared out by the rule of this module.
 
-        The rule is the least norm, moments divided by the length.  With ``compliance`` it is the least complementary
-        energy: for each joint six numbers (m/N for forces, rad/(N m) for moments), or one, c, for forces, with
-        c/length^2 for moments.  Joints without are rigid; what they alone share is by least norm.  Multipliers that are
-        given by name ("joint.effort", a constraint) are shared by least norm too; others have no part in the rule.
+        Six components for each joint; multipliers by their names ("joint.effort", a constraint).
         """
-        given = self._read(reactions)
-        if self.redundancy:
-            x = np.concatenate(list(given.values()))
-            N = np.vstack([self.stresses(name) for name in given])
-            left = np.eye(self.redundancy)
-            rules = [np.ones(len(x))]
-            if compliance is not None:
-                weights = np.sqrt(self._weights(compliance))
-                rules.insert(0, np.concatenate([weights, np.zeros(len(x) - len(weights))]))
-            for weight in rules:
-                x, left = _settle(weight, x, N, left)
-            ends = np.cumsum([len(values) for values in given.values()])[:-1]
-            given = dict(zip(given, np.split(x, ends), strict=True))
-        return {
-            name: w * self.scales[name] if name in self.scales else (w[:3], w[3:] * self.length)
-            for name, w in given.items()
-        }
+        parts = self._read(given)
+        if not self.redundancy:
+            return {name: np.asarray(given[name], dtype=float) for name in parts}
+        x = np.concatenate(list(parts.values()))
+        N = np.vstack([self.stresses(name) for name in parts])
+        left = np.eye(self.redundancy)
+        for weight in (self._energy, np.eye(len(x))):
+            x, left = _settle(weight, x, N, left)
+        ends = np.cumsum([len(values) for values in parts.values()])[:-1]
+        return {name: w * self._scale(name) for name, w in zip(parts, np.split(x, ends), strict=True)}
 
-    def _read(self, reactions: Mapping[str, Any]) -> dict[str, Array]:
-        """Six components for each joint, moments divided by the length; then the multipliers that are given."""
-        found = {}
-        for name in reactions:
-            if name not in self.directions and name not in self.scales:
-                known = [*self.directions, *self.scales]
-                raise ArgumentError(unknown("minimum_norm: nothing with a reaction is called", name, known))
-        for name in self.directions:
-            if name not in reactions:
-                raise ArgumentError(f"minimum_norm: the reaction of {name} is missing; those of all joints are needed")
-            pair = reactions[name]
-            force, moment = (pair.force, pair.moment) if hasattr(pair, "force") else pair
-            parts = [np.asarray(x, dtype=float) for x in (force, moment)]
-            found[name] = np.concatenate(parts) / np.repeat([1.0, self.length], 3)
-        for name, scale in self.scales.items():
-            if name in reactions:
-                found[name] = np.asarray(reactions[name], dtype=float).reshape(len(scale)) / scale
-        return found
+    @cached_property
+    def elastic(self) -> dict[str, bool]:
+        """Whether compliances alone decide about what is not unique of a joint or multiplier."""
+        names = [*self.directions, *self.scales]
+        N = np.vstack([self.stresses(name) for name in names])
+        left = _settle(self._energy, np.zeros(len(N)), N, np.eye(self.redundancy))[1]
+        return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in names}
 
-    def _weights(self, compliance: Mapping[str, Any]) -> Array:
-        found = {name: np.zeros(6) for name in self.directions}
-        for name, value in compliance.items():
-            if name not in found:
-                raise ArgumentError(unknown("compliance: no joint is called", name, found))
-            try:
-                numbers = np.asarray(value, dtype=float)
-            except (TypeError, ValueError):
-                raise ArgumentError(f"compliance of {name}: one number or six are expected, not {value!r}") from None
-            if numbers.shape not in ((), (6,)) or not np.all(np.isfinite(numbers)) or np.any(numbers < 0):
-                raise ArgumentError(f"compliance of {name}: one number or six, none negative, not {value!r}")
-            found[name] = np.full(6, numbers) if numbers.ndim == 0 else numbers * np.repeat([1.0, self.length**2], 3)
-        return np.concatenate(list(found.values()))
+    @property
+    def _energy(self) -> Array:
+        """W of all joints together, with a column for each unknown; what has no compliance has no rows."""
+        names = [*self.directions, *self.scales]
+        sizes = [6 if name in self.directions else len(self.scales[name]) for name in names]
+        starts = dict(zip(names, np.cumsum([0, *sizes]), strict=False))
+        W = np.zeros((6 * len(self.roots), sum(sizes)))
+        for k, (name, root) in enumerate(self.roots.items()):
+            W[6 * k : 6 * k + 6, starts[name] : starts[name] + 6] = root
+        return W
+
+    def _scale(self, name: str) -> Array:
+        return self.scales[name] if name in self.scales else np.repeat([1.0, self.length], 3)
+
+    def _read(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """Components of each joint, then multipliers; moments divided by the length."""
+        known = [*self.directions, *self.scales]
+        for name in given:
+            if name not in known:
+                raise ArgumentError(unknown("share: nothing with a reaction is called", name, known))
+        for name in known:
+            if name not in given:
+                raise ArgumentError(f"share: the reaction of {name} is missing; those of all are needed")
+        return {name: np.asarray(given[name], dtype=float).ravel() / self._scale(name) for name in known}
 
 
-def _settle(weight: Array, x: Array, N: Array, left: Array) -> tuple[Array, Array]:
-    """x + N left a with the least weighted norm, and what of ``left`` this leaves open."""
-    A = weight[:, None] * (N @ left)
-    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+def _settle(W: Array, x: Array, N: Array, left: Array) -> tuple[Array, Array]:
+    """x + N left a with the least |W x|, and what of ``left`` this leaves open."""
+    U, s, Vt = np.linalg.svd(W @ (N @ left), full_matrices=True)
     rank = int(np.sum(s > RANK * s.max(initial=0.0)))
-    a = -Vt[:rank].T @ ((U[:, :rank].T @ (weight * x)) / s[:rank])
+    a = -Vt[:rank].T @ ((U[:, :rank].T @ (W @ x)) / s[:rank])
     return x + N @ (left @ a), left @ Vt[rank:].T
-
-
-def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:
-    """The reactions that follow from the motion, at one state in which all loops are closed."""
-    return next(analyze_all(dynamics, np.array([state.t]), state.y[None], p=p, inputs=inputs))
-
-
-def analyze_all(dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None) -> Iterator[Uniqueness]:
-    """The same for each of many states, the rows of y = [q, u, z]."""
-    structure = Structure(dynamics, p)
-    t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    inputs = np.broadcast_to(dynamics._vector("inputs", inputs), (len(y), len(dynamics.inputs)))
-    for i, poses in enumerate(structure.poses(t, y, inputs)):
-        yield structure.analyze(poses, structure.constraints(float(t[i]), y[i], inputs[i], poses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,30 +137,17 @@ class Held:
 class Structure:
     """The constants of all joints of a system."""
 
-    def __init__(self, dynamics: Dynamics, p: Any = None) -> None:
-        self.dynamics, self.system, self.topology = dynamics, dynamics.system, dynamics.topology
-        self.p = p
-        self.resolve: Resolve = dynamics._resolver(p)
+    def __init__(self, topology: Topology, p: Array, resolve: Callable[[Any], float]) -> None:
+        self.system, self.topology, self.p, self.resolve = topology.system, topology, p, resolve
         self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
         self.sides = {name: self._sides(joint) for name, joint in self.system.joints.items()}
-        start = dynamics.initial
-        self.length = NewtonEuler(dynamics.snapshot(start)).length
+        self.length = characteristic_length(self.system)
 
     def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
         """Frames F and M in their bodies, canonical axes."""
         C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), np.zeros(3))
         F, M = (joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child"))
         return _plain(F), _plain(M)
-
-    def poses(self, t: Array, y: Array, inputs: Any = None) -> Iterator[dict[str, Pose]]:
-        """Poses of all bodies for each state."""
-        n, m = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        names = [f"{body}.{what}" for body in self.bodies for what in ("rotation", "position")]
-        found = self.dynamics.evaluate(names, t, y[:, :n], y[:, n:m], z=y[:, m:], p=self.p, inputs=inputs)
-        for i in range(len(y)):
-            poses = {b: Pose(found[f"{b}.rotation"][i], found[f"{b}.position"][i]) for b in self.bodies}
-            poses["world"] = Pose(np.eye(3), np.zeros(3))
-            yield poses
 
     def held(self, name: str, poses: dict[str, Pose]) -> Held:
         """A joint between bodies in given poses."""
@@ -215,13 +177,9 @@ class Structure:
                 E[k + 3 : k + 6] = sign * force
         return E
 
-    def constraints(self, t: float, y: Array, inputs: Array, poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+    def constraints(self, snapshot: Snapshot, poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit multipliers of each constraint that is no joint, and their scales."""
-        if not getattr(self.topology, "constraints", ()):
-            return {}
-        n, m = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        p = self.dynamics._vector("p", self.p)
-        every = Snapshot(self.topology, t, y[:n], y[n:m], y[m:], p, inputs).constraints
+        every = snapshot.constraints
         found = {}
         for tie in every.ties:
             if tie.name in self.topology.cut_names:
@@ -229,7 +187,7 @@ class Structure:
             scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
             E = np.zeros((6 * len(self.bodies), len(scale)))
             for j, lam in enumerate(np.diag(scale)):
-                for load in every._loads_of(tie, lam):
+                for load in every.loads_of(tie, lam):
                     if load.on.body in self.bodies:
                         arm = np.asarray(every.motion.pose(load.on).p - poses[load.on.body].p, dtype=float)
                         force, moment = np.asarray(load.force, dtype=float), np.asarray(load.moment, dtype=float)
@@ -239,8 +197,12 @@ class Structure:
             found[tie.name] = (E, scale)
         return found
 
-    def analyze(self, poses: dict[str, Pose], constraints: dict[str, tuple[Array, Array]]) -> Uniqueness:
-        """The null space of the equilibrium matrix, and what it says of each component."""
+    def analyze(self, poses: dict[str, Pose], snapshot: Snapshot | None = None) -> Uniqueness:
+        """The null space of the equilibrium matrix, and what it says of each component.
+
+        The snapshot of the same state is asked for constraints that are no joints.
+        """
+        constraints = self.constraints(snapshot, poses) if snapshot is not None else {}
         holds = {name: self.held(name, poses) for name in self.system.joints}
         others = {**self._efforts(holds, poses), **constraints}
         null = self._null_space(holds, others, poses)
@@ -256,7 +218,33 @@ class Structure:
         unique = {name: _vanish(directions[name] @ whole[places[name]]) for name in holds}
         multipliers = {origin: _vanish(whole[places[origin]]) for origin in others}
         scales = {origin: scale for origin, (_, scale) in others.items()}
-        return Uniqueness(unique, multipliers, whole, places, scales, directions, self.length)
+        along = {
+            name: np.vstack([held.R_FM @ held.T[3:], held.R_FM @ held.T[:3]]) / self._units(held.joint)
+            for name, held in holds.items()
+        }
+        return Uniqueness(unique, multipliers, whole, places, scales, directions, along, self._roots, self.length)
+
+    @cached_property
+    def efforts(self) -> dict[str, dict[str, float]]:
+        """The efforts of drives and gears that act along each joint, and times what."""
+        joints, couplings = self.system.joints, self.topology.couplings
+        found: dict[str, dict[str, float]] = {name: {} for name in joints}
+        for name, joint in joints.items():
+            if (joint.driven and joint.n_u) or name in couplings:
+                found[name][f"{name}.effort"] = 1.0
+        for name, coupling in couplings.items():
+            found[coupling.leader][f"{name}.effort"] = -float(self.resolve(coupling.ratio))
+        return found
+
+    @cached_property
+    def _roots(self) -> dict[str, Array]:
+        """Roots of the compliances of joints, for moments divided by the length."""
+        found = {}
+        for name, joint in self.system.joints.items():
+            if joint.compliance is not None:
+                C = np.asarray(joint.axis_rotation(self.resolve, self.system.nominal), dtype=float)
+                found[name] = joint.compliance.root(C, self.resolve) * np.repeat([1.0, self.length], 3)
+        return found
 
     def _null_space(
         self, holds: dict[str, Held], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]

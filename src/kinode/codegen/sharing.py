@@ -1,0 +1,153 @@
+"""Reactions in systems with redundant constraints: what is not unique is shared by a rule over all that holds.
+
+The compiled reactions come from an independent set of constraint rows, which leaves the others without
+load: one of many answers.  Here each is brought to the one that the rule of ``formulations/uniqueness.py`` chooses,
+which does not depend on where the loops were cut, and the components that follow from the motion are told
+from those that do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import Pose
+from kinode.codegen.kernels import Kernel, hold_option
+from kinode.formulations.snapshot import Snapshot
+from kinode.formulations.statics import Hold
+from kinode.formulations.uniqueness import Structure, Uniqueness
+
+if TYPE_CHECKING:
+    from kinode.codegen.dynamics import Dynamics
+    from kinode.codegen.records import State
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """States as compiled functions take them: one, or a row for each."""
+
+    t: Any
+    q: Any
+    u: Any
+    z: Any = None
+    p: Any = None
+    inputs: Any = None
+    u_dot: Any = None
+
+    def call(self, dynamics: Dynamics, name: str, options: tuple[str, ...] = ()) -> Array:
+        """A kernel that gives reactions, for the accelerations of the model or the given ones."""
+        kernel = Kernel(name if self.u_dot is None else f"{name}_of_motion", options)
+        return dynamics._call(kernel, self.t, self.q, self.u, self.z, self.p, self.inputs, self.u_dot)
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """What is added to compiled values, a row for each state, and what is unique throughout.
+
+    Six components of a joint's reaction by its name; the effort of a drive or gear as ``joint.effort``; the
+    multipliers of a constraint by its name.
+    """
+
+    changes: dict[str, Array]
+    unique: dict[str, tuple[bool, ...]]
+    elastic: dict[str, bool]  # whether compliances alone decided about the rest
+    along: dict[str, Array]  # joint -> six components of unit efforts
+    ratios: dict[str, dict[str, float]]  # joint -> the efforts that act along it, and times what
+
+    def of_joint(self, name: str, whole: bool) -> Array:
+        """The change of a joint's reaction, or of all that it transmits."""
+        change = self.changes[name]
+        return change + np.einsum("tij,tj->ti", self.along[name], self.of_effort(name)) if whole else change
+
+    def of_effort(self, name: str) -> Array:
+        """The change of what acts along a joint's freedoms."""
+        total = np.zeros((len(self.changes[name]), self.along[name].shape[2]))
+        for origin, ratio in self.ratios[name].items():
+            total = total + ratio * self.changes[origin]
+        return total
+
+    def is_unique(self, name: str, whole: bool) -> tuple[bool, ...]:
+        """Six times for a joint: whether the component follows from the motion; for each multiplier of others."""
+        found = self.unique[name]
+        if whole and not all(all(self.unique[origin]) for origin in self.ratios.get(name, {})):
+            touched = abs(self.along[name]).max(axis=(0, 2)) > 0.0
+            found = tuple(one and not hit for one, hit in zip(found, touched, strict=True))
+        return found
+
+
+def is_redundant(dynamics: Dynamics) -> bool:
+    """Whether any reaction may not be unique."""
+    closing = getattr(dynamics, "closing", None)
+    return closing is not None and len(closing.rows) < closing.total
+
+
+def share(dynamics: Dynamics, states: States, part: str = "total", hold: Hold = None) -> Sharing:
+    """The way from compiled reactions and multipliers to those that the rule chooses.
+
+    It is linear, so that shared parts add up to the shared total.
+    """
+    compiled = np.atleast_2d(states.call(dynamics, "holding", (part, hold_option(hold))))
+    rows = len(compiled)
+    every = list(_analyze(dynamics, states, rows))
+    places, start = {}, 0
+    for name, size in dynamics.topology.holding.items():
+        places[name] = slice(start, start + size)
+        start += size
+    change = np.zeros_like(compiled)
+    for k, (found, _) in enumerate(every):
+        for name, values in found.share({name: compiled[k, where] for name, where in places.items()}).items():
+            change[k, places[name]] = values - compiled[k, places[name]]
+    sure = {name: np.ones(where.stop - where.start, dtype=bool) for name, where in places.items()}
+    for found, _ in every:
+        for name, flags in {**found.unique, **found.unique_multipliers}.items():
+            sure[name] &= flags
+    return Sharing(
+        {name: change[:, where] for name, where in places.items()},
+        {name: tuple(bool(x) for x in flags) for name, flags in sure.items()},
+        {name: all(found.elastic[name] for found, _ in every) for name in places},
+        {name: np.array([found.along[name] for found, _ in every]) for name in dynamics.system.joints},
+        every[0][1].efforts if every else {name: {} for name in dynamics.system.joints},
+    )
+
+
+def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:
+    """The reactions that follow from the motion, at one state in which all loops are closed."""
+    return next(_analyze(dynamics, States(state.t, state.q, state.u, state.z, p, inputs), 1))[0]
+
+
+def find_poses(dynamics: Dynamics, states: States) -> Iterator[dict[str, Pose]]:
+    """Poses of all bodies for each state."""
+    names = [f"{body}.{what}" for body in dynamics.system.bodies for what in ("rotation", "position")]
+    s = states
+    found = dynamics.evaluate(names, s.t, s.q, s.u, z=s.z, p=s.p, inputs=s.inputs)
+    R, at = (
+        {body: found[f"{body}.{what}"].reshape(-1, *shape) for body in dynamics.system.bodies}
+        for what, shape in (("rotation", (3, 3)), ("position", (3,)))
+    )
+    for i in range(len(next(iter(at.values())))):
+        yield {"world": Pose(np.eye(3), np.zeros(3)), **{body: Pose(R[body][i], at[body][i]) for body in at}}
+
+
+def _analyze(dynamics: Dynamics, states: States, rows: int) -> Iterator[tuple[Uniqueness, Structure]]:
+    """What is unique in each state."""
+    given = {
+        "t": np.asarray(states.t, dtype=float).reshape(-1, 1),
+        "q": np.asarray(states.q, dtype=float),
+        "u": np.zeros(dynamics.n_u) if states.u is None else np.asarray(states.u, dtype=float),
+        "z": dynamics.initial.z if states.z is None else np.asarray(states.z, dtype=float),
+        "p": dynamics._vector("p", states.p),
+        "inputs": dynamics._vector("inputs", states.inputs),
+    }
+    each = {name: np.broadcast_to(np.atleast_2d(value), (rows, value.shape[-1])) for name, value in given.items()}
+    structure = None
+    for i, poses in enumerate(find_poses(dynamics, states)):
+        p = each["p"][i]
+        if structure is None or given["p"].ndim == 2:  # parameters may differ from row to row
+            structure = Structure(dynamics.topology, p, dynamics._resolver(p))
+        q, u, z, inputs = (each[name][i] for name in ("q", "u", "z", "inputs"))
+        instant = Snapshot(dynamics.topology, float(each["t"][i, 0]), q, u, z, p, inputs)
+        yield structure.analyze(poses, instant if dynamics.topology.constraints else None), structure
