@@ -97,6 +97,15 @@ def _target(level: int) -> Any:
     return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
 
 
+def _tuning() -> Any:
+    """Passes that pay for loops: more of them, or unrolled loops, take twice the time for code of the same speed."""
+    import llvmlite.binding as binding
+
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization, options.loop_unrolling, options.loop_interleaving = True, False, False
+    return options
+
+
 def compile_text(text: str, level: int | None = None, optimize: bool = False) -> bytes:
     """Object code of LLVM text for this host; what has loops and calls within gains by being optimized first."""
     import llvmlite.binding as binding
@@ -107,7 +116,7 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
     module = binding.parse_assembly(text)
     target = _target(level)
     if optimize:
-        passes = binding.create_pass_builder(target, binding.create_pipeline_tuning_options(speed_level=2))
+        passes = binding.create_pass_builder(target, _tuning())
         passes.getModulePassManager().run(module, passes)
     return bytes(target.emit_object(module))
 

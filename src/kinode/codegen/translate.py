@@ -40,6 +40,7 @@ WORDS = {
     INTS: "integers in a row",
     NOTHING: "nothing",
 }
+LONG = 20  # instructions
 ENTRIES = {FLOATS: REAL, INTS: INT}
 INTEGER_OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 INTEGER_OPERATIONS |= {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
@@ -110,8 +111,8 @@ def translate(function: Callable[..., Any], name: str) -> str:
     parts = [DECLARATIONS]
     parts += [f"declare double @{there}(double) nounwind" for there in dict.fromkeys(LIBRARY.values())]
     while module.waiting:
-        parts.append(module.waiting.pop().write())
-    return "\n".join(parts) + "\n"
+        module.waiting.pop().write()
+    return "\n".join([*parts, *(each.definition() for each in module.found.values())])
 
 
 class _Module:
@@ -122,12 +123,13 @@ class _Module:
         self.waiting: list[_Function] = []
 
     def find(self, function: FunctionType, name: str | None = None) -> _Function:
-        """The function, under a name of its own where none is given."""
+        """The function, which is called in one more place; under a name of its own where none is given."""
         made = self.found.get(function)
         if made is None:
             inner = f"{function.__name__}.{len(self.found)}"
             made = self.found[function] = _Function(self, function, name or inner, name is not None)
             self.waiting.append(made)
+        made.calls += 1
         return made
 
 
@@ -140,6 +142,7 @@ class _Function:
 
     def __init__(self, module: _Module, function: FunctionType, symbol: str, public: bool) -> None:
         self.module, self.function, self.symbol, self.public = module, function, symbol, public
+        self.calls = 0
         self.node = _definition(function)
         self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.text: list[str] = []
@@ -171,8 +174,8 @@ class _Function:
             self.refuse(node, f"'{ast.unparse(node)}' is no type of a loop: int, float, bool, Floats, Ints, None")
         return KINDS[meant]
 
-    def write(self) -> str:
-        """The text of the function."""
+    def write(self) -> None:
+        """Write the instructions."""
         for name, kind in self.parameters:
             self.store(self.node, name, Value(kind, f"%{name}"))
         self.statements(self.node.body)
@@ -180,10 +183,14 @@ class _Function:
             if self.result != NOTHING:
                 self.refuse(self.node, f"there is a way to its end without returning {WORDS[self.result]}")
             self.end("ret void")
+
+    def definition(self) -> str:
+        """The text of the whole function; what is long and called in several places is compiled once, not into each."""
         parameters = ", ".join(f"{_type(kind)} %{name}" for name, kind in self.parameters)
         slots = [f"  %{name}.at = alloca {_type(kind)}" for name, kind in self.kinds.items()]
         linkage = "" if self.public else "internal "
-        head = f"define {linkage}{_type(self.result)} @{self.symbol}({parameters}) nounwind {{\nentry:"
+        once = "noinline " if self.calls > 1 and len(self.text) > LONG else ""
+        head = f"define {linkage}{_type(self.result)} @{self.symbol}({parameters}) {once}nounwind {{\nentry:"
         return "\n".join([head, *slots, *self.text, "}\n"])
 
     # Text
