@@ -1,7 +1,6 @@
 """Mechanisms that tests and benchmarks share, with what is known of their motion."""
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 import kinode as kn
 
@@ -82,6 +81,8 @@ def four_bars(n, mass=1.0, speed=1.0):
 
 def four_bars_angle(n, speed, until):
     """th'' = g [(N+1)/2 + N] / [(N+1)/3 + N] sin th from th = 0: all rods stay parallel."""
+    from scipy.integrate import solve_ivp  # here: a cold start is timed with this module
+
     k = G * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     rate = lambda t, y: (y[1], k * np.sin(y[0]))  # noqa: E731
     return solve_ivp(rate, (0, until), (0, speed), "DOP853", rtol=1e-13, atol=1e-13).y[0, -1]

@@ -41,7 +41,7 @@ def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     monkeypatch.setattr(cache, "load", lambda name: None)
     saved = []
     monkeypatch.setattr(cache, "save", lambda name, code: saved.append(code))
-    loop = native.loop.__wrapped__("advance_fixed")
+    loop = native._load.__wrapped__("advance_fixed")
     assert callable(loop)
     assert len(saved) == 1 and len(saved[0]) > 1000
 

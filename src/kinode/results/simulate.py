@@ -19,6 +19,7 @@ from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
 from kinode.solve.failures import describe_failure
 from kinode.solve.integrators import ATOL, RTOL
+from kinode.solve.native import prepare
 from kinode.solve.progress import Progress
 from kinode.solve.simulate import Options, check_options, compute_motion, find_start
 
@@ -45,12 +46,14 @@ def simulate(
     Ctrl-C returns the run so far, its ``status`` "stopped".  A motion that cannot go on raises a SimulationError that
     holds the run so far.
     """
-    dynamics = _dynamics(model)
-    known = dynamics.system.run_defaults
+    model = _described(model)
+    known = (model.system if isinstance(model, Dynamics) else model).run_defaults
+    options = _options(known, method, step, rtol, atol, max_step)
+    prepare(options.method)
+    dynamics = model if isinstance(model, Dynamics) else compile_system(model)
     until = known.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = known.get("t0")
-    options = _options(known, method, step, rtol, atol, max_step)
     p, given = (
         _one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs))
     )
@@ -93,16 +96,15 @@ def _facts(options: Options) -> dict[str, Any]:
     return {**found, "rtol": options.rtol, "atol": atol}
 
 
-def _dynamics(model: Any) -> Dynamics:
-    if isinstance(model, Dynamics):
-        return model
+def _described(model: Any) -> System | Dynamics:
+    """The model, read from its file where that is given."""
     if isinstance(model, str | os.PathLike):
         from kinode.formats import load
 
         model = load(model)
-    if not isinstance(model, System):
+    if not isinstance(model, System | Dynamics):
         raise ArgumentError(f"a System, a compiled one or a file is expected, not {type(model).__name__}")
-    return compile_system(model)
+    return model
 
 
 def _seconds(dynamics: Dynamics, name: str, value: Any) -> float:

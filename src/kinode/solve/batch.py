@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from kinode.codegen.call import provide_results
 from kinode.codegen.team import processors
+from kinode.solve import native
 from kinode.solve import records as R
 from kinode.solve.integrators import CHUNK_SECONDS, Array, Job, KernelSpec, Status, check_quaternions, count_steps
 
@@ -188,9 +189,7 @@ def _run(
     threads: int,
     on_progress: Callable[[float], bool] | None,
 ) -> tuple[Status, str]:
-    from kinode.solve.native import loop
-
-    call = loop("run_groups")
+    call = native.loop("run_groups")
     threads = max(1, min(threads, batch.groups))
     size = max(1, batch.groups // (threads * _SHARES))
     shares = itertools.count()

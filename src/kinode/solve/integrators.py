@@ -23,7 +23,9 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from kinode.solve import native
 from kinode.solve import records as R
+from kinode.solve.native import LOOP_OF
 from kinode.solve.tableaus import tableau
 
 Array = npt.NDArray[np.float64]
@@ -246,9 +248,7 @@ class _Run(Job):
 
     def drive(self, on_progress: Callable[[float], bool] | None, budget: int | None) -> tuple[Status, str]:
         """Call the loop again and again until it is done or something ends it."""
-        from kinode.solve.native import loop
-
-        call, place = loop(self.name), self.layout.ctypes.data
+        call, place = native.loop(self.name), self.layout.ctypes.data
         steps = budget or 256
         try:
             while True:
@@ -368,12 +368,12 @@ def integrate(
         if steps > ABSURD * max(max_steps, 10_000_000):
             raise ValueError(f"step: {step} s would take {steps:.1e} steps, far beyond the {max_steps:.0e} allowed")
         run = _Run(
-            "advance_fixed", kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS), max_steps
+            LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS), max_steps
         )
         run.layout[R.MAX_STEPS], run.memory[R.H] = steps, (t1 - t0) / steps
     else:
         rows = int(R.SLOPES) + len(tableau(method).nodes)
-        run = _Run("advance", kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
+        run = _Run(LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
         _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
         run.layout[R.MAX_STEPS] = max_steps
     if t0 == t1 or n == 0:

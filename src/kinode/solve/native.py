@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from kinode.codegen import machine
 Loop = Callable[[int], int]
 PREFIX = "kinode_"
 SOURCES = ("records.py", "primitives.py", "adaptive_loops.py", "fixed_loops.py")
+LOOP_OF = {"dopri5": "advance", "dop853": "advance", "rk4": "advance_fixed"}
 _ENGINES: list[Any] = []
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @remember
@@ -43,10 +47,26 @@ def _compile(name: str) -> bytes:
 
 
 @remember
-def loop(name: str) -> Loop:
-    """The loop of that name; it takes the address of the array ``layout`` and releases Python's lock."""
+def _load(name: str) -> Loop:
     source = _source_digest()
     code = machine.keep(source and f"loop {name} {source}", lambda: _compile(name))
     engine = machine.load_object(code)
     _ENGINES.append(engine)
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(engine.get_function_address(PREFIX + name))
+
+
+def loop(name: str) -> Loop:
+    """The loop of that name; it takes the address of the array ``layout`` and releases Python's lock."""
+    with _ONE_AT_A_TIME:
+        return _load(name)
+
+
+def prepare(method: str) -> None:
+    """Begin to load or compile the loop of a method, if it has one, while the caller goes on with the model."""
+
+    def work() -> None:
+        with suppress(Exception):  # comes again, and is seen, where the loop is wanted
+            loop(LOOP_OF[method])
+
+    if method in LOOP_OF:
+        threading.Thread(target=work, name="kinode loop").start()
