@@ -108,6 +108,8 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array) -> St
         if sizes != (dynamics.n_q, dynamics.n_u, dynamics.n_z):
             expected = f"{dynamics.n_q}, {dynamics.n_u}, {dynamics.n_z}"
             raise ArgumentError(f"start: q, u, z of {expected} numbers are expected, not {', '.join(map(str, sizes))}")
+    elif start is None and not t0 and np.array_equal(p, dynamics.parameters):
+        state = dynamics.initial  # assembled once: closing loops anew takes longer than many a run
     elif start is None or isinstance(start, Mapping):
         state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p)
     else:
