@@ -6,13 +6,14 @@ values is brought to the same body, point and axes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.hold import check_held
+from kinode.codegen.hold import check_held, read_hold
 from kinode.codegen.kernels import hold_option
 from kinode.codegen.records import Wrench
 from kinode.codegen.sharing import Sharing, States, is_redundant, share
@@ -44,6 +45,15 @@ class Wanted:
         if self.part not in PARTS:
             raise ArgumentError(f"part: total, static or kinetic, not {self.part!r}")
 
+    def held_by(self, dynamics: Dynamics, hold: Any, joints: Iterable[str]) -> Wanted:
+        """The same, of certain joints, with what the user says of who holds."""
+        return replace(self, hold=read_hold(dynamics, hold, self.part, joints))
+
+    @property
+    def in_loops(self) -> bool:
+        """Whether loops can matter: to parts of which nobody has to say who holds, they do not."""
+        return self.part == "total" or self.hold is not None
+
     @property
     def options(self) -> tuple[str, ...]:
         """The same for a kernel."""
@@ -60,7 +70,7 @@ def joint_wrenches(
     found = states.call(dynamics, "reactions", (*wanted.options, *names))
     if wanted.hold is not None:
         check_held(dynamics, wanted.hold, states.t, found[..., -1])
-    if sharing is None and is_redundant(dynamics):
+    if sharing is None and is_redundant(dynamics) and wanted.in_loops:
         sharing = share(dynamics, states, wanted.part, wanted.hold)
     result = {}
     for k, name in enumerate(names):

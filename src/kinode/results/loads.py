@@ -34,7 +34,9 @@ class Bearing:
     frame: str
 
 
-def reaction(run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool) -> Wrench:
+def reaction(
+    run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool, hold: Any = None
+) -> Wrench:
     """Force and moment of a joint, each (time, 3)."""
     record = _joint(run, joint)
     body = None
@@ -43,12 +45,12 @@ def reaction(run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: 
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
     about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
-    wanted = Wanted(part, whole, body, about, axes)
-    sharing = run.shared(part) if is_redundant(run.dynamics) else None
+    wanted = Wanted(part, whole, body, about, axes).held_by(run.dynamics, hold, [record.name])
+    sharing = run.shared(part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
     return joint_wrenches(run.dynamics, (record.name,), run.states, wanted, sharing)[record.name]
 
 
-def bearings(run: Trajectory, joint: str, at: Any, part: str) -> tuple[Bearing, Bearing]:
+def bearings(run: Trajectory, joint: str, at: Any, part: str, hold: Any = None) -> tuple[Bearing, Bearing]:
     """Two bearings on a joint's axis that hold its reaction.
 
     With unit axis e, places z1 and z2 from the child's joint point, and the reaction F, M about that point,
@@ -65,7 +67,7 @@ def bearings(run: Trajectory, joint: str, at: Any, part: str) -> tuple[Bearing, 
     z1, z2 = _places(run, joint, at)
     resolve = run.dynamics._resolver(run.p)
     e = np.asarray(record.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])
-    wrench = reaction(run, joint, part, None, None, None, whole=False)
+    wrench = reaction(run, joint, part, None, None, None, whole=False, hold=hold)
     axial = wrench.force @ e
     across = wrench.force - axial[:, None] * e
     moment = wrench.moment - z1 * np.cross(e, across)

@@ -21,6 +21,7 @@ from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State, Wrench
 from kinode.codegen.sharing import Sharing, States, share
 from kinode.errors import ArgumentError
+from kinode.formulations.statics import Hold
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
@@ -56,7 +57,7 @@ class Trajectory:
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
-        self._shared: dict[str, Sharing] = {}
+        self._shared: dict[tuple[str, Hold], Sharing] = {}
 
     @classmethod
     def from_motion(cls, dynamics: Dynamics, motion: Motion, message: str | None = None) -> Trajectory:
@@ -156,11 +157,11 @@ class Trajectory:
         """The same as one record."""
         return States(**self.arguments)
 
-    def shared(self, part: str = "total") -> Sharing:
+    def shared(self, part: str = "total", hold: Hold = None) -> Sharing:
         """How reactions that are not unique are shared among all that holds."""
-        if part not in self._shared:
-            self._shared[part] = share(self.dynamics, self.states, part)
-        return self._shared[part]
+        if (part, hold) not in self._shared:
+            self._shared[part, hold] = share(self.dynamics, self.states, part, hold)
+        return self._shared[part, hold]
 
     def _joined(self, name: QuantityName, value: Array) -> Array:
         """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""
@@ -222,27 +223,32 @@ class Trajectory:
 
     # -- loads and motion --------------------------------------------------------------------------
     def reaction(
-        self, joint: str, part: str = "total", *, on: Any = None, about: Any = None, expressed_in: Any = None
-    ) -> Wrench:
+        self, joint: str, part: str = "total", *, hold: Any = None,
+        on: Any = None, about: Any = None, expressed_in: Any = None,
+    ) -> Wrench:  # fmt: skip
         """Force and moment in a joint: by the parent on the child, about its joint point, in the parent's axes.
 
-        ``part`` is total, static (applied loads at the actual state, without inertia) or kinetic (inertia alone);
+        ``part`` is total, static (applied loads at the actual state, without inertia) or kinetic (inertia alone); for
+        these ``hold`` names the joints that hold loops, where drives do not;
         ``on`` one of the two bodies, ``about`` a point and ``expressed_in`` axes: bodies or named frames.
         """
-        return loads.reaction(self, joint, part, on, about, expressed_in, whole=False)
+        return loads.reaction(self, joint, part, on, about, expressed_in, whole=False, hold=hold)
 
     def wrench(
-        self, joint: str, part: str = "total", *, on: Any = None, about: Any = None, expressed_in: Any = None
-    ) -> Wrench:
+        self, joint: str, part: str = "total", *, hold: Any = None,
+        on: Any = None, about: Any = None, expressed_in: Any = None,
+    ) -> Wrench:  # fmt: skip
         """All that a joint transmits: its reaction, and its effort along the freedoms."""
-        return loads.reaction(self, joint, part, on, about, expressed_in, whole=True)
+        return loads.reaction(self, joint, part, on, about, expressed_in, whole=True, hold=hold)
 
-    def bearings(self, joint: str, at: tuple[Any, Any], part: str = "total") -> tuple[loads.Bearing, loads.Bearing]:
+    def bearings(
+        self, joint: str, at: tuple[Any, Any], part: str = "total", *, hold: Any = None
+    ) -> tuple[loads.Bearing, loads.Bearing]:
         """The forces of two bearings on a joint's axis, at these distances from the child's joint point.
 
         Both carry radially, the first alone carries axially; they hold the whole reaction of the joint.
         """
-        return loads.bearings(self, joint, at, part)
+        return loads.bearings(self, joint, at, part, hold)
 
     def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Position of a body or frame from the origin of ``relative_to`` (the world), in its axes or in others."""

@@ -1,0 +1,160 @@
+"""Who holds a mechanism with loops while its static part is asked for: reading ``hold=``, and saying what is amiss.
+
+Drives hold what they drive, and freedoms that no loop touches hold themselves.  What is left of the loops must be held
+by freedoms that are named, as many as there are and independent of each other.  None is chosen for the user, since
+reactions differ with the choice, in loops of one freedom too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError, AssemblyError
+from kinode.formulations.statics import DOUBT, Freedom, Hold, joints_in_loops, speeds_in_loops
+from kinode.model.fields import unknown
+
+if TYPE_CHECKING:
+    from kinode.codegen.dynamics import Dynamics
+
+WALK = 0.1  # how far from the start independence is judged, so that a start in a dead center tells nothing wrong
+MOVES = 1e-8  # a speed below this share of the largest is none
+
+
+def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -> Hold:
+    """The freedoms that hold while a part of the reactions of joints is asked for; None where no loop matters."""
+    if part == "total":
+        if hold is not None:
+            raise ArgumentError("hold: who holds matters to the static and kinetic parts alone, not to the total")
+        return None
+    topology = dynamics.topology
+    loops = joints_in_loops(topology)
+    if hold is None and not set(joints) & set(loops):
+        return None
+    given = [hold] if isinstance(hold, str) or hasattr(hold, "name") else list(hold or ())
+    freedoms = tuple(f for text in given for f in _read(dynamics, str(getattr(text, "name", text)), loops))
+    if freedoms not in dynamics.known_holds:
+        _check(dynamics, freedoms, part)
+        dynamics.known_holds.add(freedoms)
+    return freedoms
+
+
+def _read(dynamics: Dynamics, text: str, loops: Sequence[str]) -> list[Freedom]:
+    """A joint with all its freedoms, or one of them: ``ball``, ``ball.x`` (also ``ball.q.x``, ``ball.u.x``)."""
+    joints = dynamics.system.joints
+    name = text
+    rest: list[str] = []
+    while name not in joints and "." in name:
+        name, _, last = name.rpartition(".")
+        rest.insert(0, last)
+    part = ".".join(rest[1:] if rest[:1] in (["q"], ["u"]) else rest)
+    if name not in joints:
+        raise ArgumentError(unknown("hold: no joint is called", text, joints))
+    joint = joints[name]
+    words = [word for word, _ in joint.coordinates]
+    if joint.n_u == 0:
+        raise ArgumentError(f"hold: {name} has no freedom to hold")
+    if joint.driven:
+        raise ArgumentError(f"hold: {name} is driven, and holds already")
+    if name not in loops:
+        raise ArgumentError(f"hold: {name} is in no loop, and holds itself")
+    if part and part not in words:
+        raise ArgumentError(unknown(f"hold: {name} has no freedom", part, words))
+    return [(name, words.index(part))] if part in words else [(name, k) for k in range(joint.n_u)]
+
+
+def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None:
+    """Refuse freedoms that are too few, too many, or not independent."""
+    topology = dynamics.topology
+    loose = len(speeds_in_loops(topology)) - len(dynamics.closing.rows)
+    names = _list(_name(dynamics, f) for f in freedoms)
+    if len(freedoms) > loose:
+        has = f"only {_count(loose)}" if loose else "none"
+        message = f"{_count(len(freedoms))} held, {names}, and the loops have {has} that no drive takes"
+        raise ArgumentError(f"hold: {message}")
+    if not loose:
+        return
+    motions, speeds = _loose_motions(dynamics)
+    held = np.array([speeds[f] for f in freedoms]).reshape(len(freedoms), motions.shape[1])
+    _, sizes, V = np.linalg.svd(held)
+    rank = int((sizes > MOVES).sum())
+    left = V[rank:].T
+    if left.shape[1] == 0:
+        return
+    able = [f for f, rates in speeds.items() if np.linalg.norm(rates @ left) > MOVES and f not in freedoms]
+    choice = _list((_name(dynamics, f) for f in able), "or")
+    if rank < len(freedoms):
+        fails = "does not" if len(freedoms) == 1 else "do not"
+        raise ArgumentError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
+    if freedoms:
+        raise ArgumentError(f"hold: beside {names} {_count(left.shape[1])} of the loops must be held, by {choice}")
+    message = f"the loops have {_count(left.shape[1])} that no drive takes, and the {part} part depends on who holds"
+    raise ArgumentError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
+
+
+def _loose_motions(dynamics: Dynamics) -> tuple[Array, dict[Freedom, Array]]:
+    """Speeds of the state that the constraints leave to loops, and what each freedom of loops does in each of them."""
+    topology, start, closer = dynamics.topology, dynamics.initial, dynamics.closer
+    none = np.zeros(dynamics.n_u, dtype=bool)
+    q, motions = start.q, _null_space(dynamics, start.q)
+    direction = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
+    try:
+        q = closer.assemble(
+            start.t, dynamics.advance_q(q, WALK * direction / np.linalg.norm(direction)), none, start.z, None, None
+        )
+        motions = _null_space(dynamics, q)
+    except AssemblyError:  # the start has to do
+        pass
+    joints = {n: dynamics.system.joints[n] for n in joints_in_loops(topology)}
+    names = [name for name, joint in joints.items() if joint.n_u and not joint.driven]
+    rows = np.vstack([np.zeros(dynamics.n_u), motions.T])
+    found = dynamics.evaluate([f"{n}.u" for n in names], start.t, np.tile(q, (len(rows), 1)), rows)
+    speeds = {}
+    for name in names:
+        rates = found[f"{name}.u"].reshape(len(rows), -1)
+        for k, column in enumerate((rates[1:] - rates[0]).T):
+            scale = closer.length if joints[name].coordinates[k][1] == "length" else 1.0
+            speeds[name, k] = column / scale
+    return motions, speeds
+
+
+def _null_space(dynamics: Dynamics, q: Array) -> Array:
+    """Speeds of loops that keep them closed, as columns; lengths count as shares of the characteristic length."""
+    start, closer, bound = dynamics.initial, dynamics.closer, list(speeds_in_loops(dynamics.topology))
+    _, G, _ = closer.evaluate(start.t, q, np.zeros(dynamics.n_u), start.z, None, None)
+    kinds = [c.kind for c in sorted((c for c in dynamics.coordinates if c.role == "u"), key=lambda c: c.index)]
+    scale = np.array([closer.length if kind == "length" else 1.0 for kind in kinds])[bound]
+    rows = G[list(dynamics.closing.rows)][:, bound] * scale
+    V = np.linalg.svd(rows)[2][len(rows) :].T
+    found = np.zeros((dynamics.n_u, V.shape[1]))
+    found[bound] = scale[:, None] * V
+    return found
+
+
+def _name(dynamics: Dynamics, freedom: Freedom) -> str:
+    joint = dynamics.system.joints[freedom[0]]
+    return joint.name if joint.n_u == 1 else f"{joint.name}.{joint.coordinates[freedom[1]][0]}"
+
+
+def _list(names: Iterable[str], last: str = "and") -> str:
+    words = list(names)
+    return " ".join([", ".join(words[:-1]), last, words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _count(n: int) -> str:
+    return f"{n} freedom{'s' * (n != 1)}"
+
+
+def check_held(dynamics: Dynamics, hold: Hold, t: Any, doubt: Array) -> None:
+    """Refuse positions in which those who hold have no lever on the mechanism."""
+    bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
+    if not len(bad):
+        return
+    who = _list(_name(dynamics, freedom) for freedom in hold or ()) or "the drives"
+    at = float(np.broadcast_to(np.asarray(t, dtype=float).ravel(), np.shape(np.atleast_1d(doubt)))[bad[0]])
+    more = f" and {len(bad) - 1} other times" if len(bad) > 1 else ""
+    message = f"{who} cannot hold the mechanism at t = {at:.9g} s{more}: a dead center, or another singular position"
+    raise ArgumentError(f"hold: {message}; leave such times out, or let another joint hold")
