@@ -6,13 +6,16 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-import numba
 import numpy as np
 
 import kinode as kn
+from kinode.codegen import machine
+from kinode.codegen.memory import call
 from kinode.codegen.program import ARGUMENTS
+from kinode.codegen.translate import translate
 from measure import Side
 
 
@@ -31,33 +34,25 @@ def kernel_loop(path: Path, q: Any, u: Any) -> Side:
     kernel = dynamics.kernel("acceleration", lanes=1)
     arrays = {name: np.zeros(max(1, kernel.sizes[name])) for name in ARGUMENTS}
     arrays["q"][: q.size], arrays["u"][: u.size] = q, u
-    loop = looper(kernel.address)
-    pointers = [arrays[name] for name in ARGUMENTS]
-    seconds = timed(loop, pointers)
-    return Side(seconds, arrays["out"][: u.size].copy())
+    return Side(timed(kernel.address, [arrays[name] for name in ARGUMENTS]), arrays["out"][: u.size].copy())
 
 
-def looper(address: int) -> Callable[..., None]:
-    """A compiled function that calls the address n times with nine arrays."""
-    kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 9)(address)
-
-    @numba.njit  # type: ignore[misc]
-    def loop(n: int, t: Any, q: Any, u: Any, z: Any, p: Any, i: Any, x: Any, w: Any, o: Any) -> None:
-        for _ in range(n):
-            kernel(t.ctypes, q.ctypes, u.ctypes, z.ctypes, p.ctypes, i.ctypes, x.ctypes, w.ctypes, o.ctypes)
-
-    return loop
+def repeat(n: int, address: int, t: int, q: int, u: int, z: int, p: int, i: int, x: int, w: int, o: int) -> None:
+    """Call a kernel n times."""
+    for _ in range(n):
+        call(address, t, q, u, z, p, i, x, w, o)
 
 
-def timed(loop: Callable[..., None], arrays: list[Any]) -> Callable[[int], float]:
-    """Seconds of n rounds of the loop, which is compiled before the clock starts."""
-    from time import perf_counter
+def timed(address: int, arrays: list[Any]) -> Callable[[int], float]:
+    """Seconds of n calls of a kernel with these arrays, in a loop that is compiled before the clock starts."""
+    engine = machine.load_object(machine.compile_text(translate(repeat, "repeat"), optimize=True))
+    loop = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 11)(engine.get_function_address("repeat"))
+    places = [array.ctypes.data for array in arrays]
+    loop(1, address, *places)
 
-    loop(1, *arrays)
-
-    def seconds(n: int) -> float:
+    def seconds(n: int, kept: Any = (engine, arrays)) -> float:
         start = perf_counter()
-        loop(n, *arrays)
+        loop(n, address, *places)
         return perf_counter() - start
 
     return seconds

@@ -1,4 +1,4 @@
-"""Small models with known solutions, compiled by numba to the nine pointers of a kernel, for the tests of solve/."""
+"""Small models with known solutions, compiled to the nine pointers of a kernel, for the tests of solve/."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
+from kinode.codegen import machine
+from kinode.codegen.memory import Floats as F
+from kinode.codegen.translate import translate
 from kinode.solve.integrators import KernelSpec
 
-_POINTER = types.CPointer(types.float64)
-_SIGNATURE = types.void(*([_POINTER] * 9))
 _KEPT: list[Any] = []
 
 
@@ -22,16 +21,16 @@ def kernel(
     function: Callable[..., None], n_q: int, n_u: int, n_z: int = 0, lanes: int = 1, n_work: int = 0
 ) -> KernelSpec:
     """Compile ``function(t, q, u, z, p, inputs, x, work, out)``."""
-    compiled = numba.cfunc(_SIGNATURE)(function)
-    _KEPT.append(compiled)
-    return KernelSpec(compiled.address, n_q, n_u, n_z, lanes, n_work)
+    engine = machine.load_object(machine.compile_text(translate(function, "rate")))
+    _KEPT.append(engine)
+    return KernelSpec(engine.get_function_address("rate"), n_q, n_u, n_z, lanes, n_work)
 
 
 @cache
 def kepler() -> KernelSpec:
     """Two bodies in a plane, q'' = -q / |q|^3: period 2 pi for a major half axis of 1."""
 
-    def rate(t, q, u, z, p, inputs, x, work, out):
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
         r = math.sqrt(q[0] * q[0] + q[1] * q[1])
         out[0] = u[0]
         out[1] = u[1]
@@ -61,7 +60,7 @@ def kepler_exact(e: float, times: Any) -> np.ndarray:
 def driven(lanes: int = 1) -> KernelSpec:
     """A pendulum with parameter p0 = g / l, input torque and an integral state; every argument of a kernel is used."""
 
-    def rate(t, q, u, z, p, inputs, x, work, out):
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
         for l in range(lanes):
             work[l] = p[l] * math.sin(q[l])
             out[l] = u[l]
@@ -75,7 +74,7 @@ def driven(lanes: int = 1) -> KernelSpec:
 def tumbling(lanes: int = 1) -> KernelSpec:
     """A body free of moments: unit quaternion, then angular velocity in body axes; principal inertias 1, 2, 3."""
 
-    def rate(t, q, u, z, p, inputs, x, work, out):
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
         for l in range(lanes):
             a, b, c = u[l], u[lanes + l], u[2 * lanes + l]
             w, i, j, k = q[l], q[lanes + l], q[2 * lanes + l], q[3 * lanes + l]
@@ -107,7 +106,7 @@ def momentum(y: np.ndarray) -> np.ndarray:
 def ending(lanes: int = 1) -> KernelSpec:
     """The second of three rates stops being a number after t = p0."""
 
-    def rate(t, q, u, z, p, inputs, x, work, out):
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
         for l in range(lanes):
             out[l] = -q[l]
             left = p[l] - t[l]
@@ -121,7 +120,7 @@ def ending(lanes: int = 1) -> KernelSpec:
 def explosion() -> KernelSpec:
     """y' = y^2 from 1 is 1 / (1 - t)."""
 
-    def rate(t, q, u, z, p, inputs, x, work, out):
+    def rate(t: F, q: F, u: F, z: F, p: F, inputs: F, x: F, work: F, out: F) -> None:
         out[0] = q[0] * q[0]
 
     return kernel(rate, 1, 0)

@@ -1,0 +1,377 @@
+"""Loops translated to machine code against the same functions run by Python, construct by construct."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinode.codegen import machine
+from kinode.codegen.memory import Floats, Ints, call, floats, ints
+from kinode.codegen.translate import TranslationError, translate
+
+TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
+TYPES |= {"Floats": ctypes.c_void_p, "Ints": ctypes.c_void_p}
+LIMIT = 7
+integers = st.integers(-(2**40), 2**40)
+small = st.integers(-20, 20)
+reals = st.floats(-1e100, 1e100)
+anything = st.floats()
+
+
+@cache
+def compiled(function):
+    """The machine code as a Python function."""
+    engine = machine.load_object(machine.compile_text(translate(function, "tested"), optimize=True))
+    notes = dict(function.__annotations__)
+    result = TYPES[notes.pop("return")]
+    made = ctypes.CFUNCTYPE(result, *(TYPES[note] for note in notes.values()))(engine.get_function_address("tested"))
+    made.kept = engine
+    return made
+
+
+def same(a, b):
+    """Equal to the bit, the sign of zero included, or both not a number."""
+    return type(a) is type(b) and ((a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b))
+
+
+def whole_arithmetic(a: int, b: int, c: int) -> int:
+    return (a + b) * 3 - -c + (a & b) + (a | c) - (b ^ c) + abs(a) + min(a, b, c) - max(b, c)
+
+
+def division(a: int, b: int) -> int:
+    return 1000 * (a // b) + a % b
+
+
+def quotient(a: int, b: int) -> float:
+    return a / b
+
+
+def real_arithmetic(x: float, y: float, n: int) -> float:
+    return -x * y + n - x / 3.0 + abs(y) * 2 + float(n) + math.fabs(x)
+
+
+def powers(x: float, y: float) -> float:
+    return x**y + x**2 + math.sqrt(x)
+
+
+def functions(x: float) -> float:
+    return math.sin(x) + math.cos(x) * math.exp(-abs(x)) + math.atan(x) + math.tanh(x) + math.log(1.0 + abs(x))
+
+
+def rounded(x: float) -> int:
+    return int(x) + 1000 * math.floor(x)
+
+
+def extremes(x: float, y: float, n: int) -> float:
+    return min(x, y) + max(y, x, n)
+
+
+def comparisons(x: float, y: float, n: int) -> int:
+    found = int(x < y) + 2 * int(x <= y) + 4 * int(x > y) + 8 * int(x >= y) + 16 * int(x == y) + 32 * int(x != y)
+    return found + 64 * int(n < 3) + 128 * int(n == 3) + 256 * int(-5 <= n < x <= 10.0) + 512 * int(math.isfinite(x))
+
+
+def choices(x: float, y: float, n: int) -> int:
+    if x > y and (n > 0 or not y > 0.0):
+        return 1
+    elif n:
+        m = 2 if x < 0.0 else 3
+        return -m if n == LIMIT else m
+    return 4
+
+
+def enclosed(scale: int):
+    """A number of an enclosing function counts as a constant."""
+
+    def inner(n: int) -> int:
+        return scale * n
+
+    return inner
+
+
+@given(integers, integers, integers)
+def test_arithmetic_of_integers(a, b, c):
+    a, b, c = a >> 8, b >> 8, c
+    assert compiled(whole_arithmetic)(a, b, c) == whole_arithmetic(a, b, c)
+
+
+@given(integers, st.one_of(small, integers).filter(bool))
+def test_division_rounds_down(a, b):
+    a >>= 12
+    assert compiled(division)(a, b) == division(a, b)
+    assert same(compiled(quotient)(a, b), quotient(a, b))
+
+
+def test_division_by_zero_is_no_trap():
+    """Python raises; machine code cannot."""
+    assert compiled(division)(5, 0) == 0
+    assert compiled(quotient)(5, 0) == math.inf
+
+
+@given(reals, reals, integers)
+def test_arithmetic_of_real_numbers(x, y, n):
+    assert same(compiled(real_arithmetic)(x, y, n), real_arithmetic(x, y, n))
+
+
+@given(st.floats(0.0, 1e3), st.floats(0.0, 20.0))
+def test_powers(x, y):
+    assert math.isclose(compiled(powers)(x, y), powers(x, y), rel_tol=1e-15, abs_tol=0.0)
+
+
+@given(st.floats(-1e3, 1e3))
+def test_functions_of_the_library(x):
+    """Those of the C library that Python calls too."""
+    assert math.isclose(compiled(functions)(x), functions(x), rel_tol=1e-15, abs_tol=1e-15)
+    assert compiled(rounded)(x) == rounded(x)
+
+
+def test_rounding_what_has_no_integer():
+    assert compiled(rounded)(math.nan) == 0
+
+
+@given(anything, anything, small)
+def test_extremes_and_comparisons(x, y, n):
+    """Also of what is not a number, or not finite."""
+    assert same(compiled(extremes)(x, y, n), float(extremes(x, y, n)))
+    assert compiled(comparisons)(x, y, n) == comparisons(x, y, n)
+    assert compiled(choices)(x, y, n) == choices(x, y, n)
+
+
+@pytest.mark.parametrize("scale", [3, -4])
+def test_numbers_of_an_enclosing_function(scale):
+    assert compiled(enclosed(scale))(5) == 5 * scale
+
+
+def ranges(values: Floats, n: int, out: Floats) -> int:
+    count = 0
+    for i in range(n):
+        if values[i] < 0.0:
+            continue
+        for k in range(i, -1, -2):
+            if k == 5:
+                break
+            out[i] += values[k] * (k + 1)
+            count += 1
+    for i in range(2, n, 3):
+        out[i], out[0] = out[0], out[i]
+        i = i * 2
+        count -= i
+    return count
+
+
+def searching(values: Floats, n: int, out: Floats) -> int:
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < out[0]:
+            low = middle + 1
+        else:
+            high = middle
+    step = 1
+    while True:
+        step *= 2
+        if step > low:
+            break
+    total: float = 0
+    while low:
+        low -= 1
+        total += values[low]
+    out[1] = total
+    return step
+
+
+def helpers(values: Floats, n: int, out: Floats) -> int:
+    swap(values, out, n)
+    size = norm(out, n)
+    for i in range(n):
+        out[i] /= 1 + size
+    return fibonacci(n)
+
+
+def swap(a: Floats, b: Floats, n: int) -> None:
+    """Returns early, and changes what it is given."""
+    if n < 2:
+        return
+    for i in range(n):
+        a[i], b[i] = b[i], a[i]
+
+
+def norm(a: Floats, n: int) -> float:
+    square = 0.0
+    for i in range(n):
+        square += a[i] * a[i]
+    return math.sqrt(square)
+
+
+def fibonacci(n: int) -> int:
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@pytest.mark.parametrize("function", [ranges, searching, helpers])
+@given(data=st.data())
+def test_loops_over_rows(function, data):
+    n = data.draw(st.integers(0, 12))
+    values = np.sort(data.draw(st.lists(st.floats(-1e3, 1e3), min_size=20, max_size=20)))
+    results = []
+    for run in (lambda v, o: compiled(function)(v, n, o), lambda v, o: function(floats(v), n, floats(o))):
+        given_values, out = values.copy(), np.arange(20.0)
+        results.append((run(given_values.ctypes.data, out.ctypes.data), given_values.tobytes(), out.tobytes()))
+    assert results[0] == results[1]
+
+
+def indirect(layout: Ints, n: int) -> float:
+    """The kernel at layout[0], called on rows at addresses that are found in a row."""
+    out = floats(layout[9])
+    for _ in range(n):
+        call(
+            layout[0], layout[1], layout[2], layout[3], layout[4], layout[5], layout[6], layout[7], layout[8], layout[9]
+        )
+        for i in range(2):
+            floats(layout[2])[i] = out[i]
+    return out[0]
+
+
+def growth(t: Floats, q: Floats, u: Floats, z: Floats, p: Floats, i: Floats, x: Floats, w: Floats, o: Floats) -> None:
+    o[0], o[1] = q[0] + t[0] * q[1], q[1] + p[0]
+
+
+def test_kernels_are_called_by_their_address():
+    kernel = compiled(growth)
+    results = []
+    for run in (compiled(indirect), lambda address, n: indirect(ints(address), n)):
+        rows = [np.array([0.5, 1.0]) for _ in range(9)]
+        layout = np.array([ctypes.cast(kernel, ctypes.c_void_p).value, *(row.ctypes.data for row in rows)])
+        results.append(run(layout.ctypes.data, 4))
+    assert results[0] == results[1] == 0.5 + 0.5 * (1.0 + 1.5 + 2.0 + 2.5)
+
+
+def no_annotation(n) -> int:
+    return n
+
+
+def no_return(n: int) -> int:
+    if n > 0:
+        return 1
+
+
+def unset(n: int) -> int:
+    if n > 0:
+        m = 1
+    return m
+
+
+def unset_after_a_loop(n: int) -> int:
+    for i in range(n):
+        m = i
+    return m
+
+
+def other_type(n: int) -> float:
+    x = 1
+    x = x / n
+    return x
+
+
+def text(n: int) -> int:
+    print("hello")
+    return n
+
+
+def listed(n: int) -> int:
+    values = [1, 2]
+    return values[n]
+
+
+def unknown(n: int) -> int:
+    return nowhere(n)  # noqa: F821
+
+
+def too_many(n: int) -> int:
+    return fibonacci(n, n)
+
+
+def wrong_argument(values: Floats) -> int:
+    return fibonacci(values[0])
+
+
+def whole_power(n: int) -> int:
+    return n**2
+
+
+def either_kind(x: float) -> float:
+    return 1 if x > 0.0 else x
+
+
+def float_index(values: Floats, x: float) -> float:
+    return values[x]
+
+
+def written_integer(places: Ints, x: float) -> None:
+    places[0] = x
+
+
+def with_default(n: int = 3) -> int:
+    return n
+
+
+def unknown_type(n: complex) -> int:
+    return 1
+
+
+def over_a_list(n: int) -> int:
+    for i in (1, 2):
+        n += i
+    return n
+
+
+def a_number_as_truth(n: int) -> bool:
+    return n and n > 1
+
+
+REFUSED = {
+    no_annotation: "argument 'n' has no annotation",
+    no_return: "a way to its end without returning an integer",
+    unset: "'m' is not set on every way",
+    unset_after_a_loop: "'m' is not set on every way",
+    other_type: "'x' is an integer and would become a real number",
+    text: "no number that a loop can hold",
+    listed: "not part of the language of loops",
+    unknown: "'nowhere' is not known",
+    too_many: "takes 1 arguments, not 2",
+    wrong_argument: "argument 'n' of 'fibonacci' is an integer and would become a real number",
+    whole_power: "a power of integers",
+    either_kind: "may be an integer or a real number",
+    float_index: "where an integer is wanted",
+    written_integer: "'places\\[0\\]' is an integer and would become a real number",
+    with_default: "no defaults",
+    unknown_type: "'complex' is no type of a loop",
+    over_a_list: "a loop goes over a range",
+    a_number_as_truth: "where true or false is wanted",
+}
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_what_cannot_be_compiled_is_refused_with_its_place(function):
+    with pytest.raises(TranslationError, match=REFUSED[function]) as caught:
+        translate(function, "tested")
+    first = function.__code__.co_firstlineno
+    place = int(str(caught.value).split(":")[1])
+    assert str(caught.value).startswith(function.__code__.co_filename) and first <= place <= first + 5
+
+
+def test_what_is_not_python_is_refused():
+    with pytest.raises(TranslationError, match="not written in Python"):
+        translate(math.sin, "tested")
+
+
+def test_long_functions_that_are_called_often_are_compiled_once():
+    """The scope of what is compiled: what is not called is not written."""
+    written = translate(helpers, "tested")
+    assert written.count("\ndefine ") == 4
+    assert written.count("define internal ") == 3
