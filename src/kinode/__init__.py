@@ -25,6 +25,7 @@ _FACE = {
     "cylinder": "kinode.model.bodies",
     "sphere": "kinode.model.bodies",
     "rod": "kinode.model.bodies",
+    "coulomb": "kinode.model.friction",
     "load": "kinode.formats",
     "schema": "kinode.formats.schema",
     # functions for laws in Python
@@ -38,6 +39,7 @@ _FACE = {
     "Wrench": "kinode.codegen.records",
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
+    "equations": "kinode.codegen.equations",
     "mobility": "kinode.results.mobility",
     # results
     "Trajectory": "kinode.results.trajectory",

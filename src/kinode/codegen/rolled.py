@@ -2,7 +2,7 @@
 
 The steps are those of formulations/steps.py, traced once for each kind of link.  Laws and elements are
 straight-line code between the loops; they see the loops' results through a snapshot that loads them.
-What cannot be rolled (couplings between joints) is written out in full, whatever its size.
+What cannot be rolled (couplings between joints, friction) is written out in full, whatever its size.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kinode.codegen.kernels import Kernel
 from kinode.codegen.program import Program
 from kinode.codegen.sweeps import Link, Pass, Values
 from kinode.formulations import steps
+from kinode.formulations.friction import has_friction
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.steps import Moved, Spatial
 from kinode.topology import Topology
@@ -47,7 +48,8 @@ T = TypeVar("T")
 
 def is_large(topology: Topology) -> bool:
     """Whether loops serve a tree better than straight-line code."""
-    return len(topology.tree.nodes) >= ROLL_FROM and not (topology.couplings or topology.constrained)
+    apart = topology.couplings or topology.constrained or has_friction(topology.system)
+    return len(topology.tree.nodes) >= ROLL_FROM and not apart
 
 
 def make_program(topology: Topology, kernel: Kernel) -> Program:

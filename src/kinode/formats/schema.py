@@ -19,6 +19,7 @@ from kinode.model.constraints import CONSTRAINTS
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import NAME, ROTATIONS
+from kinode.model.friction import FRICTIONS, find_fields
 from kinode.model.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.looks import ROLES, SIZES
 from kinode.model.quantities import RunDefaults
@@ -232,6 +233,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
                 _object(tuple(_LIMITS), _LIMITS),
             ]
         },
+        "friction": _friction(cls) if issubclass(cls, Joint) else {},
         "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
@@ -243,6 +245,14 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         },
     }
     return special.get(spec.shape, {})
+
+
+def _friction(cls: type[Joint]) -> Schema:
+    """Coulomb friction with the lengths that the kind of joint takes; none for kinds that have no friction."""
+    if cls.rubs is None:
+        return {"type": "null"}
+    numbers = {name: _ref("number") for name in find_fields(cls)}
+    return _object(tuple(FRICTIONS), {kind: _object(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS))
 
 
 def _compliance(axial: bool) -> Schema:

@@ -20,6 +20,7 @@ from kinode.model.bodies import Body, Shape
 from kinode.model.compliance import Compliance
 from kinode.model.fields import Component, Value
 from kinode.model.frames import ZERO, Frame
+from kinode.model.friction import Coulomb
 from kinode.model.joint import LIMITS, Joint, Limits
 from kinode.model.looks import Look
 from kinode.model.quantities import Input, Parameter
@@ -92,6 +93,8 @@ class _Writer:
             return {name: self.plain(item) for name, item in given.items() if item is not None}
         if isinstance(value, Compliance):
             return {name: self.plain(item) for name, item in value.given().items()}
+        if isinstance(value, Coulomb):
+            return {"coulomb": {name: self.plain(item) for name, item in value.given().items()}}
         if isinstance(value, Look):
             return value.plain()
         if isinstance(value, tuple):

@@ -2,8 +2,9 @@
 
     d/dt (kinetic + potential energy) = sum of powers(snapshot)
 
-The causes are, by name: the drive of a joint (its effort law, or what its prescribed motion needs), its damping, and
-each element, less what its own potential stores.  Springs in joints and gravity are potentials and do not appear.
+The causes are, by name: the drive of a joint (its effort law, or what its prescribed motion needs), its damping and
+friction, and each element, less what its own potential stores.  Springs in joints and gravity are potentials and do
+not appear.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
             found.append(f"{name}.drive")
         if joint.damping is not None:
             found.append(f"{name}.damping")
+        if joint.friction is not None:
+            found.append(f"{name}.friction")
     return (*found, *(name for name, element in topology.system.elements.items() if not is_conservative(element)))
 
 

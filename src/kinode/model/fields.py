@@ -93,7 +93,7 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
 
 
 # Shapes whose values act along coordinates or over time; all others make up the geometry and inertia.
-ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate"})
+ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
 

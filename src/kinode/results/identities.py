@@ -129,7 +129,8 @@ def _inverse(
     u_dot = rng.normal(size=topology.n_u)
     M, h = (np.asarray(result[name], dtype=float) for name in ("mass_matrix", "bias"))
     needed = way.evaluate(topology, replace(numbers, u_dot=u_dot), ("effort",))["effort"]
-    return needed, M @ u_dot + h, abs(M).max(initial=0.0)
+    friction = _snapshot(topology, numbers, u_dot).friction_effort
+    return needed, M @ u_dot + h - friction, abs(M).max(initial=0.0)
 
 
 @identity("inverse dynamics", "of forward dynamics", "u_dot", "effort", "bias")

@@ -14,6 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import Error, LawError
+from kinode.formulations.friction import find_jammed
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.checks import laws_of
 from kinode.solve.simulate import Motion, split
@@ -102,7 +103,7 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
                 return f"{place} cannot be found: {error}"
             if not math.isfinite(float(value)):
                 return f"{place}, {law.text()}, is {float(value):g}"
-    return _blame_element(dynamics, snapshot)
+    return _blame_element(dynamics, snapshot) or find_jammed(snapshot)
 
 
 def _blame_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:
