@@ -2,6 +2,7 @@
 #   make demo    install kinode, simulate one example, write its report
 #   make test    the whole test suite          make lint   ruff and the strict type checker
 #   make bench   the table against the peers   make docs   the documentation site, in site/
+#   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
 
 PYTHON  ?= python3
 VENV    ?= .venv
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint docs clean
+.PHONY: help demo test bench bench-loops lint docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -30,6 +31,9 @@ test: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+bench-loops: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/loops.py $(BENCH)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)

@@ -180,9 +180,9 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
-def write_between_markers(path: Path, text: str) -> None:
+def write_between_markers(path: Path, text: str, name: str = "table") -> None:
     """Replace what stands between the two marker comments of a page."""
-    start, end = "<!-- table -->", "<!-- end of table -->"
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     before, found, rest = path.read_text().partition(start)
     _, found_end, after = rest.partition(end)
     if not (found and found_end):

@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.table import Table
 
 import dynamics
-import loops
 import measure
 import simulation
 import startup
@@ -32,10 +31,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="kinode side by side with its peers, as ratios.")
     parser.add_argument("--only", default="", help="a regular expression: run the rows it is found in")
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
-    parser.add_argument("--loops", action="store_true", help="closed loops beside Exudyn instead; takes minutes")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    rows = loops.rows() if options.loops else [*dynamics.rows(), *simulation.rows(), *startup.rows()]
+    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []
     for row in chosen:
@@ -45,7 +43,7 @@ def main() -> int:
     for result in results:
         if result.trouble:
             console.print(f"{result.row.work}: {result.trouble}", style="red", markup=False)
-    if chosen == rows and not options.peers and not options.loops:
+    if chosen == rows and not options.peers:
         for page, write in PAGES.items():
             measure.write_between_markers(page, write(results))
         console.print(f"Written to {' and '.join(str(page.relative_to(ROOT)) for page in PAGES)}.")

@@ -45,12 +45,13 @@ print(json.dumps([seconds, [float(x) for x in globals().get("result", [])]]))
 """
 
 
-def fresh(body: str, cache: str, clock: str = "perf_counter") -> tuple[float, list[float]]:
-    """Run the lines in a new process: the seconds they took and the result they left."""
+def fresh(body: str, cache: str, clock: str = "perf_counter", limit: float | None = None) -> tuple[float, list[float]]:
+    """Run the lines in a new process, for ``limit`` seconds at the most: the time they took, the result they left."""
     environment = {**os.environ, "KINODE_CACHE_DIR": cache}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code, as the peers have
     text = FRAME.format(body=body, clock=clock)
-    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=limit)
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     seconds, result = json.loads(done.stdout.splitlines()[-1])
