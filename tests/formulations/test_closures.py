@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinode.formulations import loops
+from kinode.formulations.saddle import solve_saddle
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.joints import JOINTS
 from kinode.model.system import System
@@ -67,6 +68,6 @@ def test_the_saddle_point_system_is_solved_in_an_order_without_vanishing_pivots(
     L = rng.normal(size=(n, n))
     M, G, f, gamma = L @ L.T + np.eye(n), rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
     G[0, 3:] = 0.0
-    u_dot, lam = loops.solve_saddle(M, G, f, gamma)
+    u_dot, lam = solve_saddle(M, G, f, gamma)
     assert M @ u_dot - G.T @ lam == pytest.approx(f, abs=1e-11)
     assert G @ u_dot == pytest.approx(gamma, abs=1e-11)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.kernels import Kernel
+from kinode.algebra.trace import Tape
+from kinode.codegen.kernels import Kernel, sizes, traced_snapshot
 from kinode.errors import AssemblyError
 from kinode.model.constraints import POSITIONS
 from kinode.model.system import joint_frame
@@ -60,12 +62,21 @@ class Closer:
                 largest = max(largest, float(np.linalg.norm(p)))
         return largest or 1.0
 
-    def evaluate(self, t: float, q: Array, u: Array, z: Any, p: Any, inputs: Any) -> tuple[Array, Array, Array]:
-        """Residuals, Jacobian and rates of all rows, lengths divided by the characteristic length."""
-        n, m = self.topology.n_u, len(self.names)
+    def evaluate(self, t: Any, q: Array, u: Array, z: Any, p: Any, inputs: Any) -> tuple[Array, Array, Array]:
+        """Residuals, Jacobian and rates of all rows, lengths divided by the characteristic length; batches too."""
         out = self.dynamics._call(Kernel("closure"), t, q, u, z, p, inputs)
-        c, G, drift = out[:m], out[m : m + m * n].reshape(m, n), out[m + m * n :]
-        return c / self.scale, G / self.scale[:, None], drift / self.scale
+        m, (rows, columns) = len(self.names), self._pattern
+        G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
+        G[..., rows, columns] = out[..., 2 * m :]
+        return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
+
+    @cached_property
+    def _pattern(self) -> tuple[Array, Array]:
+        """Row and column of each entry of the Jacobian that the kernel gives."""
+        traced = traced_snapshot(self.topology, Tape(), sizes(self.topology, Kernel("closure")))
+        pattern = traced.constraints.pattern
+        rows, columns = np.array(pattern, dtype=np.int64).reshape(-1, 2).T
+        return rows, columns
 
     def assemble(self, t: float, q: Array, held: Array, z: Any, p: Any, inputs: Any) -> Array:
         """Coordinates nearest to q that close the loops; ``held`` marks the speeds whose coordinates stay."""

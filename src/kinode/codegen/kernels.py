@@ -186,9 +186,10 @@ def _direction(topology: Topology, tape: Tape, count: Mapping[str, int]) -> list
 
 
 def _closure(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
-    """Residuals, Jacobian and rates of all constraint rows."""
-    parts = [snapshot.constraints.every(f) for f in (loops.residual, loops.jacobian, loops.drift)]
-    return np.concatenate([np.asarray(part, dtype=object).ravel() for part in parts])
+    """Residuals and rates of all constraint rows, and the entries of their Jacobian that need not be zero."""
+    constraints = snapshot.constraints
+    rates = [x for f in (loops.residual, loops.drift) for x in constraints.every(f)]
+    return [*rates, *(x for row in constraints.all_rows for x in row.values())]
 
 
 def _projection(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:

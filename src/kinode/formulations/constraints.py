@@ -14,6 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations import loops
 from kinode.formulations.loops import Tie
+from kinode.formulations.saddle import Row, Solve, saddle_solver
 from kinode.model.constraints import POSITIONS
 from kinode.model.elements import Load
 from kinode.model.frames import Frame
@@ -39,15 +40,55 @@ class Constraints:
         rows = self.motion.topology.rows
         return values if rows is None else values[list(rows)]
 
+    @property
+    def all_rows(self) -> list[Row]:
+        """G: all rows, without the entries of speeds that cannot move them."""
+        found: list[Row] = []
+        for tie in self.ties:
+            columns = loops.columns(self.motion, tie)
+            found += [{j: values[k] for j, values in columns.items()} for k in range(len(tie.units))]
+        return found
+
+    @property
+    def pattern(self) -> list[tuple[int, int]]:
+        """Row and column of the entries of all rows, one after the other, without computing them."""
+        found: list[tuple[int, int]] = []
+        row = 0
+        for tie in self.ties:
+            columns = dict.fromkeys(column for _, _, column, _ in loops.freedoms(self.motion, tie))
+            found += [(row + k, j) for k in range(len(tie.units)) for j in columns]
+            row += len(tie.units)
+        return found
+
     @cached_property
+    def rows(self) -> list[Row]:
+        """The independent rows of G."""
+        found, chosen = self.all_rows, self.motion.topology.rows
+        return found if chosen is None else [found[k] for k in chosen]
+
+    @property
     def jacobian(self) -> Array:
-        return self.chosen(loops.jacobian)
+        """G with all its entries."""
+        G = np.zeros((len(self.rows), self.motion.topology.n_u), dtype=object)
+        G[:] = 0.0
+        for row, entries in zip(G, self.rows, strict=True):
+            row[list(entries)] = list(entries.values())
+        return G
+
+    @cached_property
+    def solve(self) -> Solve:
+        """Accelerations and multipliers from generalized forces and what the rows are to be."""
+        return saddle_solver(self.motion.mass_rows, self.rows)
+
+    def share(self, other: Constraints) -> None:
+        """Take over what no effort changes from the same instant with other efforts."""
+        self.__dict__.update(rows=other.rows, solve=other.solve)
 
     @cached_property
     def _solution(self) -> tuple[Array, Array]:
         motion = self.motion
         gamma = -self.chosen(loops.bias)
-        return loops.solve_saddle(motion.mass_matrix, self.jacobian, motion.bias_effort, gamma)
+        return self.solve(motion.bias_effort, gamma)
 
     @property
     def accelerations(self) -> Array:
@@ -57,7 +98,7 @@ class Constraints:
     @property
     def multipliers(self) -> Array:
         """One for each independent row: M u_dot = tau - h + G' lam."""
-        return self._solution[1]
+        return self._solution[1] if self.motion.multipliers is None else self.motion.multipliers
 
     def projected(self) -> tuple[Array, Array]:
         """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix.
@@ -66,14 +107,14 @@ class Constraints:
         """
         motion = self.motion
         none = np.zeros(motion.topology.n_u)
-        solve = solve_positions = loops.saddle_solver(motion.mass_matrix, self.jacobian)
+        solve_positions = self.solve
         held = [k for k, unit in enumerate(self.units) if unit in POSITIONS]
-        if len(held) < len(self.jacobian):
-            solve_positions = loops.saddle_solver(motion.mass_matrix, self.jacobian[held])
+        if len(held) < len(self.rows):
+            solve_positions = saddle_solver(motion.mass_rows, [self.rows[k] for k in held])
         step, _ = solve_positions(none, -self.chosen(loops.residual)[held])
         q = motion.advanced_q(step)
         there = motion.at(q=q)
-        change, _ = solve(none, -there.constraints.chosen(loops.drift))
+        change, _ = self.solve(none, -there.constraints.chosen(loops.drift))
         return q, tidy(motion.u + change)
 
     @property

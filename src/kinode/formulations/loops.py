@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Dual, Scalar, is_number, new_level, tidy
+from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, skew
-from kinode.formulations import recursive
+from kinode.formulations.steps import Spatial
 from kinode.geometry import WORLD
 from kinode.model.constraints import POSITIONS, Constraint
 from kinode.model.frames import Frame
@@ -34,10 +34,14 @@ if TYPE_CHECKING:
 
 
 class Tie(Protocol):
-    """A constraint as the loops see it; ``units`` are those of its rows, residuals before slips."""
+    """A constraint as the loops see it; ``units`` are those of its rows, residuals before slips.
+
+    It is ``relative`` if moving all frames that it looks at as one changes nothing.
+    """
 
     name: str
     units: tuple[str, ...]
+    relative: bool
 
     def residual(self, scene: Any) -> Array:
         """What is missing for the constraint to hold, of the poses and joint coordinates that the scene tells."""
@@ -45,6 +49,10 @@ class Tie(Protocol):
 
     def slip(self, scene: Any) -> Array:
         """What must not move, of the poses and velocities that the scene tells."""
+        ...
+
+    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+        """The frames, and the tree joints whose coordinates, it looks at."""
         ...
 
 
@@ -64,14 +72,17 @@ class Closing:
 
     def __init__(self, cut: Cut) -> None:
         self.joint = cut.joint
-        self.name, self.units = cut.joint.name, cut.units
+        self.name, self.units, self.relative = cut.joint.name, cut.units, True
 
     def residual(self, scene: Any) -> Array:
         form = self.joint.form(scene.resolve)
-        return np.asarray(self.joint.closure(_pose_of(self.joint, scene), form), dtype=object)
+        return np.asarray(self.joint.closure(scene.relative(self.joint), form), dtype=object)
 
     def slip(self, scene: Any) -> Array:
         return np.empty(0)
+
+    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+        return [joint_frame(self.joint, side) for side in ("parent", "child")], []
 
 
 class Holding:
@@ -79,15 +90,11 @@ class Holding:
 
     def __init__(self, constraint: Constraint, units: tuple[str, ...]) -> None:
         self.name, self.units = constraint.name, units
+        self.relative = False  # it may count on the world's axes without asking for them
         self.residual, self.slip = constraint.residual, constraint.slip
 
-
-def _pose_of(joint: Joint, scene: Any) -> Pose:
-    """X_FM in canonical axes, from the poses of the two frames."""
-    C = Pose(joint.axis_rotation(scene.resolve, scene.nominal), ZERO3)
-    F, M = (scene.pose(joint_frame(joint, side)) @ C for side in ("parent", "child"))
-    X: Pose = F.inverse() @ M
-    return X
+    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+        return look(motion, self)
 
 
 Rates = Callable[[Frame], tuple[Array, Array]]
@@ -124,19 +131,37 @@ class MovingScene(_Scene):
 
     def pose(self, frame: Frame) -> Pose:
         """X_WF with its rates."""
-        X, (w, v) = self.motion.pose(frame), self.speed(frame)
+        then = None if self.then is None else self.then.speed(frame)
+        return self._moving(self.motion.pose(frame), self.speed(frame), then)
+
+    def relative(self, joint: Joint) -> Pose:
+        """X_FM of a joint, in canonical axes, with its rates: those of a frame that moves within another."""
+        F, M, X = self.motion.cut_pose(joint.name)
+        frames = [joint_frame(joint, side) for side in ("parent", "child")]
+        (w_F, v_F), (w_M, v_M) = (self.speed(frame) for frame in frames)
+        p, w, v = M.p - F.p, w_M - w_F, v_M - v_F
+        v_r = v - cross(w_F, p)
+        then = None
+        if self.then is not None:
+            (e_F, a_F), (e_M, a_M) = (self.then.speed(frame) for frame in frames)
+            turned, moved = e_M - e_F - cross(w_F, w), a_M - a_F - cross(e_F, p) - cross(w_F, v + v_r)
+            then = F.R.T @ turned, F.R.T @ moved
+        return self._moving(X, (F.R.T @ w, F.R.T @ v_r), then)
+
+    def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
+        """A pose with its rates, from velocities and accelerations in the axes that it is given in."""
+        w, v = speed
         R_dot = skew(w) @ X.R
-        if self.then is None:
+        if then is None:
             return Pose(self._dual(X.R, R_dot), self._dual(X.p, v))
-        eps, a = self.then.speed(frame)
-        R_ddot = skew(eps) @ X.R + skew(w) @ R_dot
-        return Pose(self._second(X.R, R_dot, R_ddot), self._second(X.p, v, a))
+        R_ddot = skew(then[0]) @ X.R + skew(w) @ R_dot
+        return Pose(self._second(X.R, R_dot, R_ddot), self._second(X.p, v, then[1]))
 
     def joint_q(self, name: str) -> Array:
         """Coordinates of a joint with their rates."""
         if self.measured(name):
             joint = self.system.joints[name]
-            return joint.solve_coordinates(_pose_of(joint, self), joint.form(self.resolve))
+            return joint.solve_coordinates(self.relative(joint), joint.form(self.resolve))
         q, q_dot = self.motion.joint_state(name)[0], self.turn(name)
         return self._dual(q, q_dot) if self.then is None else self._second(q, q_dot, self.then.turn(name))
 
@@ -155,12 +180,10 @@ class MovingScene(_Scene):
 class SlipScene(MovingScene):
     """Poses and velocities as slips ask for them; with accelerations everything carries one rate."""
 
-    def pose(self, frame: Frame) -> Pose:
-        X = self.motion.pose(frame)
-        if self.then is None:
+    def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
+        if then is None:
             return X
-        w, v = self.speed(frame)
-        return Pose(self._dual(X.R, skew(w) @ X.R), self._dual(X.p, v))
+        return Pose(self._dual(X.R, skew(speed[0]) @ X.R), self._dual(X.p, speed[1]))
 
     def velocity(self, frame: Frame) -> tuple[Array, Array]:
         """Angular velocity and velocity of a frame, in world axes."""
@@ -199,7 +222,7 @@ def _rate(x: Scalar, level: int) -> Scalar:
     return x.rate if isinstance(x, Dual) and x.level == level else 0.0
 
 
-class _Moving:
+class Moving:
     """Rates of frames and joints for some speeds or accelerations of a motion."""
 
     def __init__(self, speed: Rates, turn: Callable[[str], Array]) -> None:
@@ -219,8 +242,48 @@ class _Still(_Scene):
         super().__init__(motion)
         self.pose = motion.pose
 
+    def relative(self, joint: Joint) -> Pose:
+        return self.motion.cut_pose(joint.name)[2]
+
     def joint_q(self, name: str) -> Array:
         return self.motion.joint_state(name)[0]
+
+
+def look(motion: Motion, tie: Tie) -> tuple[list[Frame], list[str]]:
+    """The frames, and the tree joints whose coordinates, a constraint asks for."""
+    scene = _Looked(motion)
+    tie.residual(scene)
+    tie.slip(scene)
+    return scene.frames, scene.joints
+
+
+class _Looked(_Still):
+    """A scene that notes what it is asked for."""
+
+    def __init__(self, motion: Motion) -> None:
+        super().__init__(motion)
+        self.frames: list[Frame] = []
+        self.joints: list[str] = []
+        self.pose = self._pose
+
+    def _pose(self, frame: Frame) -> Pose:
+        self.frames.append(frame)
+        return self.motion.pose(frame)
+
+    def velocity(self, frame: Frame) -> Spatial:
+        self.frames.append(frame)
+        return ZERO3, ZERO3
+
+    def relative(self, joint: Joint) -> Pose:
+        self.frames += [joint_frame(joint, side) for side in ("parent", "child")]
+        return super().relative(joint)
+
+    def joint_q(self, name: str) -> Array:
+        if self.measured(name):
+            self.relative(self.system.joints[name])
+        elif name in self.motion.node_named:
+            self.joints.append(name)
+        return super().joint_q(name)
 
 
 def drift(motion: Motion, tie: Tie) -> Array:
@@ -230,9 +293,7 @@ def drift(motion: Motion, tie: Tie) -> Array:
 
 def bias(motion: Motion, tie: Tie) -> Array:
     """Second rate of the residual, and rate of slips, while the accelerations of the state are zero."""
-    still = motion.spread(np.zeros(motion.topology.n_u))
-    A = recursive.accelerate_tree(motion.tree.nodes, motion.geometry, motion.moved, still, motion.base)
-    by_joint = {node.joint.name: values for node, values in zip(motion.tree.nodes, still, strict=True)}
+    still, A = motion.unaccelerated
 
     def second(frame: Frame) -> tuple[Array, Array]:
         node, X = motion.place(frame)
@@ -241,56 +302,63 @@ def bias(motion: Motion, tie: Tie) -> Array:
         R, w, (eps, W) = motion.link_poses[node].R, motion.moved[node].w, A[node]
         return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + motion.gravity
 
-    then = _Moving(second, lambda name: by_joint[name])
+    then = Moving(second, lambda name: still[motion.node_named[name]])
     return row_rates(motion, tie, motion.velocity, motion.joint_rate, then)
 
 
 def jacobian(motion: Motion, tie: Tie) -> Array:
     """G: rates of the rows for unit speeds of the state, one column for each."""
-    columns = []
-    for i, k, ratio in _freedoms(motion):
-        carried = _carried(motion, i)
-        S, X = motion.moved[i].S, motion.link_poses[i]
-        w = X.R @ S[:3, k] * ratio
-        v = X.R @ S[3:, k] * ratio
-        name = motion.tree.nodes[i].joint.name
-        columns.append(_column(motion, tie, carried, (w, v, X.p), name, k, ratio))
     G = np.zeros((len(tie.units), motion.topology.n_u), dtype=object)
     G[:] = 0.0
-    for (i, k, _), column in zip(_freedoms(motion), columns, strict=True):
-        way = motion.state_of(motion.tree.nodes[i].joint.name)
-        assert way is not None
-        G[:, way[0] + k] = G[:, way[0] + k] + column
+    for column, values in columns(motion, tie).items():
+        G[:, column] = values
     return G
 
 
-def _freedoms(motion: Motion) -> list[tuple[int, int, Scalar]]:
-    """Node, number and ratio of every freedom that a speed of the state moves."""
+def columns(motion: Motion, tie: Tie) -> dict[int, Array]:
+    """The columns of G that need not be zero, by the speed that they belong to."""
+    found: dict[int, Array] = {}
+    for i, k, column, ratio in freedoms(motion, tie):
+        S, X = motion.moved[i].S, motion.link_poses[i]
+        w, v = X.R @ S[:3, k] * ratio, X.R @ S[3:, k] * ratio
+        values = _column(motion, tie, i, (w, v, X.p), k, ratio)
+        found[column] = found[column] + values if column in found else values
+    return found
+
+
+def freedoms(motion: Motion, tie: Tie) -> list[tuple[int, int, int, Scalar]]:
+    """Node and number of the freedoms that can move a constraint's rows, the speed that moves each, and its ratio."""
+    frames, joints = tie.looks(motion)
+    ways = [_carriers(motion, frame) for frame in frames]
+    nodes = set[int]().union(*ways)
+    if tie.relative:
+        nodes -= {i for i in nodes if all(i in way for way in ways)}
+    nodes |= {motion.node_named[name] for name in joints}
     found = []
-    for node in motion.tree.nodes:
-        way = motion.state_of(node.joint.name)
+    for i in sorted(nodes):
+        joint = motion.tree.nodes[i].joint
+        way = motion.state_of(joint.name)
         if way is not None:
-            found += [(node.index, k, way[1]) for k in range(node.joint.n_u)]
+            found += [(i, k, way[0] + k, way[1]) for k in range(joint.n_u)]
     return found
 
 
-def _carried(motion: Motion, i: int) -> set[int]:
-    """A node and all that it carries."""
-    found = {i}
-    for node in motion.tree.nodes[i + 1 :]:
-        if node.parent in found:
-            found.add(node.index)
+def _carriers(motion: Motion, frame: Frame) -> set[int]:
+    """The nodes that carry a frame."""
+    found, node = set(), motion.place(frame)[0]
+    while node != WORLD:
+        found.add(node)
+        node = motion.tree.nodes[node].parent
     return found
 
 
-def _column(
-    motion: Motion, tie: Tie, carried: set[int], twist: tuple[Array, Array, Array], name: str, k: int, ratio: Scalar
-) -> Array:
+def _column(motion: Motion, tie: Tie, i: int, twist: tuple[Array, Array, Array], k: int, ratio: Scalar) -> Array:
     w, v, at = twist
+    name = motion.tree.nodes[i].joint.name
 
     def speed(frame: Frame) -> tuple[Array, Array]:
-        node, _ = motion.place(frame)
-        return (w, v + cross(w, motion.pose(frame).p - at)) if node in carried else (ZERO3, ZERO3)
+        carried = i in _carriers(motion, frame)
+        return (w, v + cross(w, motion.pose(frame).p - at)) if carried else (ZERO3, ZERO3)
 
     def turn(other: str) -> Array:
         joint = motion.system.joints[other]
@@ -301,89 +369,3 @@ def _column(
         return joint.rate_map(motion.joint_state(other)[0], unit)
 
     return row_rates(motion, tie, speed, turn)
-
-
-def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:
-    """u_dot and lam of M u_dot = f + G' lam, G u_dot = gamma."""
-    return saddle_solver(M, G)(f, gamma)
-
-
-def saddle_solver(M: Array, G: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
-    """Solves for any right-hand sides with one factorization, by L D L' without pivoting.
-
-    Each multiplier is eliminated after the coordinates that its row touches, so that its pivot is there;
-    among what may go next the one with the fewest neighbors goes (minimum degree), which keeps the code of
-    many small loops linear in their number.
-    """
-    n, m = len(M), len(G)
-    K = np.zeros((n + m, n + m), dtype=object)
-    K[:] = 0.0
-    K[:n, :n] = M
-    K[n:, :n] = G
-    K[:n, n:] = G.T
-    order = elimination_order(K, n)
-    pivots, columns = _factor(K[np.ix_(order, order)])
-
-    def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
-        right = np.concatenate([f, gamma]).astype(object)
-        result = np.empty(n + m, dtype=object)
-        result[order] = _substitute(pivots, columns, right[order])
-        return tidy(result[:n]), tidy(-result[n:])
-
-    return solve
-
-
-def elimination_order(K: Array, n: int) -> list[int]:
-    """Minimum degree, with every multiplier (index n and above) after the coordinates that it touches."""
-    size = len(K)
-    near = [{j for j in range(size) if j != i and not _is_zero(K[i, j])} for i in range(size)]
-    waits = {i: {j for j in near[i] if j < n} for i in range(n, size)}
-    left = set(range(size))
-    order: list[int] = []
-    while left:
-        ready = [i for i in left if i < n or not waits[i] & left]
-        pick = min(ready, key=lambda i: (len(near[i] & left), i))
-        left.discard(pick)
-        order.append(pick)
-        around = near[pick] & left
-        for i in around:
-            near[i] |= around - {i}
-    return order
-
-
-def _is_zero(x: Scalar) -> bool:
-    return is_number(x) and bool(x == 0)
-
-
-Column = dict[int, Scalar]
-
-
-def _factor(K: Array) -> tuple[list[Scalar], list[Column]]:
-    """L D L' of a symmetric K in an order in which no pivot vanishes: inverse pivots, columns of L without zeros."""
-    n = len(K)
-    work = np.array(K, dtype=object)
-    pivots: list[Scalar] = []
-    columns: list[Column] = []
-    for j in range(n):
-        inverse = 1.0 / work[j, j]
-        below = [i for i in range(j + 1, n) if not _is_zero(work[i, j])]
-        factor = {i: work[i, j] * inverse for i in below}
-        for i in below:
-            for k in below:
-                if k <= i:
-                    work[i, k] = work[i, k] - factor[i] * work[k, j]
-        pivots.append(inverse)
-        columns.append(factor)
-    return pivots, columns
-
-
-def _substitute(pivots: list[Scalar], columns: list[Column], b: Array) -> Array:
-    x = np.array(b, dtype=object)
-    for j, column in enumerate(columns):
-        for i, value in column.items():
-            x[i] = x[i] - value * x[j]
-    for j in reversed(range(len(x))):
-        x[j] = x[j] * pivots[j]
-        for i, value in columns[j].items():
-            x[j] = x[j] - value * x[i]
-    return x

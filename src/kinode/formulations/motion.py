@@ -16,6 +16,7 @@ from kinode.errors import ModelError
 from kinode.formulations import recursive, steps
 from kinode.formulations.constraints import Constraints
 from kinode.formulations.instant import EMPTY, Instant
+from kinode.formulations.saddle import Row
 from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD
 from kinode.model.elements import Load
@@ -97,12 +98,16 @@ class Motion(Instant):
         return tidy(found)
 
     @cached_property
+    def unaccelerated(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links while those of the state are zero."""
+        still = self.spread(np.zeros(self.topology.n_u))
+        return still, recursive.accelerate_tree(self.tree.nodes, self.geometry, self.moved, still, self.base)
+
+    @cached_property
     def bias_effort(self) -> Array:
         """Generalized forces that are left to accelerate the state: tau - h."""
-        nodes = self.tree.nodes
-        still = self.spread(np.zeros(self.topology.n_u))
-        A = recursive.accelerate_tree(nodes, self.geometry, self.moved, still, self.base)
-        wrench = recursive.inverse_dynamics(nodes, self.geometry, self.moved, A, self.loads)
+        _, A = self.unaccelerated
+        wrench = recursive.inverse_dynamics(self.tree.nodes, self.geometry, self.moved, A, self.loads)
         needed = [_along(m.S, w) for m, w in zip(self.moved, wrench, strict=True)]
         return self.collect([tau - h for tau, h in zip(self.efforts, needed, strict=True)])
 
@@ -177,9 +182,17 @@ class Motion(Instant):
 
     @cached_property
     def mass_matrix(self) -> Array:
-        n = self.topology.n_u
-        M = np.zeros((n, n), dtype=object)
+        M = np.zeros((self.topology.n_u, self.topology.n_u), dtype=object)
         M[:] = 0.0
+        for i, row in enumerate(self.mass_rows):
+            for j, x in row.items():
+                M[i, j] = x
+        return M
+
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """The rows of the mass matrix without the entries of joints that do not carry each other."""
+        M: list[Row] = [{} for _ in range(self.topology.n_u)]
         ways = [self.state_of(node.joint.name) for node in self.tree.nodes]
 
         def place(i: int, S: Array, j: int, F: Array) -> None:
@@ -189,9 +202,9 @@ class Motion(Instant):
             block = S.T @ F * (ratio_a * ratio_b)
             for k in range(block.shape[0]):
                 for l in range(block.shape[1]):
-                    M[a + k, b + l] = M[a + k, b + l] + block[k, l]
+                    M[a + k][b + l] = M[a + k].get(b + l, 0.0) + block[k, l]
                     if i != j:
-                        M[b + l, a + k] = M[b + l, a + k] + block[k, l]
+                        M[b + l][a + k] = M[b + l].get(a + k, 0.0) + block[k, l]
 
         recursive.mass_matrix(self.tree.nodes, self.geometry, self.moved, place)
         return M

@@ -28,6 +28,7 @@ from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD
 from kinode.model.constraints import Constraint, Coupled
 from kinode.model.elements import Load
+from kinode.model.frames import Frame
 from kinode.topology import Topology
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class HeldJoint:
     def slip(self, scene: Any) -> Array:
         q = self.motion.joint_state(self.name)[0]
         return self.motion.relative_speeds(self.name, q, scene.velocity)[self.number : self.number + 1]
+
+    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+        return loops.look(motion, self)
 
 
 class Statics:

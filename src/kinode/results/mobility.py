@@ -17,7 +17,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.closing import RANK, WALK, Closing
 from kinode.codegen.dynamics import Dynamics
-from kinode.codegen.kernels import Kernel
 from kinode.codegen.records import State
 from kinode.codegen.sharing import States, analyze, find_poses
 from kinode.errors import AssemblyError
@@ -224,10 +223,7 @@ class _Measure:
     def __call__(self, t: Array, y: Array) -> Array:
         dynamics, closer, (a, b) = self.dynamics, self.dynamics.closer, self.ends
         q, u, z = y[:, :a], y[:, a:b], y[:, b:]
-        n, m = dynamics.n_u, len(closer.names)
-        out = dynamics._call(Kernel("closure"), t, q, u, z, self.p, self.inputs)
-        rows = list(dynamics.closing.rows)
-        G = (out[:, m : m + m * n].reshape(-1, m, n) / closer.scale[:, None])[:, rows]
+        G = closer.evaluate(t, q, u, z, self.p, self.inputs)[1][:, list(dynamics.closing.rows)]
         M = dynamics.mass_matrix(t, q, z=z, p=self.p, inputs=self.inputs)
         A = G @ np.linalg.solve(M, np.swapaxes(G, 1, 2))
         return np.maximum(np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))[:, 0], 0.0)

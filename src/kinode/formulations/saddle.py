@@ -1,0 +1,117 @@
+"""Symmetric linear systems with few entries, solved for any kind of number: L D L' without pivoting.
+
+Constrained motion is M x = f + G' lam, G x = gamma.  As a matrix of x and -lam that is K = [M G'; G 0], which is
+indefinite; it has all its pivots as long as each multiplier is eliminated after the coordinates that its row touches.
+Among what may go next the one with the fewest neighbors goes (minimum degree), which keeps the operations of many small
+loops linear in their number.  A positive definite matrix is the same without multipliers.
+
+Rows are kept as dictionaries from column to entry, so that time goes with the entries and not with the size squared.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, is_number, tidy
+
+Row = dict[int, Scalar]
+Solve = Callable[[Array, Array], tuple[Array, Array]]
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether an entry is known to be zero."""
+    return is_number(x) and bool(x == 0)
+
+
+def sparse(A: Array) -> list[Row]:
+    """The rows of a matrix, without its zeros."""
+    return [{j: x for j, x in enumerate(row) if not is_zero(x)} for row in A]
+
+
+def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:
+    """x and lam of M x = f + G' lam, G x = gamma."""
+    return saddle_solver(sparse(M), sparse(G))(f, gamma)
+
+
+def saddle_solver(M: Sequence[Mapping[int, Scalar]], G: Sequence[Mapping[int, Scalar]]) -> Solve:
+    """Solves for any right-hand sides with one factorization."""
+    n, m = len(M), len(G)
+    K: list[Row] = [dict(row) for row in M] + [dict(row) for row in G]
+    for k, row in enumerate(G):
+        for j, x in row.items():
+            K[j][n + k] = x
+    factor = Factor(K, n)
+
+    def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
+        found = factor.solve([*f, *gamma])
+        return tidy(found[:n]), tidy([-x for x in found[n : n + m]])
+
+    return solve
+
+
+def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
+    """Minimum degree, with every multiplier (index n and above) after the coordinates that it touches.
+
+    ``near`` holds for each index those that it shares an entry with.
+    """
+    near = [set(row) for row in near]
+    waits = [0 if i < n else sum(j < n for j in row) for i, row in enumerate(near)]
+    waiting = [[j for j in row if j >= n] for row in near[:n]]
+    heap = [(len(row), i) for i, row in enumerate(near) if not waits[i]]
+    heapq.heapify(heap)
+    done = [False] * len(near)
+    order: list[int] = []
+    while heap:
+        degree, pick = heapq.heappop(heap)
+        if done[pick] or degree != len(near[pick]):
+            continue  # its neighborhood changed since: it stands in the heap again
+        done[pick] = True
+        order.append(pick)
+        around = near[pick]
+        for i in waiting[pick] if pick < n else ():
+            waits[i] -= 1
+        for i in around:
+            near[i] |= around
+            near[i] -= {i, pick}
+            if not waits[i]:
+                heapq.heappush(heap, (len(near[i]), i))
+    return order
+
+
+class Factor:
+    """L D L' of a symmetric K whose indices from n on are multipliers, in an order in which no pivot vanishes."""
+
+    def __init__(self, K: Sequence[Mapping[int, Scalar]], n: int) -> None:
+        rows = [{j: x for j, x in row.items() if not is_zero(x)} for row in K]
+        self.order = elimination_order([set(row) - {i} for i, row in enumerate(rows)], n)
+        rank = {i: k for k, i in enumerate(self.order)}
+        self.inverse: dict[int, Scalar] = {}
+        self.columns: dict[int, Row] = {}
+        for j in self.order:
+            column = rows[j]
+            pivot = column.pop(j, 0.0)
+            below = sorted((i for i, x in column.items() if not is_zero(x)), key=rank.__getitem__)
+            self.inverse[j] = 1.0 / pivot
+            self.columns[j] = {i: column[i] * self.inverse[j] for i in below}
+            for i in column:
+                del rows[i][j]
+            for a, i in enumerate(below):
+                for k in below[: a + 1]:
+                    rows[i][k] = rows[k][i] = rows[i].get(k, 0.0) - self.columns[j][i] * column[k]
+
+    def solve(self, right: Sequence[Scalar]) -> Array:
+        """The x of K x = right."""
+        x = list(right)
+        for j in self.order:
+            for i, value in self.columns[j].items():
+                x[i] = x[i] - value * x[j]
+        for j in reversed(self.order):
+            x[j] = x[j] * self.inverse[j]
+            for i, value in self.columns[j].items():
+                x[j] = x[j] - value * x[i]
+        found = np.empty(len(x), dtype=object)
+        found[:] = x
+        return found
