@@ -31,7 +31,8 @@ class Instant:
     """The state of a system and all that follows from it.
 
     ``effort`` adds to the model's own joint efforts (one entry for each u), ``wrenches`` to its loads
-    (body -> (force, moment) in world axes at the body's origin), ``u_dot`` replaces forward dynamics.
+    (body -> (force, moment) in world axes at the body's origin), ``u_dot`` replaces forward dynamics, ``friction`` the
+    efforts of friction that follow from the reactions.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Instant:
         effort: Array | None = None,
         wrenches: Mapping[str, tuple[Array, Array]] | None = None,
         u_dot: Array | None = None,
+        friction: Mapping[str, Array] | None = None,
         full: bool = False,
     ) -> None:
         self.topology = topology
@@ -57,6 +59,7 @@ class Instant:
         self.extra_effort = effort
         self.wrenches = wrenches or {}
         self.given_u_dot = u_dot
+        self.given_friction = friction
         self._names: dict[str, Scalar] = {"t": t}
         self._names.update(zip(topology.parameters, p, strict=True))
         self._names.update(zip(topology.inputs, inputs, strict=True))
@@ -191,12 +194,19 @@ class Instant:
 
     @cached_property
     def loads(self) -> list[Spatial | None]:
-        """Moment about the link's origin and force on each link, in link axes, of elements and given wrenches."""
-        total: list[Spatial | None] = [None] * len(self.tree.nodes)
+        """Moment about the link's origin and force on each link, in link axes, of all that acts on bodies."""
+        return self.gathered([*self.applied_loads, *self.closing_loads])
+
+    @cached_property
+    def applied_loads(self) -> list[Load]:
+        """Of elements, given wrenches, and the efforts of joints that close loops."""
         loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
         loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
-        loads += [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
-        loads += self.closing_loads
+        return loads + [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
+
+    def gathered(self, loads: list[Load]) -> list[Spatial | None]:
+        """Loads on bodies as moment about the link's origin and force on each link, in link axes."""
+        total: list[Spatial | None] = [None] * len(self.tree.nodes)
         for load in loads:
             node, X = self.place(load.on)
             if node == WORLD:
@@ -239,7 +249,7 @@ class Instant:
     def cut_efforts(self, name: str) -> list[Load]:
         """The efforts of a joint that closes a loop, as loads on its two bodies."""
         joint = self.system.joints[name]
-        if joint.effort is None and joint.stiffness is None and joint.damping is None:
+        if all(x is None for x in (joint.effort, joint.stiffness, joint.damping, joint.friction)):
             return []
         _, M, _ = self.cut_pose(name)
         tau = sum(self.effort_shares(name).values())
@@ -248,11 +258,11 @@ class Instant:
         return [Load(joint.b, force, moment, at=M.p), Load(joint.a, -force, -moment, at=M.p)]
 
     def effort_shares(self, name: str) -> dict[str, Array]:
-        """The model's own efforts of a joint: drive (its law), spring, damping."""
+        """The model's own efforts of a joint: drive (its law), spring, damping, friction."""
         joint = self.system.joints[name]
         q, u, _ = self.joint_state(name)
         zero = np.zeros(joint.n_u)
-        shares = {"drive": zero, "spring": zero, "damping": zero}
+        shares = {"drive": zero, "spring": zero, "damping": zero, "friction": zero}
         if joint.effort is not None:
             shares["drive"] = tidy([self.resolve(x) for x in joint.effort])
         if joint.stiffness is not None:
@@ -260,12 +270,18 @@ class Instant:
             shares["spring"] = -tidy([self.resolve(k) for k in joint.stiffness]) * (q - neutral)
         if joint.damping is not None:
             shares["damping"] = -tidy([self.resolve(d) for d in joint.damping]) * u
+        if joint.friction is not None:
+            shares["friction"] = self.friction_efforts.get(name, zero)
         return shares
+
+    @cached_property
+    def friction_efforts(self) -> Mapping[str, Array]:
+        """Efforts of friction, by joint, as far as they are given; ``Motion`` finds them."""
+        return self.given_friction or {}
 
     def own_effort(self, name: str) -> Array:
         """The model's own efforts of a joint, all together."""
-        shares = self.effort_shares(name)
-        total: Array = shares["drive"] + shares["spring"] + shares["damping"]
+        total: Array = sum(self.effort_shares(name).values(), np.zeros(self.system.joints[name].n_u))
         return total
 
     @cached_property

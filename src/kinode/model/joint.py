@@ -39,6 +39,7 @@ from kinode.model.fields import (
     vector,
 )
 from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
+from kinode.model.friction import Contact, Coulomb, Sizes, read_friction
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -73,6 +74,8 @@ class Joint(Component):
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
     n_q: ClassVar[int] = 0
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
+    rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
+    no_friction: ClassVar[str] = "its kind does not say where it rubs"
 
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")
@@ -86,6 +89,7 @@ class Joint(Component):
     stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
     neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
     damping: Values | None = per_coordinate("damping", "effort -damping u")
+    friction: Coulomb | None = special("friction", "Coulomb friction, in proportion to the reaction")
     limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
     compliance: Compliance | None = special(
         "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
@@ -125,6 +129,10 @@ class Joint(Component):
         S = self.motion_subspace(q, form)
         return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
 
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        """Where the joint rubs; for kinds that have friction."""
+        raise NotImplementedError
+
     # -- initial values ----------------------------------------------------------------------------
     def neutral_q(self) -> Array:
         q = np.zeros(self.n_q)
@@ -143,7 +151,7 @@ class Joint(Component):
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
     def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        later = ("friction", "backlash", "stop")
+        later = ("backlash", "stop")
         for name in later:
             if given.get(name) is not None:
                 raise reader.fail(name, "cannot act yet in this version of kinode; use an effort law")
@@ -221,6 +229,10 @@ class Joint(Component):
         if self.motion is not None and (self.q is not None or self.u is not None):
             field = "q" if self.q is not None else "u"
             raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
+    @classmethod
+    def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
+        return read_friction(reader, raw, field, cls)
+
         if self.speed is not None and self.u is not None:
             raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
         if self.a.body == self.b.body:

@@ -26,13 +26,16 @@ from kinode.algebra.spatial import (
     vector as vec,
 )
 from kinode.errors import ModelError
+from kinode.model import friction
 from kinode.model.fields import Reader, Spec, Value, Values, number, record, special, vector
 from kinode.model.frames import ROTATIONS, Resolve, axis_vector, read_axis, read_rotation, rotation_matrix
+from kinode.model.friction import Contact, Sizes
 from kinode.model.joint import DERIVED, JOINTS, AxialJoint, Joint, Limits, register_joint
 
 __all__ = ["DERIVED", "JOINTS", "Joint", "Limits", "Reversed", "register_joint"]
 
 Z = np.array([0.0, 0.0, 1.0])
+BEARING = "where the surfaces of the bearing slide"
 
 
 @register_joint
@@ -41,6 +44,7 @@ class Fixed(Joint):
     """Holds b rigidly to a."""
 
     kind: ClassVar[str] = "fixed"
+    no_friction: ClassVar[str] = "it does not move"
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(IDENTITY3, ZERO3)
@@ -63,6 +67,7 @@ class Revolute(AxialJoint):
     kind: ClassVar[str] = "revolute"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "thrust_radius": "", "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:
         R, turn = turn_about(2, q[0])
@@ -70,6 +75,9 @@ class Revolute(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.concatenate([Z, ZERO3])[:, None]
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.journal(sizes, Z, tidy([sizes.share(u[0])]))]
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.array([X.p[0], X.p[1], X.p[2], X.R[0, 2], X.R[1, 2]])
@@ -86,12 +94,16 @@ class Prismatic(AxialJoint):
     kind: ClassVar[str] = "prismatic"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"),)
     n_q: ClassVar[int] = 1
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(IDENTITY3, vec(0.0, 0.0, q[0]), (2, 1.0, 0.0))
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.concatenate([ZERO3, Z])[:, None]
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.guide(sizes, Z, tidy([sizes.share(u[0])]), keyed=True)]
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.concatenate([X.p[:2], small_rotation(X.R)])
@@ -108,6 +120,7 @@ class Cylindrical(AxialJoint):
     kind: ClassVar[str] = "cylindrical"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"), ("angle", "angle"))
     n_q: ClassVar[int] = 2
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:
         R, turn = turn_about(2, q[1])
@@ -115,6 +128,9 @@ class Cylindrical(AxialJoint):
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
         return np.column_stack([np.concatenate([ZERO3, Z]), np.concatenate([Z, ZERO3])])
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.guide(sizes, Z, sizes.against(u, (1.0, sizes.arm)))]
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.array([X.p[0], X.p[1], X.R[0, 2], X.R[1, 2]])
@@ -131,6 +147,7 @@ class Screw(AxialJoint):
     kind: ClassVar[str] = "screw"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "the mean radius of the thread"}
     lead: Value = number("length", "advance for one whole turn")
 
     def form(self, resolve: Resolve) -> Array:
@@ -145,6 +162,9 @@ class Screw(AxialJoint):
 
     def effort_wrench(self, q: Array, form: Array) -> Array:
         return np.concatenate([Z, ZERO3])[:, None]
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.thread(sizes, form[0], tidy([sizes.share(u[0])]))]
 
     def closure(self, X: Pose, form: Array) -> Array:
         """The advance is compared within one turn; whole turns are told apart by following the motion."""
@@ -163,6 +183,7 @@ class Universal(Joint):
     kind: ClassVar[str] = "universal"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("first", "angle"), ("second", "angle"))
     n_q: ClassVar[int] = 2
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the pins", "length": ""}
     axes: Any = special("axes", "the two axes, first in a, second in b", ("x", "y"))
 
     @classmethod
@@ -196,6 +217,12 @@ class Universal(Joint):
         first = rotation_about(second, q[1]).T @ Z
         return np.vstack([np.column_stack([first, second]), np.zeros((3, 2))])
 
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        """One for each pin; both carry the whole force."""
+        second = turn_about(2, q[0])[0] @ vec(form[0], 0.0, form[1])
+        ways = tidy([sizes.share(u[0]), 0.0]), tidy([0.0, sizes.share(u[1])])
+        return [friction.journal(sizes, axis, way) for axis, way in zip((Z, second), ways, strict=True)]
+
     def closure(self, X: Pose, form: Array) -> Array:
         second = X.R @ vec(form[0], 0.0, form[1])
         return np.array([X.p[0], X.p[1], X.p[2], second[2] - form[1]])
@@ -217,6 +244,7 @@ class Spherical(Joint):
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "angle"), ("y", "angle"), ("z", "angle"))
     n_q: ClassVar[int] = 4
     quaternion: ClassVar[int | None] = 0
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the ball"}
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(rotation_from_quaternion(q), ZERO3)
@@ -226,6 +254,9 @@ class Spherical(Joint):
 
     def rate_map(self, q: Array, u: Array) -> Array:
         return quaternion_rate(q, u)
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.ball(sizes, sizes.against(u, (1.0, 1.0, 1.0)))]
 
     def closure(self, X: Pose, form: Array) -> Array:
         return X.p
@@ -249,6 +280,7 @@ class Planar(AxialJoint):
     kind: ClassVar[str] = "planar"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "length"), ("y", "length"), ("angle", "angle"))
     n_q: ClassVar[int] = 3
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:
         R, turn = turn_about(2, q[2])
@@ -257,6 +289,9 @@ class Planar(AxialJoint):
     def motion_subspace(self, q: Array, form: Array) -> Array:
         R, _ = turn_about(2, q[2])
         return np.vstack([np.column_stack([ZERO3, ZERO3, Z]), np.column_stack([R.T[:, 0], R.T[:, 1], ZERO3])])
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [friction.floor(sizes, Z, sizes.against(u, (1.0, 1.0, sizes.arm)))]
 
     def closure(self, X: Pose, form: Array) -> Array:
         return np.array([X.p[2], X.R[0, 2], X.R[1, 2]])
@@ -276,6 +311,8 @@ class Free(Spherical):
     )  # fmt: skip
     n_q: ClassVar[int] = 7
     quaternion: ClassVar[int | None] = 3
+    rubs: ClassVar[Mapping[str, str] | None] = None
+    no_friction: ClassVar[str] = "nothing touches"
 
     position: Any = vector("length", "initial position of b in a's axes", None, aside=True)
     rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", aside=True)

@@ -52,7 +52,7 @@ JOINT_WRENCHES = {
 }
 # Unit of a constraint's row -> unit of what holds it.
 DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping")
+EFFORT_SHARES = ("drive", "spring", "damping", "friction")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
         gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
         tied = any(owner in gear.joints().values() for gear in gears)
-        return _joint_quantity(text, component, rest, axes, component.driven or tied)
+        return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Element):
@@ -202,7 +202,7 @@ def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
 
 
 def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
-    """``led``: a prescribed motion or a gear has a part in the joint's effort, which accelerations then decide."""
+    """``led``: a drive, a gear or friction has a part in the joint's effort, which accelerations then decide."""
 
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
