@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.codegen.records import State
 from kinode.errors import ArgumentError, AssemblyError
 from kinode.formulations.statics import DOUBT, Freedom, Hold, joints_in_loops, speeds_in_loops
 from kinode.model.fields import unknown
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
 
 WALK = 0.1  # how far from the start independence is judged, so that a start in a dead center tells nothing wrong
+WELL = 0.01  # of the largest lever in the loops: who has less does not hold well
 MOVES = 1e-8  # a speed below this share of the largest is none
 
 
@@ -70,7 +72,7 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     """Refuse freedoms that are too few, too many, or not independent."""
     topology = dynamics.topology
     loose = len(speeds_in_loops(topology)) - len(dynamics.closing.rows)
-    names = _list(_name(dynamics, f) for f in freedoms)
+    names = _list(freedom_name(dynamics, f) for f in freedoms)
     if len(freedoms) > loose:
         has = f"only {_count(loose)}" if loose else "none"
         message = f"{_count(len(freedoms))} held, {names}, and the loops have {has} that no drive takes"
@@ -85,7 +87,7 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     if left.shape[1] == 0:
         return
     able = [f for f, rates in speeds.items() if np.linalg.norm(rates @ left) > MOVES and f not in freedoms]
-    choice = _list((_name(dynamics, f) for f in able), "or")
+    choice = _list((freedom_name(dynamics, f) for f in able), "or")
     if rank < len(freedoms):
         fails = "does not" if len(freedoms) == 1 else "do not"
         raise ArgumentError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
@@ -95,38 +97,63 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     raise ArgumentError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
 
 
+def find_hold(dynamics: Dynamics, state: State, usual: Hold = None) -> tuple[Freedom, ...]:
+    """Freedoms that hold the loops well in a position, for checks to which it does not matter who holds.
+
+    The ``usual`` ones are kept where they do.
+    """
+    motions = _null_space(dynamics, state)
+    speeds = _speeds(dynamics, state, motions)
+    if usual is not None:
+        levers = np.linalg.svd(np.array([speeds[f] for f in usual]).reshape(-1, motions.shape[1]), compute_uv=False)
+        most = max((float(np.linalg.norm(rates)) for rates in speeds.values()), default=0.0)
+        if levers.min(initial=np.inf) > WELL * most:
+            return usual
+    left, found = np.eye(motions.shape[1]), []
+    while left.shape[1]:
+        best = max(speeds, key=lambda f: float(np.linalg.norm(speeds[f] @ left)))
+        found.append(best)
+        left = left @ np.linalg.svd((speeds[best] @ left)[None])[2][1:].T
+    return tuple(found)
+
+
 def _loose_motions(dynamics: Dynamics) -> tuple[Array, dict[Freedom, Array]]:
-    """Speeds of the state that the constraints leave to loops, and what each freedom of loops does in each of them."""
-    topology, start, closer = dynamics.topology, dynamics.initial, dynamics.closer
-    none = np.zeros(dynamics.n_u, dtype=bool)
-    q, motions = start.q, _null_space(dynamics, start.q)
+    """Speeds of the state that the constraints leave to loops, near the start, and what each freedom does in each."""
+    state, none = dynamics.initial, np.zeros(dynamics.n_u, dtype=bool)
+    motions = _null_space(dynamics, state)
     direction = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
+    there = dynamics.advance_q(state.q, WALK * direction / np.linalg.norm(direction))
     try:
-        q = closer.assemble(
-            start.t, dynamics.advance_q(q, WALK * direction / np.linalg.norm(direction)), none, start.z, None, None
-        )
-        motions = _null_space(dynamics, q)
+        q = dynamics.closer.assemble(state.t, there, none, state.z, None, None)
+        state = State(state.t, q, state.u, state.z)
+        motions = _null_space(dynamics, state)
     except AssemblyError:  # the start has to do
         pass
-    joints = {n: dynamics.system.joints[n] for n in joints_in_loops(topology)}
+    return motions, _speeds(dynamics, state, motions)
+
+
+def _speeds(dynamics: Dynamics, state: State, motions: Array) -> dict[Freedom, Array]:
+    """What each freedom of a joint in loops does in each of these motions of the state."""
+    joints = {name: dynamics.system.joints[name] for name in joints_in_loops(dynamics.topology)}
     names = [name for name, joint in joints.items() if joint.n_u and not joint.driven]
     rows = np.vstack([np.zeros(dynamics.n_u), motions.T])
-    found = dynamics.evaluate([f"{n}.u" for n in names], start.t, np.tile(q, (len(rows), 1)), rows)
+    q = np.tile(state.q, (len(rows), 1))
+    found = dynamics.evaluate([f"{name}.u" for name in names], state.t, q, rows, z=state.z)
     speeds = {}
     for name in names:
         rates = found[f"{name}.u"].reshape(len(rows), -1)
         for k, column in enumerate((rates[1:] - rates[0]).T):
-            scale = closer.length if joints[name].coordinates[k][1] == "length" else 1.0
+            scale = dynamics.closer.length if joints[name].coordinates[k][1] == "length" else 1.0
             speeds[name, k] = column / scale
-    return motions, speeds
+    return speeds
 
 
-def _null_space(dynamics: Dynamics, q: Array) -> Array:
+def _null_space(dynamics: Dynamics, state: State) -> Array:
     """Speeds of loops that keep them closed, as columns; lengths count as shares of the characteristic length."""
-    start, closer, bound = dynamics.initial, dynamics.closer, list(speeds_in_loops(dynamics.topology))
-    _, G, _ = closer.evaluate(start.t, q, np.zeros(dynamics.n_u), start.z, None, None)
-    kinds = [c.kind for c in sorted((c for c in dynamics.coordinates if c.role == "u"), key=lambda c: c.index)]
-    scale = np.array([closer.length if kind == "length" else 1.0 for kind in kinds])[bound]
+    closer, bound = dynamics.closer, list(speeds_in_loops(dynamics.topology))
+    _, G, _ = closer.evaluate(state.t, state.q, np.zeros(dynamics.n_u), state.z, None, None)
+    kinds = {c.index: c.kind for c in dynamics.coordinates if c.role == "u"}
+    scale = np.array([closer.length if kinds[k] == "length" else 1.0 for k in bound])
     rows = G[list(dynamics.closing.rows)][:, bound] * scale
     V = np.linalg.svd(rows)[2][len(rows) :].T
     found = np.zeros((dynamics.n_u, V.shape[1]))
@@ -134,7 +161,8 @@ def _null_space(dynamics: Dynamics, q: Array) -> Array:
     return found
 
 
-def _name(dynamics: Dynamics, freedom: Freedom) -> str:
+def freedom_name(dynamics: Dynamics, freedom: Freedom) -> str:
+    """A freedom as ``hold=`` takes it."""
     joint = dynamics.system.joints[freedom[0]]
     return joint.name if joint.n_u == 1 else f"{joint.name}.{joint.coordinates[freedom[1]][0]}"
 
@@ -153,8 +181,8 @@ def check_held(dynamics: Dynamics, hold: Hold, t: Any, doubt: Array) -> None:
     bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
     if not len(bad):
         return
-    who = _list(_name(dynamics, freedom) for freedom in hold or ()) or "the drives"
+    who = _list(freedom_name(dynamics, freedom) for freedom in hold or ()) or "the drives"
     at = float(np.broadcast_to(np.asarray(t, dtype=float).ravel(), np.shape(np.atleast_1d(doubt)))[bad[0]])
-    more = f" and {len(bad) - 1} other times" if len(bad) > 1 else ""
+    more = f" and {len(bad) - 1} other time{'s' * (len(bad) > 2)}" if len(bad) > 1 else ""
     message = f"{who} cannot hold the mechanism at t = {at:.9g} s{more}: a dead center, or another singular position"
     raise ArgumentError(f"hold: {message}; leave such times out, or let another joint hold")

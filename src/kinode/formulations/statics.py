@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
 Hold = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
-DOUBT = 1e-8  # square of the correction that makes a solution worthless; what is left of it then is its square
+DOUBT = 1e-8  # square of the relative error from which on a solution is worth nothing
+ROUNDING = 1e-15  # relative, of the rows
 TINY = 1e-300
 
 
@@ -122,34 +123,37 @@ class Statics:
         self.closed = hold is not None
         hold, topology = hold or (), motion.topology
         taken = {speed_of(topology, freedom) for freedom in hold}
-        self.free = [k for k in speeds_in_loops(topology) if k not in taken]
+        self.bound = speeds_in_loops(topology)
+        self.free = [k for k in self.bound if k not in taken]
         self.held = [HeldJoint(motion, freedom) for freedom in hold if freedom[0] in topology.cut_names]
 
     @cached_property
     def rows(self) -> Array:
-        """Of the unknowns, by the freedoms that are not held."""
-        G = [self.motion.constraints.jacobian, *(loops.jacobian(self.motion, joint) for joint in self.held)]
-        A: Array = np.concatenate(G)[:, self.free]
-        if A.shape[0] != A.shape[1]:
+        """Of the unknowns, by the speeds of the state."""
+        rows = [self.motion.constraints.jacobian, *(loops.jacobian(self.motion, joint) for joint in self.held)]
+        A: Array = np.concatenate(rows)
+        if len(A) != len(self.free):
             message = f"{len(self.free)} freedoms in loops have {len(A)} unknowns: held are too few joints or too many"
             raise ArgumentError(f"hold: {message}")
         return A
 
     @cached_property
     def _solution(self) -> tuple[Array, Scalar]:
-        """The unknowns, and how far they can be wrong: the square of the last correction relative to them.
+        """The unknowns, and the square of how far they can be wrong, relative to them.
 
-        Solved by the rows' own metric, each freedom weighted by what the rows say of it, and improved once.  Near a
-        position in which the held freedoms cannot hold, the correction grows.
+        Each freedom is weighted by what the rows say of it.  The solution is improved once; what it is wrong by is the
+        correction, and rounding of the rows as far as the unknowns exceed the loads.
         """
-        motion = self.motion
-        A, f = self.rows, motion.efforts_beyond(_wrenches(motion, motion.applied_loads))[self.free]
-        weights = tidy([dot(column, column) + TINY for column in A.T])
-        solve, none = saddle_solver([{k: w} for k, w in enumerate(weights)], sparse(A)), np.zeros(len(A))
+        motion, A = self.motion, self.rows[:, self.free]
+        f = motion.efforts_beyond(_wrenches(motion, motion.applied_loads))[self.free]
+        weights = {k: dot(self.rows[:, k], self.rows[:, k]) + TINY for k in self.bound}
+        scale = tidy([weights[k] for k in self.free])
+        solve, none = saddle_solver([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
         found = solve(-f, none)[1]
         change = solve(A.T @ found - f, none)[1]
-        sizes = tidy([dot(row / weights, row) for row in A])
-        doubt = dot(sizes * change, change) / (dot(sizes * found, found) + TINY)
+        sizes = tidy([sum((row[k] * row[k] / w for k, w in weights.items()), 0.0) for row in self.rows])
+        size = dot(sizes * found, found) + TINY
+        doubt = dot(sizes * change, change) / size + ROUNDING * ROUNDING * size / (dot(f / scale, f) + TINY)
         return tidy(found + change), doubt
 
     @property
