@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Error(Exception):
@@ -72,10 +72,21 @@ class LawError(ModelError):
         return f"{said}\n  {shown}\n  {' ' * (self.position - first)}^"
 
 
-class AssemblyError(Error):
-    """The initial values cannot all hold; ``residuals`` says by how much each joint is off."""
+class Gap(NamedTuple):
+    """How far a joint or constraint is from holding: a length in m and an angle in rad."""
 
-    def __init__(self, message: str, residuals: Mapping[str, float] | None = None) -> None:
+    length: float
+    angle: float
+
+    def __str__(self) -> str:
+        parts = [f"{size:.3g} {unit}" for size, unit in zip(self, ("m", "rad"), strict=True) if size > 1e-9]
+        return " and ".join(parts) or "nothing"
+
+
+class AssemblyError(Error):
+    """The initial values cannot all hold; ``residuals`` says by how much each joint or constraint is off."""
+
+    def __init__(self, message: str, residuals: Mapping[str, Gap] | None = None) -> None:
         super().__init__(message)
         self.residuals = dict(residuals or {})
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
 
 CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
+CLOSED_ENOUGH = 1e-11  # and so does one that rounding keeps from coming nearer
 RANK = 1e-8  # singular values below this share of the largest are none
 CLEAR = 1e-5  # a position whose least singular value is no larger than this share does not tell its rank
 WALKS, WALK = 8, 0.1
@@ -79,32 +80,17 @@ class Closer:
         return rows, columns
 
     def assemble(self, t: float, q: Array, held: Array, z: Any, p: Any, inputs: Any) -> Array:
-        """Coordinates nearest to q that close the loops; ``held`` marks the speeds whose coordinates stay."""
-        free = ~held
+        """Coordinates near q that close the loops; ``held`` marks the speeds whose coordinates stay."""
         still = np.zeros(self.topology.n_u)
-        best = np.inf
-        for _ in range(100):
-            c, G, _ = self.evaluate(t, q, still, z, p, inputs)
-            size = float(abs(c).max()) if len(c) else 0.0
-            if size <= CLOSED or (size < 1e-11 and size >= 0.5 * best):
-                return q
-            best = min(best, size)
-            step = np.zeros(self.topology.n_u)
-            step[free] = np.linalg.lstsq(G[self.holding][:, free], -c[self.holding], rcond=1e-10)[0]
-            longest = float(abs(step).max())
-            if not np.isfinite(longest):
-                break
-            q = self.dynamics.advance_q(q, step * min(1.0, 0.5 / longest) if longest > 0.5 else step)
-        raise self._failure(t, q, z, p, inputs, held)
 
-    def _failure(self, t: float, q: Array, z: Any, p: Any, inputs: Any, held: Array) -> AssemblyError:
-        c, _, _ = self.evaluate(t, q, np.zeros(self.topology.n_u), z, p, inputs)
-        off: dict[str, float] = {}
-        for (name, kind), value in zip(self.names, c, strict=True):
-            off[name] = max(off.get(name, 0.0), abs(value) * (self.length if kind == "length" else 1.0))
-        told = ", ".join(f"{name} is off by {value:.3g}" for name, value in off.items() if value > 1e-9)
-        hint = "; free some of the coordinates that are given by q=, or correct them" if held.any() else ""
-        return AssemblyError(f"the loops cannot be closed: {told}{hint}", off)
+        def rows(q: Array) -> tuple[Array, Array]:
+            c, G, _ = self.evaluate(t, q, still, z, p, inputs)
+            return c[self.holding], G[self.holding]
+
+        found, gap = close(rows, self.dynamics.advance_q, q, ~held)
+        if gap > CLOSED_ENOUGH:
+            raise AssemblyError(f"the loops stay open by {gap:.1e} of the mechanism's size")
+        return found
 
     def assemble_speeds(self, t: float, q: Array, u: Array, held: Array, z: Any, p: Any, inputs: Any) -> Array:
         """Speeds nearest to u that keep the loops closed; those marked stay."""
@@ -153,6 +139,51 @@ class Closer:
                 at, G = q, start
         rows = tuple(sorted(_independent(sample, self.holding)))
         return Closing(rows, len(self.names), self.topology.n_u - best[0], here < best[0], self.length)
+
+
+Rows = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
+
+
+def close(rows: Rows, advance: Callable[[Array, Array], Array], q: Array, free: Array) -> tuple[Array, float]:
+    """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
+
+    Gauss-Newton, damped as Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all
+    vanish, it ends where the sum of their squares is least.
+    """
+    r, A = rows(q)
+    damping = 0.0
+    for _ in range(100):
+        gap = float(abs(r).max(initial=0.0))
+        if gap <= CLOSED or not np.isfinite(gap):
+            break
+        step, top = _damped(A[:, free], r)
+        while True:
+            move = np.zeros(len(free))
+            move[free] = step(damping)
+            there = advance(q, move)
+            r_there, A_there = rows(there)
+            gain = 1.0 - float(r_there @ r_there) / float(r @ r)
+            if gain > 0.0 or damping > 1e6 * top or gap <= CLOSED_ENOUGH:
+                break
+            damping = max(10.0 * damping, 1e-3 * top)
+        if not gain > (0.5 if gap <= CLOSED_ENOUGH else 1e-9):
+            break
+        q, r, A, damping = there, r_there, A_there, 0.0 if damping < 1e-2 * top else 0.1 * damping
+    return q, float(abs(r).max(initial=0.0))
+
+
+def _damped(A: Array, r: Array) -> tuple[Callable[[float], Array], float]:
+    """The step that lessens r + A s, for any damping, no entry longer than 0.5; and the largest singular value."""
+    U, sizes, V = np.linalg.svd(A, full_matrices=False)
+    top = float(sizes.max(initial=0.0))
+    right, counts = U.T @ r, sizes > 1e-10 * top
+
+    def step(damping: float) -> Array:
+        found: Array = -V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2))
+        longest = float(abs(found).max(initial=0.0))
+        return found * (0.5 / longest) if longest > 0.5 else found
+
+    return step, top
 
 
 def _independent(G: Array, first: Array) -> list[int]:

@@ -16,6 +16,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen import call, kernels, machine, native
 from kinode.codegen.arguments import Arguments
+from kinode.codegen.assembly import Assembler
 from kinode.codegen.closing import Closer
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
@@ -23,9 +24,10 @@ from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
 from kinode.codegen.sharing import Sharing, States, share
-from kinode.errors import ArgumentError, AssemblyError
+from kinode.codegen.wishes import Wishes, read_wishes
+from kinode.errors import ArgumentError
 from kinode.formulations.snapshot import Snapshot
-from kinode.model.fields import short, unknown
+from kinode.model.fields import short
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.topology import Coordinate, Topology, find_topology
@@ -53,17 +55,15 @@ class Dynamics(Arguments):
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
-        self.initial = self.state()
         if self.topology.constrained:
             self.closer = Closer(self)
-            self._close()
-
-    def _close(self) -> None:
-        """Bring the initial state onto the constraints and choose independent rows."""
-        self.initial = self._closed(self.initial, {}, None)
-        self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
-        self.topology.rows = self.closing.rows
-        self._fingerprint += f"\nrows {self.closing.rows}"
+        wishes = read_wishes(self, {}, self.system.nominal)
+        self.initial = State(0.0, np.zeros(0), np.zeros(0), wishes.z)  # until assembly, which needs z, has found it
+        self.initial = self.assembled(wishes, 0.0, None, None)
+        if self.topology.constrained:
+            self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
+            self.topology.rows = self.closing.rows
+            self._fingerprint += f"\nrows {self.closing.rows}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -77,77 +77,29 @@ class Dynamics(Arguments):
         """Every entry of q, u and z: name, index, role."""
         return self.topology.coordinates
 
-    def state(self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None) -> State:
-        """The initial state with some coordinates replaced by name: ``state({"elbow.q": 0.3})``."""
+    def state(
+        self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None, inputs: Any = None
+    ) -> State:
+        """The initial state with some coordinates replaced by name: ``state({"elbow.q": 0.3})``; loops are closed."""
         if isinstance(values, State):
             return values
         if values is not None and not isinstance(values, Mapping):
             raise ArgumentError(f"state: values by name are expected, such as {{'elbow.q': 0.3}}, not {short(values)}")
-        resolve = self._resolver(p)
-        q, u, z = np.zeros(self.n_q), np.zeros(self.n_u), np.zeros(self.n_z)
-        for name, joint in self.system.joints.items():
-            if name in self.topology.q_of:
-                q[self.topology.q_of[name]] = joint.initial_q(resolve)
-                u[self.topology.u_of[name]] = joint.initial_u(resolve)
-            if name in self.topology.z_of:
-                z[self.topology.z_of[name]] = joint.initial_q(resolve)
-        found = {"q": q, "u": u, "z": z}
-        names = {c.name: c for c in self.coordinates}
-        wholes = {
-            f"{j}.{r}": (r, s)
-            for r, where in (("q", self.topology.q_of), ("u", self.topology.u_of))
-            for j, s in where.items()
-        }
-        wholes.update({f"{j}.q": ("z", s) for j, s in self.topology.z_of.items()})
-        for name, value in (values or {}).items():
-            if name in names:
-                found[names[name].role][names[name].index] = self._number(name, value)
-            elif name in wholes:
-                role, where = wholes[name]
-                found[role][where] = np.asarray(value, dtype=float)
-            else:
-                raise ArgumentError(unknown("the state has no coordinate", name, names))
-        for start in self.topology.quaternions:
-            whole = np.concatenate([q, u, z])
-            length = float(np.linalg.norm(whole[start : start + 4]))
-            if abs(length - 1.0) > 1e-3:
-                raise ArgumentError(f"a quaternion of the state has length {length:.6g}, not 1")
-        state = State(float(t), q, u, z)
-        return self._closed(state, values or {}, p) if self.topology.rows is not None else state
+        if not values and self._is_default(t, p, inputs):
+            return self.initial
+        wishes = read_wishes(self, values or {}, self._resolver(p))
+        return self.assembled(wishes, float(t), p, inputs)
 
-    def _closed(self, state: State, values: Mapping[str, Any], p: Any) -> State:
-        """The state nearest to the given one in which all loops are closed; what was given exactly stays."""
-        held_q, held_u = np.zeros(self.n_u, dtype=bool), np.zeros(self.n_u, dtype=bool)
-        for name, where in self.topology.u_of.items():
-            joint = self.system.joints[name]
-            held_q[where] = joint.q is not None or any(v.startswith(f"{name}.q") for v in values)
-            held_u[where] = joint.u is not None or any(v.startswith(f"{name}.u") for v in values)
-        q = self.closer.assemble(state.t, state.q, held_q, state.z, p, None)
-        u = self.closer.assemble_speeds(state.t, q, state.u, held_u, state.z, p, None)
-        closed = State(state.t, q, u, state.z)
-        self._check_cut(closed, p)
-        return closed
+    def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
+        """Whether numbers are those that the initial state goes with."""
+        given = ((p, self.parameters), (inputs, self.inputs))
+        return t == self.initial.t and all(x is None or np.array_equal(x, y) for x, y in given)
 
-    def _check_cut(self, state: State, p: Any) -> None:
-        """Initial values that are given for a joint which closes a loop must come out by themselves."""
-        instant = Snapshot(self.topology, state.t, state.q, state.u, state.z, self._vector("p", p), self.inputs)
-        for name in self.topology.cut_names:
-            joint = self.system.joints[name]
-            given = {"q": joint.q, "u": joint.u}
-            if joint.driven or all(value is None for value in given.values()):
-                continue
-            found = dict(zip("qu", instant.cut_state(name), strict=True))
-            for which, value in given.items():
-                if value is None:
-                    continue
-                apart = np.asarray(found[which], dtype=float) - [float(self.system.nominal(x)) for x in value]
-                if which == "q" and joint.quaternion is None:
-                    turns = np.array([kind == "angle" for _, kind in joint.coordinates])
-                    apart = np.where(turns, (apart + np.pi) % (2 * np.pi) - np.pi, apart)
-                if abs(apart).max() > 1e-9:
-                    off = float(abs(apart).max())
-                    message = f"{name}.{which} comes out {off:.3g} away from what is given: {name} closes a loop"
-                    raise AssemblyError(f"{message}; give {which}= for other joints of it instead", {name: off})
+    def assembled(self, wishes: Wishes, t: float, p: Any, inputs: Any) -> State:
+        """The state nearest to what is wished in which all loops are closed; what is exact stays."""
+        assembler = Assembler(self, wishes, t, p, inputs)
+        q = assembler.solve_positions()
+        return State(t, q, assembler.solve_speeds(q), wishes.z)
 
     def advance_q(self, q: Array, step: Array) -> Array:
         """Coordinates after a step along the speeds of the state; quaternions stay unit."""

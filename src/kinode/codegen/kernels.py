@@ -20,6 +20,7 @@ from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
 from kinode.formulations import loops, power
+from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
@@ -192,6 +193,11 @@ def _closure(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return [*rates, *(x for row in constraints.all_rows for x in row.values())]
 
 
+def _measures(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """Coordinates, speeds and Jacobian of the joints that are not in the state."""
+    return np.concatenate([part.ravel() for part in measures(snapshot)])
+
+
 def _projection(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     """The state on its constraints."""
     q, u = snapshot.constraints.projected()
@@ -216,6 +222,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "unit_wrench": _unit_wrench,
     "pose": _pose,
     "closure": _closure,
+    "measures": _measures,
     "projection": _projection,
 }
 

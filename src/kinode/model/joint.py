@@ -145,8 +145,19 @@ class Joint(Component):
         given = self.q if self.q is not None else self.guess
         return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
 
-    def initial_u(self, resolve: Resolve) -> Array:
+    def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
+        """u at the start, as far as it is given, for coordinates q at the start."""
         return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
+
+    @property
+    def exact_q(self) -> Array:
+        """Which freedoms have a coordinate that is given exactly."""
+        return np.full(self.n_u, self.q is not None)
+
+    @property
+    def exact_u(self) -> Array:
+        """Which speeds are given exactly."""
+        return np.full(self.n_u, self.u is not None)
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod

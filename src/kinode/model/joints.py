@@ -349,14 +349,22 @@ class Free(Spherical):
             q[3:] = quaternion_from_rotation(rotation_matrix(self.rotation, resolve))
         return q
 
-    def initial_u(self, resolve: Resolve) -> Array:
+    def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
         u = super().initial_u(resolve)
-        R = rotation_from_quaternion(self.initial_q(resolve)[3:]).astype(float)
+        R = rotation_from_quaternion((self.initial_q(resolve) if q is None else q)[3:]).astype(float)
         if self.velocity is not None:
             u[:3] = R.T @ np.array([float(resolve(x)) for x in self.velocity])
         if self.angular_velocity is not None:
             u[3:] = R.T @ np.array([float(resolve(x)) for x in self.angular_velocity])
         return u
+
+    @property
+    def exact_q(self) -> Array:
+        return super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
+
+    @property
+    def exact_u(self) -> Array:
+        return super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(rotation_from_quaternion(q[3:]), q[:3])
