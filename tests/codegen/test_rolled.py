@@ -70,8 +70,8 @@ def all_kernels(system):
     names = (*names, f"{joints[0]}.reaction.moment")
     yield from map(Kernel, ("acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy"))
     yield Kernel("evaluate", names)
-    yield Kernel("reactions", ("total", "reaction", "-", "-", "-", *joints))
-    yield Kernel("reactions_of_motion", ("total", "whole", "-", "-", "-", *joints))
+    yield Kernel("reactions", ("total", "-", "reaction", "-", "-", "-", *joints))
+    yield Kernel("reactions_of_motion", ("total", "-", "whole", "-", "-", "-", *joints))
     yield Kernel("pose", (last,))
 
 

@@ -71,13 +71,17 @@ def plot(
 
 
 def plot_loads(
-    run: Trajectory, joint: str, *, part: str = "total", file: Any = None, size: tuple[float, float] | None = None
-) -> Figure:
-    """Force and moment in a joint: components in the parent side's axes, and their magnitude."""
+    run: Trajectory, joint: str, *, part: str = "total", hold: Any = None,
+    file: Any = None, size: tuple[float, float] | None = None,
+) -> Figure:  # fmt: skip
+    """Force and moment in a joint: components in the parent side's axes, and their magnitude.
+
+    ``part`` and ``hold`` are those of ``run.reaction``.
+    """
     with style():
         figure = new_figure(size or (WIDTH, 5.2), shown=file is None)
         rows: Any = figure.subplots(2, 1, sharex=True)
-        draw_loads(rows, run, run.reaction(joint, part=part))
+        draw_loads(rows, run, run.reaction(joint, part=part, hold=hold))
         words = "" if part == "total" else f", {part} part"
         rows[0].set_title(f"{joint}: reaction{words}", pad=26)
         if file is not None:
