@@ -110,6 +110,13 @@ class Closer:
         return float(abs(c).max(initial=0.0)), len(closing.rows) - _rank(G[list(closing.rows)])
 
     def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
+    def stresses(self, state: State) -> Array:
+        """Multipliers of all rows, one set in each column, that hold each other in balance."""
+        _, G, _ = self.evaluate(state.t, state.q, np.zeros(self.topology.n_u), state.z, None, None)
+        U, _, _ = np.linalg.svd(G)
+        found: Array = U[:, _rank(G) :] / self.scale[:, None]
+        return found
+
         """Rank, independent rows and freedoms, from positions around a closed one."""
         still = np.zeros(self.topology.n_u)
         rng = np.random.default_rng(0)

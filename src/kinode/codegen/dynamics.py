@@ -26,6 +26,7 @@ from kinode.codegen.rolled import is_large, make_program
 from kinode.codegen.sharing import Sharing, States, share
 from kinode.codegen.wishes import Wishes, read_wishes
 from kinode.errors import ArgumentError
+from kinode.formulations.friction import check_unique
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import short
 from kinode.model.names import QuantityName, find_quantity
@@ -64,6 +65,7 @@ class Dynamics(Arguments):
             self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
             self.topology.rows = self.closing.rows
             self._fingerprint += f"\nrows {self.closing.rows}"
+            check_unique(self.snapshot(self.initial), self.closer.stresses(self.initial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -159,7 +161,10 @@ class Dynamics(Arguments):
 
     @fast("t q u")
     def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
-        """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws."""
+        """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws.
+
+        Without friction, which depends on u_dot through the reactions: ``effort`` has it.
+        """
         return self._call("bias", t, q, u, z, p, inputs)
 
     @fast("t q u")

@@ -90,7 +90,7 @@ def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
     elif kernel.name in ("effort", "reactions_of_motion", "holding_of_motion"):
         given = {"u_dot": x}
     elif kernel.name == "bias":
-        given = {"u_dot": np.zeros(topology.n_u)}
+        given = {"u_dot": np.zeros(topology.n_u), "friction": {}}
     return outputs_of(kernel, traced_snapshot(topology, tape, count, **given))
 
 

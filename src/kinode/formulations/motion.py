@@ -5,23 +5,32 @@ The recursive formulation does the mechanics; this class connects it to the stat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate, tidy
-from kinode.algebra.spatial import ZERO3, Pose, cross, dot, solve_spd
+from kinode.algebra.spatial import ZERO3, cross, dot, solve_spd
 from kinode.errors import ModelError
 from kinode.formulations import recursive, steps
 from kinode.formulations.constraints import Constraints
+from kinode.formulations.friction import has_friction, solve_friction
 from kinode.formulations.instant import EMPTY, Instant
 from kinode.formulations.saddle import Row
-from kinode.formulations.steps import Moved, Spatial
+from kinode.formulations.statics import Hold, Statics, joints_in_loops
+from kinode.formulations.steps import Spatial
 from kinode.geometry import WORLD
 from kinode.model.elements import Load
 from kinode.model.frames import Frame
 from kinode.model.system import joint_frame
+
+# What no effort changes, and instants that differ in efforts alone share.
+KINEMATICS = (
+    "geometry", "_joint_states", "node_states", "moved", "link_poses", "link_velocities", "gravity", "base",
+    "unaccelerated", "mass_rows", "_frames",
+)  # fmt: skip
 
 
 class Motion(Instant):
@@ -78,6 +87,42 @@ class Motion(Instant):
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         prescribed = [known for _, _, known in self.node_states]
         return recursive.forward_dynamics(nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed)
+
+    # -- friction ----------------------------------------------------------------------------------
+    @cached_property
+    def friction_efforts(self) -> Mapping[str, Array]:
+        """Efforts of friction, by joint: given, or as the reactions of the motion ask for.
+
+        Inverse dynamics has the reactions of the given accelerations; with loops, those of the model's own motion.
+        """
+        if self.given_friction is not None:
+            return self.given_friction
+        if self.given_u_dot is not None and self.topology.constrained:
+            return self.at(effort=self.extra_effort, wrenches=self.wrenches).friction_efforts
+        return solve_friction(self)
+
+    @property
+    def friction_effort(self) -> Array:
+        """Efforts of friction along the speeds of the state."""
+        return self.collect([self.effort_shares(node.joint.name)["friction"] for node in self.tree.nodes])
+
+    def with_friction(self, efforts: Mapping[str, Array]) -> Self:
+        """The same instant with friction efforts that are given; what they do not change is shared."""
+        if not has_friction(self.system):
+            return self
+        there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.given_u_dot, friction=efforts)
+        there.__dict__.update(_kept(self))
+        there.__dict__["_other_tree"] = self._other_tree
+        if self.topology.constrained:
+            there.constraints.share(self.constraints)
+        return there
+
+    @cached_property
+    def _other_tree(self) -> dict[str, Any]:
+        """The kinematics of the full tree, where several instants ask for its reactions."""
+        if self.tree is self.topology.full:
+            return {}
+        return _kept(self.at(friction={}, full=True))
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -159,25 +204,13 @@ class Motion(Instant):
         )
 
     @cached_property
-    def static_wrenches(self) -> list[Spatial]:
-        """The part of the link wrenches that balances gravity and loads, without inertia [3.24]."""
-        still = [Moved(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in self.moved]
-        A = [_turned(X, self.base) for X in self.link_poses]
-        return recursive.inverse_dynamics(self.tree.nodes, self.geometry, still, A, self.loads)
-
-    def wrenches_of(self, part: str) -> list[Spatial]:
-        """Link wrenches: total, static (gravity and loads alone) or kinetic (inertia alone) [3.24-3.26]."""
-        if part == "total":
-            return self.link_wrenches
-        if part == "static":
-            return self.static_wrenches
-        pairs = zip(self.link_wrenches, self.static_wrenches, strict=True)
-        return [(total[0] - static[0], total[1] - static[1]) for total, static in pairs]
-
-    @cached_property
     def inverse_effort(self) -> Array:
         """Efforts beyond the model's own that the given accelerations need."""
-        needed = [_along(m.S, w) for m, w in zip(self.moved, self.link_wrenches, strict=True)]
+        return self.efforts_beyond(self.link_wrenches)
+
+    def efforts_beyond(self, wrenches: list[Spatial]) -> Array:
+        """Efforts beyond the model's own that joints need to pass on wrenches to their links: S'W - tau."""
+        needed = [_along(m.S, w) for m, w in zip(self.moved, wrenches, strict=True)]
         return self.collect([h - tau for h, tau in zip(needed, self.efforts, strict=True)])
 
     @cached_property
@@ -266,8 +299,10 @@ class Motion(Instant):
             return self
         full = type(self)(
             self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
-            effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, full=True,
+            effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, friction=self.friction_efforts,
+            full=True,
         )  # fmt: skip
+        full.__dict__.update(self.__dict__.get("_other_tree", {}))
         if self.topology.constrained:
             full.multipliers = self.constraints.multipliers
         return full
@@ -283,17 +318,35 @@ class Motion(Instant):
     def node_named(self) -> dict[str, int]:
         return {node.joint.name: node.index for node in self.tree.nodes}
 
-    def joint_wrench(self, name: str, part: str = "total") -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
-        if part != "total" and self.topology.constrained:
-            message = "static and kinetic parts are not available where constraints close loops; ask for the total"
+    def statics(self, hold: Hold = None) -> Statics:
+        """Equilibrium without inertia, with certain freedoms of loops held."""
+        found = self._statics.get(hold)
+        if found is None:
+            found = self._statics[hold] = Statics(self, hold)
+        return found
+
+    @cached_property
+    def _statics(self) -> dict[Hold, Statics]:
+        return {}
+
+    def joint_wrench(self, name: str, part: str = "total", *, hold: Hold = None) -> tuple[Spatial, Spatial]:
+        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes.
+
+        The static part is that of gravity and loads alone, the kinetic part that of inertia [3.24-3.26].  In loops
+        ``hold`` says which freedoms hold the mechanism.
+        """
+        if part == "kinetic":
+            total, static = (self.joint_wrench(name, each, hold=hold) for each in ("total", "static"))
+            return _less(total[0], static[0]), _less(total[1], static[1])
+        if part == "static" and hold is None and name in joints_in_loops(self.topology):
+            message = "it is part of a loop: its static part depends on which joints hold the mechanism"
             raise ModelError(message, component=name)
         if name in self.topology.cut_names:
-            return self._cut_wrench(name)
+            return self._cut_wrench(name, part, hold)
         full = self.full
         i = full.node_named[name]
         node, moved = full.tree.nodes[i], full.moved[i]
-        moment, force = full.wrenches_of(part)[i]
+        moment, force = (full.link_wrenches if part == "total" else self.statics(hold).link_wrenches)[i]
         T = node.mechanics.effort_wrench(full.node_states[i][0], full.geometry.forms[i])
         own = T @ _along(moved.S, (moment, force)) if node.joint.n_u else np.zeros(6)
         C = node.joint.axis_rotation(self.resolve, self.system.nominal)
@@ -327,28 +380,31 @@ class Motion(Instant):
         relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
         return tidy(joint.effort_wrench(q, form).T @ relative)
 
-    def _cut_wrench(self, name: str) -> tuple[Spatial, Spatial]:
+    def _cut_wrench(self, name: str, part: str, hold: Hold) -> tuple[Spatial, Spatial]:
         """The same of a joint that closes a loop: its multipliers, and its own effort on top."""
         joint = self.system.joints[name]
         R = self.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
-        held = [load for load in self.constraints.loads(self.constraints.multipliers, name) if load.on == child]
+        own = [load for load in self.cut_efforts(name) if load.on == joint.b]
+        multipliers = (self.constraints if part == "total" else self.statics(hold)).multipliers
+        if part == "static":
+            own += [load for load in self.statics(hold).loads_of(name) if load.on == child]
+        held = [load for load in self.constraints.loads(multipliers, name) if load.on == child]
         moment = sum((load.moment for load in held), ZERO3)
         force = sum((load.force for load in held), ZERO3)
-        own = [load for load in self.cut_efforts(name) if load.on == joint.b]
         whole = (moment + sum((x.moment for x in own), ZERO3), force + sum((x.force for x in own), ZERO3))
         return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def reaction(
-        self, name: str, part: str = "total", *, whole: bool = False,
+        self, name: str, part: str = "total", *, hold: Hold = None, whole: bool = False,
         on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,
     ) -> Spatial:  # fmt: skip
         """Moment and force of a joint's reaction (or of all that it transmits), on a body, about a point, in axes.
 
-        Left out: on the child, about its joint point, in the parent's joint axes.
+        Left out: on the child, about its joint point, in the parent's joint axes.  ``hold`` as in ``joint_wrench``.
         """
         joint = self.system.joints[name]
-        moment, force = self.joint_wrench(name, part)[0 if whole else 1]
+        moment, force = self.joint_wrench(name, part, hold=hold)[0 if whole else 1]
         if on is not None and on == joint.a.body:
             moment, force = -moment, -force
         if about is None and expressed_in is None:
@@ -375,9 +431,14 @@ class Motion(Instant):
         return full.efforts[i]
 
 
-def _turned(X: Pose, motion: Spatial) -> Spatial:
-    """A motion without a point, from world axes to those of a link."""
-    return X.R.T @ motion[0], X.R.T @ motion[1]
+def _kept(motion: Motion) -> dict[str, Any]:
+    """What instants share that differ in efforts alone."""
+    _ = motion.moved, motion.link_poses
+    return {name: motion.__dict__[name] for name in KINEMATICS if name in motion.__dict__}
+
+
+def _less(one: Spatial, two: Spatial) -> Spatial:
+    return one[0] - two[0], one[1] - two[1]
 
 
 def _along(S: Array, wrench: Spatial) -> Array:

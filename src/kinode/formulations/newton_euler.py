@@ -21,6 +21,7 @@ It works with plain numbers only (complements and ranks are decisions of plain n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +31,8 @@ from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import RigidInertia, skew
 from kinode.errors import ModelError
 from kinode.formulations.snapshot import Snapshot
+from kinode.formulations import loops
+from kinode.formulations.friction import find_rubbing
 from kinode.model.frames import Frame
 from kinode.model.joints import Joint
 from kinode.model.system import System, joint_frame
@@ -37,6 +40,8 @@ from kinode.model.system import System, joint_frame
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
 UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
 
+
+MOST_TURNS = 1000  # of friction and reactions in turn, each of which lessens the error in proportion
 
 def plain(values: Any) -> Array:
     """An array of plain numbers."""
@@ -86,8 +91,12 @@ class NewtonEuler:
     ``u_dot`` prescribes the accelerations of the state: its rows' multipliers are then the efforts that it needs.
     """
 
-    def __init__(self, snapshot: Snapshot, u_dot: Array | None = None) -> None:
-        self.snapshot = snapshot
+    ``friction`` is given by joint, or follows from the reactions found here.
+    def __init__(
+        self, snapshot: Snapshot, u_dot: Array | None = None, friction: Mapping[str, Array] | None = None
+    ) -> None:
+        self.snapshot = snapshot.with_friction({})
+        self.given_friction = friction
         self.topology, self.system = snapshot.topology, snapshot.system
         self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
         self.given = u_dot
@@ -141,12 +150,36 @@ class NewtonEuler:
     def _own_effort(self, name: str) -> Array:
         """The model's own efforts of a joint and what is added to them."""
         s = self.snapshot
-        tau = plain(sum(s.effort_shares(name).values()))
+        tau: Array = plain(sum(s.effort_shares(name).values())) + plain(self.friction.get(name, 0.0))
         added = s.extra_effort is not None and name in self.topology.u_of
         return tau + plain(s.extra_effort)[self.topology.u_of[name]] if added else tau
 
     # -- joints ------------------------------------------------------------------------------------
     @cached_property
+    @cached_property
+    def friction(self) -> Mapping[str, Array]:
+        """Efforts of friction: brakes and reactions in turn, until neither changes the other."""
+        if self.given_friction is not None:
+            return self.given_friction
+        rubbing = find_rubbing(self.snapshot)
+        if not rubbing:
+            return {}
+
+        def wrenches(x: Array) -> list[Array]:
+            efforts = {one.name: one.efforts(x) for one in rubbing}
+            there = NewtonEuler(self.snapshot, self.given, efforts)
+            return [one.turned(*there.reaction(one.name)) + one.own(efforts[one.name]) for one in rubbing]
+
+        m = rubbing[-1].where.stop
+        x, start = np.zeros(m), wrenches(np.zeros(m))
+        grown = [[w - w_0 for w, w_0 in zip(wrenches(unit), start, strict=True)] for unit in np.eye(m)]
+        for _ in range(MOST_TURNS):
+            W = [w_0 + sum(g[i] * b for g, b in zip(grown, x, strict=True)) for i, w_0 in enumerate(start)]
+            old, x = x, plain(np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)]))
+            if abs(x - old).max() <= 1e-15 * abs(x).max():
+                break
+        return {one.name: plain(one.efforts(x)) for one in rubbing}
+
     def holds(self) -> dict[str, Hold]:
         return {name: self._hold(joint) for name, joint in self.system.joints.items()}
 

@@ -4,7 +4,7 @@ A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows
 
     u_dot                accelerations of the state
     mass_matrix          M
-    bias                 h with M u_dot + h = added effort, the model's own laws being part of h
+    bias                 h with M u_dot + h = added effort, the model's own laws being part of h, but not friction
     effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
     kinetic_energy, potential_energy
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
@@ -93,6 +93,9 @@ MOST_BODIES = 300
 
 def few_bodies(topology: Topology) -> str | None:
     """The same for one that solves dense equations of all bodies at once, and knows joints and gears."""
+    rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if rough:
+        return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
     gears = {coupling.constraint for coupling in topology.couplings.values()}
     unknown = [name for name in topology.system.constraints if name not in gears]
     if unknown:
@@ -106,7 +109,7 @@ def few_bodies(topology: Topology) -> str | None:
 _READ: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
     "mass_matrix": lambda s: s.mass_matrix,
-    "bias": lambda s: -s.bias_effort,
+    "bias": lambda s: -s.with_friction({}).bias_effort,
     "kinetic_energy": lambda s: s.kinetic_energy,
     "potential_energy": lambda s: s.potential_energy,
     "momentum": lambda s: s.momenta[0],

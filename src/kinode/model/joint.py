@@ -230,6 +230,10 @@ class Joint(Component):
         return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
 
     @classmethod
+    def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
+        return read_friction(reader, raw, field, cls)
+
+    @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
         return read_axis(reader, raw, field)
 
@@ -240,10 +244,6 @@ class Joint(Component):
         if self.motion is not None and (self.q is not None or self.u is not None):
             field = "q" if self.q is not None else "u"
             raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
-    @classmethod
-    def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
-        return read_friction(reader, raw, field, cls)
-
         if self.speed is not None and self.u is not None:
             raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
         if self.a.body == self.b.body:

@@ -41,6 +41,9 @@ def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
         speed = np.abs(rate) / (np.abs(motion.y_end) + 1e-6)
     coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(speed, nan=math.inf)))]
+    jam = find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
+    if jam:
+        return f"{motion.message}; {jam}"
     hint = "" if "stiff" in motion.message else '; the laws may jump there, or the system is stiff (method="stiff")'
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
     return f"{motion.message}; {coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest{hint}"
@@ -85,8 +88,7 @@ def _guesses(dynamics: Dynamics, motion: Motion, when: float) -> Iterator[tuple[
 
 
 def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None:
-    state = split(dynamics, t, y)
-    snapshot = Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
+    snapshot = _snapshot(dynamics, t, y, motion)
     for component in dynamics.system.components.values():
         for field, law in laws_of(component):
             place = f"the {field} of {component.name}"
@@ -104,6 +106,11 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
             if not math.isfinite(float(value)):
                 return f"{place}, {law.text()}, is {float(value):g}"
     return _blame_element(dynamics, snapshot) or find_jammed(snapshot)
+
+
+def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> Snapshot:
+    state = split(dynamics, t, y)
+    return Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
 
 
 def _blame_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:
