@@ -28,6 +28,7 @@ from kinode.codegen.wishes import Wishes, read_wishes
 from kinode.errors import ArgumentError
 from kinode.formulations.friction import check_unique
 from kinode.formulations.snapshot import Snapshot
+from kinode.formulations.statics import Hold
 from kinode.model.fields import short
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -53,6 +54,7 @@ class Dynamics(Arguments):
         self.topology: Topology = find_topology(self.system)
         self._fingerprint = kernels.fingerprint(self.topology)
         self._machines: dict[tuple[Kernel, int], Machine] = {}
+        self.known_holds: set[Hold] = set()
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
@@ -222,6 +224,7 @@ class Dynamics(Arguments):
         u_dot: Any = None,
         *,
         part: str = "total",
+        hold: Any = None,
         on: str | None = None,
         expressed_in: Any = None,
         about: Any = None,
@@ -233,14 +236,15 @@ class Dynamics(Arguments):
     ) -> dict[str, Wrench]:
         """Force and moment in every joint: by a on b, about the point of b's joint frame, in the axes of a's.
 
-        ``part`` is total, static (applied loads alone) or kinetic (inertia alone); ``whole`` adds the effort.
+        ``part`` is total, static (applied loads alone) or kinetic (inertia alone); ``hold`` names the joints that hold
+        loops meanwhile, where drives do not; ``whole`` adds the effort.
         ``on`` is a body: what acts on it, in the joints that it has.  With ``u_dot`` the accelerations are those given,
         not those of the model.
         """
         on = None if on is None else str(getattr(on, "name", on))
         names = self._joints_on(on, joints)
         about_, axes = (None if x is None else self._frame(x) for x in (about, expressed_in))
-        wanted = Wanted(part, whole, on, about_, axes)
+        wanted = Wanted(part, whole, on, about_, axes).held_by(self, hold, names)
         return joint_wrenches(self, names, States(t, q, u, z, p, inputs, u_dot), wanted)
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:

@@ -22,6 +22,7 @@ from kinode.codegen.program import Block, Program
 from kinode.formulations import loops, power
 from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
+from kinode.formulations.statics import Hold
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
@@ -130,27 +131,42 @@ def _law(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return [snapshot.resolve(parse(options[0], tables))]
 
 
+def hold_option(hold: Hold) -> str:
+    """Held freedoms as an option of a kernel."""
+    return "-" if hold is None else ",".join(["held", *(f"{name}:{k}" for name, k in hold)])
+
+
+def _hold(option: str) -> Hold:
+    pairs = [text.rpartition(":") for text in option.split(",")[1:]]
+    return None if option == "-" else tuple((name, int(k)) for name, _, k in pairs)
+
+
 def _reactions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
-    """Force, moment of the joints named after the options part, whole, on, about, expressed_in (- for none)."""
-    part, whole, on, about, axes, *joints = options
-    find = snapshot.system.find_frame
+    """Force, moment of the joints named after the options part, hold, whole, on, about, expressed_in (- for none).
+
+    Behind them stands how far held freedoms are in doubt, where there are any.
+    """
+    part, held, whole, on, about, axes, *joints = options
+    find, hold = snapshot.system.find_frame, _hold(held)
     outputs: list[Scalar] = []
     for name in joints:
         moment, force = snapshot.reaction(
             name,
             part,
+            hold=hold,
             whole=whole == "whole",
             on=None if on == "-" else on,
             about=None if about == "-" else find(about),
             expressed_in=None if axes == "-" else find(axes),
         )
         outputs += [*force, *moment]
-    return outputs
+    return outputs if hold is None else [*outputs, snapshot.statics(hold).doubt]
 
 
 def _holding(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
-    """All that holds bodies, in the order of ``topology.holding``."""
-    return [x for name in snapshot.topology.holding for x in snapshot.holding(name, options[0])]
+    """All that holds bodies, in the order of ``topology.holding``, for the options part and hold."""
+    part, held = (*options, "-")[:2]
+    return [x for name in snapshot.topology.holding for x in snapshot.holding(name, part, _hold(held))]
 
 
 def _unit_wrench(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from kinode.formulations.instant import EMPTY as EMPTY
 from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
 from kinode.model.constraints import POSITIONS
+from kinode.formulations.statics import Hold, Statics
 from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
 
+
+Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
 
 class Snapshot(Motion):
     """Coordinates, poses, velocities, accelerations, loads, reactions and energies, by name."""
@@ -92,43 +96,53 @@ class Snapshot(Motion):
             return self._wrench_quantity(name)
         return value if name.parts else value[0] if len(value) else 0.0
 
-    def _effort_share(self, name: str, share: str) -> Array:
-        shares = self.effort_shares(name)
+    def _effort_share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
+        shares, effort = self.effort_shares(name), effort or self.joint_effort
         if share == "drive" and self.system.joints[name].driven:
-            drive: Array = self.joint_effort(name) - shares["spring"] - shares["damping"] + self._passed_on(name)
+            own = shares["spring"] + shares["damping"] + shares["friction"]
+            drive: Array = effort(name) - own + self._passed_on(name, effort)
             return drive
         return shares[share]
 
-    def _passed_on(self, name: str) -> Scalar:
+    def _passed_on(self, name: str, effort: Efforts) -> Scalar:
         """What gears take from a joint for those that follow it."""
         total: Scalar = 0.0
         for follower, coupling in self.topology.couplings.items():
             if coupling.leader == name:
-                total = total + self.resolve(coupling.ratio) * self._gear_effort(follower)
+                total = total + self.resolve(coupling.ratio) * self._gear_effort(follower, effort)
         return total
 
-    def _gear_effort(self, follower: str) -> Array:
+    def _gear_effort(self, follower: str, effort: Efforts) -> Array:
         """What a gear does along the joint that follows."""
-        needed = self.joint_effort(follower) - sum(self.effort_shares(follower).values())
-        found: Array = needed + self._passed_on(follower)
+        needed = effort(follower) - sum(self.effort_shares(follower).values())
+        found: Array = needed + self._passed_on(follower, effort)
         return found
 
-    def holding(self, origin: str, part: str = "total") -> Array:
+    def holding(self, origin: str, part: str = "total", hold: Hold = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
         if origin in self.system.joints:
-            moment, force = self.reaction(origin, part)
+            moment, force = self.reaction(origin, part, hold=hold)
             return np.concatenate([force, moment])
+        found: Array
+        if part == "kinetic":
+            found = self.holding(origin) - self.holding(origin, "static", hold)
+            return found
+        statics = None if part == "total" else self.statics(hold)
+        effort = self.joint_effort if statics is None else statics.joint_effort
         if origin in self.system.constraints:
-            return self._multipliers(origin)
+            return self.multipliers_of(origin, statics)
         name = origin.removesuffix(".effort")
-        return self._gear_effort(name) if name in self.topology.couplings else self._effort_share(name, "drive")
+        if name in self.topology.couplings:
+            return self._gear_effort(name, effort)
+        return self._effort_share(name, "drive", effort)
 
-    def _multipliers(self, constraint: str) -> Array:
+    def multipliers_of(self, constraint: str, statics: Statics | None = None) -> Array:
         """What a constraint holds with: a force or moment for each of its rows."""
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
-                return self._gear_effort(follower)
-        return self.constraints.spread(self.constraints.multipliers)[constraint]
+                return self._gear_effort(follower, self.joint_effort if statics is None else statics.joint_effort)
+        lam = self.constraints.multipliers if statics is None else statics.multipliers
+        return self.constraints.spread(lam)[constraint]
 
     def _constraint_quantity(self, name: QuantityName) -> Any:
         tie = loops.tie_of(self.topology, self.system.constraints[name.owner])
@@ -138,9 +152,9 @@ class Snapshot(Motion):
             value = loops.residual(self, tie)
             value = np.where(slips, loops.drift(self, tie), value) if any(slips) else value
         elif name.quantity == "reaction":
-            value = self._multipliers(name.owner)
+            value = self.multipliers_of(name.owner)
         else:
-            return self._wrench_on(name, self._multipliers(name.owner))
+            return self._wrench_on(name, self.multipliers_of(name.owner))
         return value if name.parts else value[0]
 
     def unit_wrenches(self, name: QuantityName) -> list[Scalar]:
