@@ -65,9 +65,9 @@ class Dynamics(Arguments):
         self.initial = self.assembled(wishes, 0.0, None, None)
         if self.topology.constrained:
             self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
+            check_unique(self.snapshot(self.initial), self.closer.stresses(self.initial))
             self.topology.rows = self.closing.rows
             self._fingerprint += f"\nrows {self.closing.rows}"
-            check_unique(self.snapshot(self.initial), self.closer.stresses(self.initial))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own

@@ -89,9 +89,9 @@ class NewtonEuler:
     """The equations of one instant in absolute coordinates.
 
     ``u_dot`` prescribes the accelerations of the state: its rows' multipliers are then the efforts that it needs.
+    ``friction`` is given by joint, or follows from the reactions found here.
     """
 
-    ``friction`` is given by joint, or follows from the reactions found here.
     def __init__(
         self, snapshot: Snapshot, u_dot: Array | None = None, friction: Mapping[str, Array] | None = None
     ) -> None:

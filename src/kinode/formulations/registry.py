@@ -85,6 +85,9 @@ def small_tree(topology: Topology) -> str | None:
     """The same for one whose work grows with the square of the size, in plain Python."""
     if topology.n_u > MOST_SPEEDS:
         return f"with {topology.n_u} speeds it would take minutes (at most {MOST_SPEEDS})"
+    rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if rough:
+        return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
     return tree_only(topology)
 
 
@@ -92,14 +95,7 @@ MOST_BODIES = 300
 
 
 def few_bodies(topology: Topology) -> str | None:
-    """The same for one that solves dense equations of all bodies at once, and knows joints and gears."""
-    rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
-    if rough:
-        return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
-    gears = {coupling.constraint for coupling in topology.couplings.values()}
-    unknown = [name for name in topology.system.constraints if name not in gears]
-    if unknown:
-        return f"it knows no constraints but gears: {', '.join(unknown)}"
+    """The same for one that solves dense equations of all bodies at once."""
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
         return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
