@@ -23,6 +23,7 @@ from kinode.model.system import joint_frame
 
 if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
+    from kinode.codegen.records import State
 
 CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
 CLOSED_ENOUGH = 1e-11  # and so does one that rounding keeps from coming nearer
@@ -109,7 +110,6 @@ class Closer:
         c, G, _ = self.evaluate(state.t, state.q, state.u, state.z, p, inputs)
         return float(abs(c).max(initial=0.0)), len(closing.rows) - _rank(G[list(closing.rows)])
 
-    def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
     def stresses(self, state: State) -> Array:
         """Multipliers of all rows, one set in each column, that hold each other in balance."""
         _, G, _ = self.evaluate(state.t, state.q, np.zeros(self.topology.n_u), state.z, None, None)
@@ -117,6 +117,7 @@ class Closer:
         found: Array = U[:, _rank(G) :] / self.scale[:, None]
         return found
 
+    def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
         """Rank, independent rows and freedoms, from positions around a closed one."""
         still = np.zeros(self.topology.n_u)
         rng = np.random.default_rng(0)
