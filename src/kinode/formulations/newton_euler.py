@@ -20,19 +20,17 @@ It works with plain numbers only (complements and ranks are decisions of plain n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-
 from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import RigidInertia, skew
 from kinode.errors import ModelError
-from kinode.formulations.snapshot import Snapshot
-from kinode.formulations import loops
 from kinode.formulations.friction import find_rubbing
+from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
 from kinode.model.joints import Joint
 from kinode.model.system import System, joint_frame
@@ -40,8 +38,8 @@ from kinode.model.system import System, joint_frame
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
 UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
 
-
 MOST_TURNS = 1000  # of friction and reactions in turn, each of which lessens the error in proportion
+
 
 def plain(values: Any) -> Array:
     """An array of plain numbers."""
@@ -154,8 +152,6 @@ class NewtonEuler:
         added = s.extra_effort is not None and name in self.topology.u_of
         return tau + plain(s.extra_effort)[self.topology.u_of[name]] if added else tau
 
-    # -- joints ------------------------------------------------------------------------------------
-    @cached_property
     @cached_property
     def friction(self) -> Mapping[str, Array]:
         """Efforts of friction: brakes and reactions in turn, until neither changes the other."""
@@ -180,6 +176,8 @@ class NewtonEuler:
                 break
         return {one.name: plain(one.efforts(x)) for one in rubbing}
 
+    # -- joints ------------------------------------------------------------------------------------
+    @cached_property
     def holds(self) -> dict[str, Hold]:
         return {name: self._hold(joint) for name, joint in self.system.joints.items()}
 
