@@ -223,9 +223,7 @@ def test_a_guide_that_carries_what_is_not_unique_is_refused():
     system.revolute("crankpin", *bodies[:2], at=(0.1, 0, 0))
     system.revolute("wristpin", *bodies[1:], at=(0.4, 0, 0))
     system.prismatic("bore", system.world, bodies[2], at=(0.4, 0, 0), axis="x", friction=kn.coulomb(0.1))
-    with pytest.raises(
-        kn.ModelError, match=r"bore\.friction: depends on the force across the axis, which is"
-    ):
+    with pytest.raises(kn.ModelError, match=r"bore\.friction: depends on the force across the axis, which is"):
         kn.compile(system)
     system.change("bore", friction=kn.coulomb(effort=2.0))
     assert kn.verify(system, 1, compiled=False).ok
