@@ -227,6 +227,24 @@ def test_freedoms_of_a_joint_are_held_one_by_one():
         reactions_at(dynamics, "static", hold="ice")
 
 
+@pytest.mark.parametrize("holder", ["axle", "j1", "j4"])
+def test_a_gear_on_a_loop_passes_on_what_it_must(holder):
+    """A wheel geared to the crank: its gear carries the wheel's own weight, unless the wheel holds all the rest."""
+    system = four_bar(kinds=("spherical", "cylindrical"))
+    wheel = system.body("wheel", mass=1, com=(0.05, 0, 0), inertia=(0.01, 0.01, 0.01))
+    system.revolute("axle", system.world.at(0, 1, 0), wheel)
+    system.constraint("gear", "gear", input="axle", output="j1", ratio=-2.0, offset=1.8)  # at the start axle.q is 0
+    dynamics = kn.compile(system)
+    now, hold = dynamics.snapshot(dynamics.initial), ((holder, 0),)
+    wanted, gear = static_reactions(NewtonEuler(now), hold), plain(now.multipliers_of("gear", now.statics(hold)))
+    assert gear == pytest.approx(wanted["gear"][0], abs=1e-9)
+    assert (gear[0] == pytest.approx(0.05 * G, abs=1e-9)) == (holder != "axle")
+    for name in system.joints:
+        assert plain(np.concatenate(now.reaction(name, "static", hold=hold))) == pytest.approx(
+            np.concatenate(wanted[name]), abs=1e-9
+        )
+
+
 # -- who cannot hold --------------------------------------------------------------------------------
 
 

@@ -121,7 +121,8 @@ class Statics:
     def __init__(self, motion: Motion, hold: Hold) -> None:
         self.motion = motion
         self.closed = hold is not None
-        hold, topology = hold or (), motion.topology
+        self.hold = hold = hold or ()
+        topology = motion.topology
         taken = {speed_of(topology, freedom) for freedom in hold}
         self.bound = speeds_in_loops(topology)
         self.free = [k for k in self.bound if k not in taken]
@@ -138,14 +139,18 @@ class Statics:
         return A
 
     @cached_property
+    def _demand(self) -> Array:
+        """S'W - tau."""
+        return self.motion.efforts_beyond(_wrenches(self.motion, self.motion.applied_loads))
+
+    @cached_property
     def _solution(self) -> tuple[Array, Scalar]:
         """The unknowns, and the square of how far they can be wrong, relative to them.
 
         Each freedom is weighted by what the rows say of it.  The solution is improved once; what it is wrong by is the
         correction, and rounding of the rows as far as the unknowns exceed the loads.
         """
-        motion, A = self.motion, self.rows[:, self.free]
-        f = motion.efforts_beyond(_wrenches(motion, motion.applied_loads))[self.free]
+        A, f = self.rows[:, self.free], self._demand[self.free]
         weights = {k: dot(self.rows[:, k], self.rows[:, k]) + TINY for k in self.bound}
         scale = tidy([weights[k] for k in self.free])
         solve, none = saddle_solver([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
@@ -193,6 +198,17 @@ class Statics:
         i = full.node_named[name]
         effort: Array = full.moved[i].S.T @ np.concatenate(self.link_wrenches[i])
         return effort
+
+    def passed_effort(self, name: str) -> Array:
+        """The same without what the joint of a gear's follower holds with, which the gear does not pass on."""
+        found = self.joint_effort(name)
+        if (name, 0) not in self.hold or name not in self.motion.topology.couplings:
+            return found
+        way = self.motion.state_of(name)
+        assert way is not None
+        k, ratio = way
+        unheld: Array = found - (self._demand[k] - dot(self.rows[:, k], self._solution[0])) / ratio
+        return unheld
 
 
 def _wrenches(motion: Motion, loads: list[Load]) -> list[Spatial]:

@@ -12,6 +12,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.records import Wrench
+from kinode.codegen.rolled import is_large
+from kinode.errors import ArgumentError
 from kinode.views.camera import given_axis
 
 if TYPE_CHECKING:
@@ -48,6 +50,25 @@ def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
     joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
     given: dict[str, Any] = dict(run.arguments)
     return run.dynamics.reactions(joints=joints, **given) if joints else {}
+
+
+def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
+    """Peaks of the static and the kinetic part of each joint's force; none where nobody says who holds a loop.
+
+    Nor of large trees, whose static parts would take long to compile for two columns.
+    """
+    if not wrenches or is_large(run.dynamics.topology):
+        return {}
+    given: dict[str, Any] = dict(run.arguments)
+    try:
+        static = run.dynamics.reactions(joints=list(wrenches), part="static", **given)
+    except ArgumentError:
+        return {}
+    forces = {name: (static[name].force, wrench.force - static[name].force) for name, wrench in wrenches.items()}
+    return {
+        name: (measure(run.t, np.linalg.norm(one, axis=1)).peak, measure(run.t, np.linalg.norm(two, axis=1)).peak)
+        for name, (one, two) in forces.items()
+    }
 
 
 def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:

@@ -19,7 +19,7 @@ from kinode.codegen.records import Wrench
 from kinode.errors import Error
 from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
-from kinode.views.joint_loads import JointLoads, compute_loads, find_wrenches, is_zero
+from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines, make_room
 from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
@@ -34,6 +34,9 @@ REACTION = (
     "A reaction is what the parent side of a joint exerts on its child side, about the child's joint point, in the "
     "axes of the joint on the parent. It holds the constraint; the effort acts along the joint's freedom. Means are "
     "over time."
+)
+PARTS = (
+    "The static part is what the applied loads would ask for without acceleration, the kinetic part what inertia adds."
 )
 FACTS = {
     "rtol": "relative tolerance",
@@ -178,12 +181,17 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
         with_unit("axial peak", "N"), with_unit("radial peak", "N"), with_unit("moment peak", "N·m"),
         with_unit("at", "s"), with_unit("rms", "N·m"), "effort peak",
     ]  # fmt: skip
+    shares = compute_parts(run, wrenches)
+    if shares:
+        head[5:5] = [with_unit("static peak", "N"), with_unit("kinetic peak", "N")]
+        parts.append(tag("p", PARTS))
     rows = []
     for x in loads:
         effort = "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"
         axial, radial = ("" if v is None else number(v) for v in (x.axial, x.radial))
         rows.append([
-            x.joint, *(number(v) for v in (x.force.peak, x.force.time, x.force.mean, x.force.rms)), axial, radial,
+            x.joint, *(number(v) for v in (x.force.peak, x.force.time, x.force.mean, x.force.rms)),
+            *(number(v) for v in shares.get(x.joint, ())), axial, radial,
             number(x.moment.peak), number(x.moment.time), number(x.moment.rms), effort,
         ])  # fmt: skip
     parts += [table(head, rows, numbers=range(1, len(head))), describe_limits(run)]
