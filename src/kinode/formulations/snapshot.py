@@ -13,15 +13,15 @@ from kinode.formulations import loops
 from kinode.formulations.instant import EMPTY as EMPTY
 from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
-from kinode.model.constraints import POSITIONS
 from kinode.formulations.statics import Hold, Statics
 from kinode.model.frames import Frame
+from kinode.model.constraints import POSITIONS
 from kinode.model.names import QuantityName, find_quantity
-
 
 Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
 
 class Snapshot(Motion):
+
     """Coordinates, poses, velocities, accelerations, loads, reactions and energies, by name."""
 
     def quantity(self, name: str | QuantityName) -> Any:
@@ -120,15 +120,15 @@ class Snapshot(Motion):
 
     def holding(self, origin: str, part: str = "total", hold: Hold = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
-        if origin in self.system.joints:
-            moment, force = self.reaction(origin, part, hold=hold)
-            return np.concatenate([force, moment])
         found: Array
         if part == "kinetic":
             found = self.holding(origin) - self.holding(origin, "static", hold)
             return found
         statics = None if part == "total" else self.statics(hold)
-        effort = self.joint_effort if statics is None else statics.joint_effort
+        effort = self.joint_effort if statics is None else statics.passed_effort
+        if origin in self.system.joints:
+            moment, force = self.reaction(origin, part, hold=hold)
+            return np.concatenate([force, moment])
         if origin in self.system.constraints:
             return self.multipliers_of(origin, statics)
         name = origin.removesuffix(".effort")
@@ -140,7 +140,7 @@ class Snapshot(Motion):
         """What a constraint holds with: a force or moment for each of its rows."""
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
-                return self._gear_effort(follower, self.joint_effort if statics is None else statics.joint_effort)
+                return self._gear_effort(follower, self.joint_effort if statics is None else statics.passed_effort)
         lam = self.constraints.multipliers if statics is None else statics.multipliers
         return self.constraints.spread(lam)[constraint]
 
