@@ -10,6 +10,7 @@ from kinode.formulations import loops
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.constraints import CONSTRAINTS, POSITIONS, Coupled
 from kinode.model.system import System
+from kinode.results.verify import verify
 from kinode.solve.integrators import KernelSpec, integrate
 from kinode.topology import find_topology
 
@@ -141,6 +142,21 @@ def test_forces_are_in_balance_and_have_the_generalized_forces_of_the_multiplier
         power += np.dot(load.force, v) + np.dot(load.moment, w)
     jacobian = np.asarray(loops.jacobian(snapshot, case.tie), dtype=float)
     assert power == pytest.approx(lam[own] @ jacobian @ u, abs=1e-12)  # zero for every motion that the rows allow
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not issubclass(CONSTRAINTS[kind], Coupled)])
+def test_bodies_with_rows_of_their_own_say_the_same(kind):
+    """Accelerations, reactions and multipliers by the recursion and by Newton and Euler."""
+    found = verify(two_arms(kind), 2, compiled=False)
+    assert found.ok, str(found)
+    assert {row.quantity for row in found.rows} >= {"accelerations", "reactions"}
+    assert "newton_euler" not in dict(found.skipped)
+
+
+@pytest.mark.parametrize("geared", ["closing", "crank"])
+def test_gears_are_rows_of_bodies_too(geared):
+    found = verify(linkage(geared), 2, compiled=False)
+    assert found.ok, str(found)
 
 
 def follow(system, until, rtol=1e-10, atol=1e-12):

@@ -3,9 +3,10 @@
     R = Rz(psi) Rx(theta) Rz(phi) C,      w = C' P(phi) P(theta) (psi_dot, theta_dot, phi_dot)   in body axes
 
 They are for reading: kinode turns bodies by joint coordinates and unit quaternions, which have no such singularity.
-At theta = 0 and theta = pi the axes of precession and self-rotation are one, and only their sum or difference is known.
-A planar motion about z is of that sort throughout.  The remedy is C, a constant turn of the body's axes: with
-C = Rx(-pi/2) (``UPRIGHT``) a motion in the plane of x and y has theta = pi/2, phi = 0, and psi is its angle.
+At theta = 0 and theta = pi the axes of precession and self-rotation are one, and only their sum or difference is known:
+phi and its rate are then given as zero, and psi is the whole turn.  A planar motion about z is of that sort throughout.
+The remedy is C, a constant turn of the body's axes: with C = Rx(-pi/2) (``UPRIGHT``) a motion in the plane of x and y
+has theta = pi/2, phi = 0, and psi is its angle.
 """
 
 from __future__ import annotations
@@ -14,36 +15,36 @@ import math
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, atan2, less, sqrt, tidy, where
 from kinode.algebra.spatial import IDENTITY3
-from kinode.errors import ArgumentError
 
 UPRIGHT: Array = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 SINGULAR = 1e-12  # sin(theta) below which rounding decides the other two angles
 
 
 def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
-    """psi, theta, phi of a rotation of plain numbers; theta from 0 to pi.
-
-    Where sin(theta) is zero phi is given as zero, and psi is the whole turn.
-    """
-    E = np.asarray(R, dtype=float) @ np.asarray(C, dtype=float).T
-    tilt = math.hypot(E[0, 2], E[1, 2])
-    theta = math.atan2(tilt, E[2, 2])
-    if tilt < SINGULAR:
-        return np.array([math.atan2(E[1, 0], E[0, 0]), theta, 0.0])
-    return np.array([math.atan2(E[0, 2], -E[1, 2]), theta, math.atan2(E[2, 0], E[2, 1])])
+    """psi, theta, phi of a rotation; theta from 0 to pi, the others from -pi to pi."""
+    E = R @ C.T
+    tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
+    flat = less(tilt, SINGULAR)
+    psi = where(flat, atan2(E[1, 0], E[0, 0]), atan2(E[0, 2], -1.0 * E[1, 2]))
+    return tidy([psi, atan2(tilt, E[2, 2]), where(flat, 0.0, atan2(E[2, 0], E[2, 1]))])
 
 
 def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
-    """psi_dot, theta_dot, phi_dot for an angular velocity in body axes: T w with T = (C' P(phi) P(theta))^-1 [4.10]."""
-    _, theta, phi = euler_angles(R, C)
-    if math.sin(theta) < SINGULAR:
-        raise ArgumentError("euler_rates: precession and self-rotation have one axis here (theta = 0 or pi); give C")
-    x, y, z = np.asarray(C, dtype=float) @ np.asarray(w, dtype=float)
-    s, c = math.sin(phi), math.cos(phi)
-    psi_dot = (s * x + c * y) / math.sin(theta)
-    return np.array([psi_dot, c * x - s * y, z - math.cos(theta) * psi_dot])
+    """psi_dot, theta_dot, phi_dot for an angular velocity in body axes: T w with T = (C' P(phi) P(theta))^-1 [4.10].
+
+    sin(phi) and cos(phi) are entries of R over sin(theta), so that no angle is needed.  Where the axes are one,
+    theta_dot is the rate at which they part.
+    """
+    E, (x, y, z) = R @ C.T, C @ w
+    tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
+    flat = less(tilt, SINGULAR)
+    safe = where(flat, 1.0, tilt)
+    s, c = E[2, 0] / safe, E[2, 1] / safe
+    psi_dot = where(flat, E[2, 2] * z, (s * x + c * y) / safe)
+    theta_dot = where(flat, sqrt(x * x + y * y), c * x - s * y)
+    return tidy([psi_dot, theta_dot, z - E[2, 2] * psi_dot])
 
 
 def rotation_from_euler(psi: float, theta: float, phi: float, C: Array = IDENTITY3) -> Array:

@@ -9,7 +9,8 @@ first), B1 = L'M^-1 L and B2 = L'M^-1,
 The rows of a joint are the directions of its reaction, N with N'S = 0, where S is its motion subspace: a wrench N lam
 on b about M is the reaction, and nothing has to be collected along a tree.  A driven joint has its freedoms T as rows
 too (T'S = 1), whose multipliers are the drive's effort; a gear is one row across two joints.  Joints that close loops
-(``topology.cuts``) are rows like all others, given a state in which they close.
+(``topology.cuts``) are rows like all others, given a state in which they close.  Constraints that are no joints bring
+rows of their own: what they do to bodies for unit multipliers, and their second rates while v_dot is zero.
 
 Nothing of the recursion's dynamics is used; poses and velocities of bodies, laws and loads are the snapshot's.
 Where rows depend on each other (redundant constraints) the multipliers of least norm are given, moments being divided
@@ -26,9 +27,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+
 from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import RigidInertia, skew
 from kinode.errors import ModelError
+from kinode.formulations import loops
 from kinode.formulations.friction import find_rubbing
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
@@ -81,6 +84,7 @@ class Rows:
 
     L: Array
     gamma: Array
+    scale: float | Array = 1.0  # of the multipliers, so that moments are divided by the length where norms are taken
 
 
 class NewtonEuler:
@@ -215,19 +219,50 @@ class NewtonEuler:
     # -- constraints -------------------------------------------------------------------------------
     @cached_property
     def rows(self) -> dict[str, Rows]:
-        """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``."""
+        """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``.
+
+        Constraints that are no such gear have their own names.
+        """
         found: dict[str, Rows] = {}
         for name, hold in self.holds.items():
             found[name] = Rows(self._columns(hold, hold.N), hold.N.T @ hold.bias)
             wanted = self._wanted(name)
             if wanted is not None and hold.joint.n_u:
-                found[f"{name}.drive"] = Rows(self._columns(hold, hold.T), wanted + hold.T.T @ hold.bias)
+                gamma = wanted + hold.T.T @ hold.bias
+                found[f"{name}.drive"] = Rows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
         for name, coupling in self.topology.couplings.items():
             one, two = self.holds[name], self.holds[coupling.leader]
             ratio = float(self.snapshot.resolve(coupling.ratio))
             L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
-            found[f"{name}.gear"] = Rows(L, one.T.T @ one.bias - ratio * (two.T.T @ two.bias))
+            gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
+            found[f"{name}.gear"] = Rows(L, gamma, self._units(one.joint))
+        for constraint in self.topology.constraints:
+            found[constraint.name] = self._tie(loops.tie_of(self.topology, constraint))
         return found
+
+    def _units(self, joint: Joint) -> Array:
+        return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
+
+    def _tie(self, tie: loops.Tie) -> Rows:
+        """Rows of a constraint that is no joint: c_ddot = L'v_dot - gamma, and the same of the rate of slips."""
+        s = self.snapshot
+        L = np.zeros((6 * len(self.bodies), len(tie.units)))
+        for j, lam in enumerate(np.eye(len(tie.units))):
+            for load in s.constraints.loads_of(tie, lam):
+                if load.on.body in self.bodies:
+                    X, k = s.pose(Frame(load.on.body)), self.bodies[load.on.body]
+                    R, arm, force = plain(X.R), plain(s.pose(load.on).p - X.p), plain(load.force)
+                    L[k : k + 3, j] += R.T @ (plain(load.moment) + np.cross(arm, force))
+                    L[k + 3 : k + 6, j] += R.T @ force
+
+        def second(frame: Frame) -> tuple[Array, Array]:
+            """Accelerations of a frame while v_dot of its body, in body axes, is zero."""
+            (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
+            return np.zeros(3), plain(np.cross(w, v) + np.cross(w, np.cross(w, at)))
+
+        then = loops.Moving(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
+        gamma = -plain(loops.row_rates(s, tie, s.velocity, s.joint_rate, then))
+        return Rows(L, gamma, np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units]))
 
     def _wanted(self, name: str) -> Array | None:
         """The acceleration that is prescribed along a joint's freedoms."""
@@ -261,8 +296,8 @@ class NewtonEuler:
         for name, k in self.bodies.items():
             M[k : k + 6, k : k + 6] = links[name].M
         f = np.concatenate([link.wrench for link in links.values()])
-        L = np.column_stack([rows.L for rows in self.rows.values()])
-        gamma = np.concatenate([rows.gamma for rows in self.rows.values()])
+        L = np.column_stack([rows.L * rows.scale for rows in self.rows.values()])
+        gamma = np.concatenate([rows.gamma * rows.scale for rows in self.rows.values()])
         W = self._weights(L, M)
         try:
             C = np.linalg.cholesky(M + (L * W) @ L.T)
@@ -295,7 +330,13 @@ class NewtonEuler:
 
     def multipliers(self, origin: str) -> Array:
         """The multipliers of the rows of one origin (see ``rows``)."""
-        return self._solution[0][self._places[origin]]
+        found: Array = self._solution[0][self._places[origin]] * self.rows[origin].scale
+        return found
+
+    def constraint_multipliers(self, name: str) -> Array:
+        """The multipliers of a constraint that is no joint; of a gear, what it does along the joint that follows."""
+        gears = {coupling.constraint: f"{follower}.gear" for follower, coupling in self.topology.couplings.items()}
+        return self.multipliers(gears.get(name, name))
 
     @property
     def redundancy(self) -> int:
@@ -308,6 +349,11 @@ class NewtonEuler:
         share = hold.N @ self._solution[2][self._places[name]]
         moment, force = hold.R @ share[:3] / self.length, hold.R @ share[3:]
         size: Array = np.linalg.norm(np.vstack([moment, force]), axis=1)
+        return size < UNIQUE
+
+    def unique_multipliers(self, origin: str) -> Array:
+        """Whether each multiplier of other rows follows from the motion alone."""
+        size: Array = np.linalg.norm(self._solution[2][self._places[origin]], axis=1)
         return size < UNIQUE
 
     def acceleration(self, body: str) -> tuple[Array, Array]:

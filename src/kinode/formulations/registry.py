@@ -8,7 +8,9 @@ A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows
     effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
     kinetic_energy, potential_energy
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
-    reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes
+    reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
+                         {constraint: (multipliers,)}
+    static_reactions     the same without inertia, the freedoms ``numbers.hold`` holding the loops
 """
 
 from __future__ import annotations
@@ -20,23 +22,28 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.chains import hinges_and_slides
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.formulations.quasi_base import QuasiBase
 from kinode.formulations.rotators import Rotators
 from kinode.formulations.snapshot import EMPTY, Snapshot
+from kinode.formulations.statics import Hold
 from kinode.topology import Topology
 
 OUTPUTS = (
     "u_dot", "mass_matrix", "bias", "effort", "kinetic_energy", "potential_energy", "momentum", "angular_momentum",
-    "reactions",
+    "reactions", "static_reactions",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """One instant, in one kind of number; ``u_dot`` is what inverse dynamics asks for."""
+    """One instant, in one kind of number.
+
+    ``u_dot`` is what inverse dynamics asks for, ``hold`` who holds loops where inertia is left out.
+    """
 
     t: Scalar
     q: Array
@@ -45,6 +52,7 @@ class Numbers:
     p: Array = field(default_factory=lambda: EMPTY)
     inputs: Array = field(default_factory=lambda: EMPTY)
     u_dot: Array | None = None
+    hold: Hold = None
 
 
 @dataclass(frozen=True)
@@ -110,8 +118,16 @@ _READ: dict[str, Callable[[Snapshot], Any]] = {
     "potential_energy": lambda s: s.potential_energy,
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
-    "reactions": lambda s: {name: s.reaction(name) for name in (*s.full.node_named, *s.topology.cut_names)},
+    "reactions": lambda s: _holding(s),
 }
+
+
+def _holding(s: Snapshot, part: str = "total", hold: Hold = None) -> dict[str, tuple[Array, ...]]:
+    """Reactions of joints and multipliers of constraints."""
+    statics = None if part == "total" else s.statics(hold)
+    multipliers = {name: (s.multipliers_of(name, statics),) for name in s.system.constraints}
+    joints = (*s.full.node_named, *s.topology.cut_names)
+    return {**{name: s.reaction(name, part, hold=hold) for name in joints}, **multipliers}
 
 
 def _from_snapshot(
@@ -122,6 +138,8 @@ def _from_snapshot(
         state = (topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
         free = kind(*state)
         found = {name: read(free) for name, read in _READ.items() if name in wanted}
+        if "static_reactions" in wanted:
+            found["static_reactions"] = _holding(free, "static", n.hold)
         if "effort" in wanted:
             u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
             found["effort"] = kind(*state, u_dot=u_dot).inverse_effort
@@ -132,7 +150,7 @@ def _from_snapshot(
 
 register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
 # Its inverse dynamics is M u_dot + bias by definition: nothing that the two would not tell.
-_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions"}
+_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions"}
 register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
 
 
@@ -144,13 +162,16 @@ def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
     if "u_dot" in wanted:
         found["u_dot"] = free.u_dot
     if "reactions" in wanted:
-        found["reactions"] = {name: free.reaction(name) for name in free.holds}
+        multipliers = {name: (free.constraint_multipliers(name),) for name in topology.system.constraints}
+        found["reactions"] = {**{name: free.reaction(name) for name in free.holds}, **multipliers}
+    if "static_reactions" in wanted:
+        found["static_reactions"] = static_reactions(free, n.hold)
     if "effort" in wanted:
         found["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
     return found
 
 
-_OF_BODIES = frozenset({"u_dot", "effort", "reactions"})
+_OF_BODIES = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
 register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
 
 

@@ -86,6 +86,9 @@ class Factor:
 
     def __init__(self, K: Sequence[Mapping[int, Scalar]], n: int) -> None:
         rows = [{j: x for j, x in row.items() if not is_zero(x)} for row in K]
+        for i, row in enumerate(rows):  # of plain numbers that are symmetric but for rounding, one may vanish alone
+            for j, x in list(row.items()):
+                rows[j].setdefault(i, x)
         self.order = elimination_order([set(row) - {i} for i, row in enumerate(rows)], n)
         rank = {i: k for k, i in enumerate(self.order)}
         self.inverse: dict[int, Scalar] = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinode.algebra.euler import euler_angles, euler_rates
 from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
 from kinode.formulations import loops
@@ -14,14 +15,14 @@ from kinode.formulations.instant import EMPTY as EMPTY
 from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
 from kinode.formulations.statics import Hold, Statics
-from kinode.model.frames import Frame
 from kinode.model.constraints import POSITIONS
+from kinode.model.frames import Frame
 from kinode.model.names import QuantityName, find_quantity
 
 Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
 
-class Snapshot(Motion):
 
+class Snapshot(Motion):
     """Coordinates, poses, velocities, accelerations, loads, reactions and energies, by name."""
 
     def quantity(self, name: str | QuantityName) -> Any:
@@ -56,9 +57,11 @@ class Snapshot(Motion):
             case "acceleration" | "angular_acceleration":
                 return self._in_axes(self.acceleration(frame)[name.quantity == "acceleration"], name.axes)
         R = self.pose(frame).R if name.axes is None else self.pose(name.axes).R.T @ self.pose(frame).R
-        if name.quantity == "rotation":
-            return R
-        return rpy_from_rotation(R) if name.quantity == "rpy" else quaternion_of(R)
+        if name.quantity == "euler_rates":
+            turned = self.velocity(frame)[0] - (ZERO3 if name.axes is None else self.velocity(name.axes)[0])
+            return euler_rates(R, self.pose(frame).R.T @ turned)
+        read = {"rpy": rpy_from_rotation, "euler": euler_angles, "quaternion": quaternion_of}
+        return read[name.quantity](R) if name.quantity in read else R
 
     def _system_quantity(self, name: QuantityName) -> Any:
         match name.quantity:

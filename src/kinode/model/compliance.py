@@ -80,14 +80,11 @@ def read_compliance(reader: Reader, raw: Any, field: str, *, axial: bool) -> Com
             raise reader.fail(f"{field}.{name}", f"must not be negative, not {found:g}")
         return found
 
-    found: dict[str, Any] = {}
-    for name, value in raw.items():
-        if value is None:
-            continue
+    def read_part(name: str, value: Any) -> Any:
         if name in BY_AXIS:
-            found[name] = read(name, value)
-        elif isinstance(value, (list, tuple, np.ndarray)):
-            found[name] = reader.sequence(value, 3, f"{field}.{name}", lambda item, name=name: read(name, item))
-        else:
-            found[name] = (read(name, value),) * 3
-    return Compliance(**found)
+            return read(name, value)
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return reader.sequence(value, 3, f"{field}.{name}", lambda item: read(name, item))
+        return (read(name, value),) * 3
+
+    return Compliance(**{name: read_part(name, value) for name, value in raw.items() if value is not None})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 XYZ = ("x", "y", "z")
+EULER = ("precession", "nutation", "spin")
 ROTATION = tuple(f"{i}{j}" for i in XYZ for j in XYZ)
 
 # Of bodies and frames: name -> (unit, parts, what has to be known)
@@ -31,6 +32,8 @@ FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "quaternion": ("dimensionless", ("w", "x", "y", "z"), "position"),
     "rpy": ("angle", ("roll", "pitch", "yaw"), "position"),
     "rotation": ("dimensionless", ROTATION, "position"),
+    "euler": ("angle", EULER, "position"),
+    "euler_rates": ("angular_velocity", EULER, "velocity"),
     "angular_velocity": ("angular_velocity", XYZ, "velocity"),
     "angular_acceleration": ("angular_acceleration", XYZ, "acceleration"),
 }

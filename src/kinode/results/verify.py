@@ -20,10 +20,13 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.hold import find_hold, freedom_name
 from kinode.codegen.records import State
+from kinode.codegen.rolled import is_large
 from kinode.codegen.sharing import analyze
 from kinode.errors import ArgumentError
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
+from kinode.formulations.statics import Hold
 from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.results.identities import IDENTITIES
@@ -31,6 +34,7 @@ from kinode.topology import Topology, find_topology
 
 TOLERANCE = 1e-9
 COMPILED = frozenset(OUTPUTS) - {"momentum", "angular_momentum"}
+REACTIONS = ("reactions", "static_reactions")
 WORDS = {"u_dot": "accelerations", "effort": "inverse dynamics"}
 
 
@@ -130,11 +134,14 @@ def verify(
 
 def _leave_unique(dynamics: Dynamics, n: Numbers, results: dict[str, dict[str, Any]]) -> None:
     """Set reactions that do not follow from the motion to zero: there is nothing to agree upon."""
-    unique = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs).unique
-    for result in results.values():
-        reactions = result.get("reactions", {})
-        for name, (moment, force) in reactions.items():
-            reactions[name] = (np.where(unique[name][3:], moment, 0.0), np.where(unique[name][:3], force, 0.0))
+    at = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs)
+    unique = {name: np.roll(flags, 3) for name, flags in at.unique.items()}  # moments are first here
+    gears = {c.constraint: f"{name}.effort" for name, c in dynamics.topology.couplings.items()}
+    unique.update({name: at.unique_multipliers[gears.get(name, name)] for name in dynamics.system.constraints})
+    for reactions in (result.get(name, {}) for result in results.values() for name in REACTIONS):
+        for name, parts in reactions.items():
+            sure = np.split(unique[name], len(parts))
+            reactions[name] = tuple(np.where(flags, part, 0.0) for flags, part in zip(sure, parts, strict=True))
 
 
 def _compiled(dynamics: Dynamics) -> Formulation:
@@ -144,17 +151,29 @@ def _compiled(dynamics: Dynamics) -> Formulation:
         more: dict[str, Any] = {"z": n.z, "p": n.p, "inputs": n.inputs}
         kinetic, potential = dynamics.energy(n.t, n.q, n.u, **more)
         reactions = dynamics.reactions(n.t, n.q, n.u, **more)
-        return {
+        held = [f"{name}.reaction" for name in dynamics.system.constraints]
+        multipliers = dynamics.evaluate(held, n.t, n.q, n.u, **more) if held else {}
+        found = {
             "u_dot": dynamics.acceleration(n.t, n.q, n.u, **more),
             "mass_matrix": dynamics.mass_matrix(n.t, n.q, **more),
             "bias": dynamics.bias(n.t, n.q, n.u, **more),
             "effort": dynamics.effort(n.t, n.q, n.u, np.zeros(topology.n_u), **more),
             "kinetic_energy": kinetic,
             "potential_energy": potential,
-            "reactions": {name: (wrench.moment, wrench.force) for name, wrench in reactions.items()},
+            "reactions": {
+                **{name: (wrench.moment, wrench.force) for name, wrench in reactions.items()},
+                **{name.removesuffix(".reaction"): (np.atleast_1d(x),) for name, x in multipliers.items()},
+            },
         }
+        if "static_reactions" in wanted:
+            hold = None if n.hold is None else [freedom_name(dynamics, freedom) for freedom in n.hold]
+            static = dynamics.reactions(n.t, n.q, n.u, part="static", hold=hold, **more)
+            found["static_reactions"] = {name: (wrench.moment, wrench.force) for name, wrench in static.items()}
+        return found
 
-    return Formulation("compiled", COMPILED, lambda topology: None, evaluate)
+    # Static parts of large trees are written out in full, which would take long for a check.
+    outputs = COMPILED - {"static_reactions"} if is_large(dynamics.topology) else COMPILED
+    return Formulation("compiled", outputs, lambda topology: None, evaluate)
 
 
 # -- states ----------------------------------------------------------------------------------------
@@ -180,11 +199,24 @@ def find_states(
         drawn = [random_state(topology, rng, length) for _ in range(states)]
         if closed is not None:
             drawn = [_close(closed, state) for state in drawn]
-        return [Numbers(t, q, u, z, p, inputs) for t, q, u, z in drawn]
+        return _numbers(closed, drawn, p, inputs)
     if isinstance(states, str) or not all(hasattr(s, part) for s in states for part in "tquz"):
         raise ArgumentError("states: how many, or a list of states with t, q, u, z, is expected")
     arrays = [[np.asarray(x, dtype=float) for x in (s.q, s.u, s.z)] for s in states]
-    return [Numbers(float(s.t), q, u, z, p, inputs) for s, (q, u, z) in zip(states, arrays, strict=True)]
+    given = [(float(s.t), q, u, z) for s, (q, u, z) in zip(states, arrays, strict=True)]
+    return _numbers(closed, given, p, inputs)
+
+
+def _numbers(
+    closed: Dynamics | None, states: Sequence[tuple[float, Array, Array, Array]], p: Array, inputs: Array
+) -> list[Numbers]:
+    """States as formulations take them, with somebody who holds loops while static parts are compared."""
+    found: list[Numbers] = []
+    hold: Hold = None
+    for t, q, u, z in states:
+        hold = None if closed is None else find_hold(closed, State(t, q, u, z), hold)
+        found.append(Numbers(t, q, u, z, p, inputs, hold=hold))
+    return found
 
 
 def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tuple[float, Array, Array, Array]:
@@ -266,9 +298,10 @@ class _Table:
     def compare(self, index: int, name: str, ways: tuple[str, str], pair: tuple[Any, Any], scale: _Scale) -> None:
         (one, two), (a, b) = ways, pair
         quantity, floor = WORDS.get(name, name.replace("_", " ")), scale.floors.get(name, scale.floor)
-        if name == "reactions":
+        if name in REACTIONS:
             worst = max(
-                ((_apart(np.concatenate(a[j]), np.concatenate(b[j]), floor)[0], j) for j in a), default=(0.0, "-")
+                ((_apart(np.concatenate(a[j]), np.concatenate(b[j]), floor)[0], j) for j in a if j in b),
+                default=(0.0, "-"),
             )
             self.note(quantity, one, two, worst[0], f"{worst[1]}, state {index}")
             return
