@@ -308,3 +308,8 @@ def test_large_trees_with_friction_are_written_out():
     apart = effort - kn.compile(smooth).effort(0.0, q, u, np.ones(42))
     assert apart[20] != 0
     assert abs(np.delete(apart, 20)).max() < 1e-9
+
+
+def test_a_summary_shows_friction():
+    shown = " ".join(str(two_links("screw", friction=kn.coulomb(0.1, radius="12 mm")).summary()).split())
+    assert "friction (coefficient 0.1, radius 0.012 m)" in shown

@@ -71,6 +71,14 @@ def find_fields(joint: type[Joint]) -> tuple[str, ...]:
     return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip")
 
 
+def find_units(joint: type[Joint]) -> dict[str, str]:
+    """The units of what friction takes in a kind of joint."""
+    turns = joint.coordinates[0][1] == "angle"
+    special = {"coefficient": "dimensionless", "preload": "force", "effort": "moment" if turns else "force",
+               "slip": "angular_velocity" if turns else "velocity"}  # fmt: skip
+    return {name: special.get(name, "length") for name in find_fields(joint)}
+
+
 def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Coulomb:
     """From {coulomb: {...}}, for a kind of joint."""
     if joint.rubs is None:
@@ -83,17 +91,14 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
     takes = find_fields(joint)
     if not isinstance(given, Mapping):
         raise reader.fail(field, f"{kind} takes {', '.join(takes)}")
-    found = {}
-    turns = joint.coordinates[0][1] == "angle"
-    units = {"coefficient": "dimensionless", "preload": "force", "effort": "moment" if turns else "force",
-             "slip": "angular_velocity" if turns else "velocity"}  # fmt: skip
+    found, units = {}, find_units(joint)
     for name, value in given.items():
         if name not in takes:
             known = f"in a {joint.kind} joint {kind} friction has no" if name in FIELDS else f"{kind} friction has no"
             raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}")
         if value is None:
             continue
-        number = reader.number(value, units.get(name, "length"), f"{field}.{name}")
+        number = reader.number(value, units[name], f"{field}.{name}")
         zero = name in ("coefficient", "preload", "effort")
         if isinstance(number, float) and (number < 0 if zero else number <= 0):
             raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {number:g}")

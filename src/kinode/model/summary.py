@@ -14,6 +14,7 @@ from kinode.model.compliance import UNITS, Compliance
 from kinode.model.constraints import Coupled
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import Frame
+from kinode.model.friction import find_units
 from kinode.model.joint import DERIVED, Joint, Limits
 from kinode.model.looks import Look
 
@@ -131,6 +132,8 @@ def _joint(joint: Joint) -> tuple[str, str]:
         parts.append(f"starts with {text}" if name in _STARTS else text)
     if joint.limits is not None:
         parts.append(_limits(joint.limits, units[0]))
+    if joint.friction is not None:
+        parts.append(_friction(joint))
     if joint.compliance is not None:
         parts.append(_compliance(joint.compliance))
     parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
@@ -157,6 +160,12 @@ def _limits(limits: Limits, kind: str) -> str:
         if value is not None:
             parts.append(f"{name} {_value(value)} {DIMENSIONS[DERIVED[role][kind]].unit}")
     return f"limits ({', '.join(parts)})"
+
+
+def _friction(joint: Joint) -> str:
+    assert joint.friction is not None
+    units = {**{k: f" {DIMENSIONS[unit].unit}" for k, unit in find_units(type(joint)).items()}, "coefficient": ""}
+    return f"friction ({', '.join(f'{k} {_value(v)}{units[k]}' for k, v in joint.friction.given().items())})"
 
 
 def _compliance(compliance: Compliance) -> str:
