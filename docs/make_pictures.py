@@ -9,12 +9,13 @@ import tempfile
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
 from kinode.views.drawing import draw_mechanism
 from kinode.views.plots import Line, draw_lines, draw_loads, plot_loads
-from kinode.views.style import label, style
+from kinode.views.style import COLORS, MUTED, label, style
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -62,10 +63,64 @@ def make_report(run: Trajectory) -> Path | None:
     return path
 
 
+def make_four_bar() -> kn.System:
+    """The four-bar of the page on loops."""
+    system = kn.System("four_bar", gravity=(0, -9.81, 0))
+    crank = system.body("crank", mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
+    coupler = system.body("coupler", mass=2, com=(0.3, 0, 0), inertia=(0.01, 0.05, 0.05))
+    rocker = system.body("rocker", mass=1.5, com=(0.2, 0, 0), inertia=(0.01, 0.03, 0.03))
+    system.revolute("left", system.world, crank, q=0.9)
+    system.revolute("right", system.world.at(0.5, 0, 0), rocker, guess=1.2)
+    system.revolute("pin", crank.at(0.2, 0, 0), coupler, guess=-0.5)
+    system.revolute("top", coupler.at(0.6, 0, 0), rocker.at(0.4, 0, 0))
+    return system
+
+
+def make_unique() -> Path:
+    """Which reactions of a planar four-bar with ordinary hinges follow from the motion, and which do not."""
+    run = kn.simulate(make_four_bar(), 0.1, times=2)
+    hinges = ("left", "pin", "top", "right")
+    sure, shared = COLORS[0], COLORS[1]
+    with style():
+        figure = Figure(figsize=(9.6, 3.6))
+        plane, grid = figure.add_axes((0.02, 0.05, 0.47, 0.82)), figure.add_axes((0.6, 0.17, 0.38, 0.62))
+        places = {name: run[f"{name}.child.position"][0] for name in hinges}
+        plane.plot(*zip(*(places[name][:2] for name in hinges), strict=True), color=MUTED, lw=5, solid_capstyle="round")
+        for name, (x, y, _) in places.items():
+            force = run.reaction(name, on=run.system.joints[name].b.body, expressed_in="world").force[0]
+            tip = 0.011 * force[:2]  # m for a newton
+            arrow = {"arrowstyle": "-|>", "color": sure, "lw": 2, "shrinkA": 0, "shrinkB": 0}
+            plane.annotate("", xy=(x + tip[0], y + tip[1]), xytext=(x, y), arrowprops=arrow)
+            plane.plot(x, y, "o", ms=13, mfc="white", mec=shared, mew=2.5)
+            plane.plot(x, y, "o", ms=4, color=shared)
+            plane.text(x + 0.03, y - 0.045, name, ha="left", va="top")
+        plane.set_title("force in the plane (arrow), force along the axis (ring)")
+        plane.set_aspect("equal")
+        plane.margins(0.18)
+        plane.set_axis_off()
+        for row, name in enumerate(hinges):
+            for column, unique in enumerate(run.reaction(name).components or ()):
+                place = (column - 0.45, row - 0.42)
+                free = column == 5  # a hinge holds no moment about its axis
+                color, word = (MUTED, "none") if free else (sure, "unique") if unique else (shared, "shared")
+                grid.add_patch(Rectangle(place, 0.9, 0.84, color=color, lw=0))
+                grid.text(column, row, word, ha="center", va="center", color="white", fontsize=8)
+        grid.set(xlim=(-0.5, 5.5), ylim=(3.5, -0.5), yticks=range(4), yticklabels=hinges, xticks=range(6))
+        grid.set_xticklabels(["force\nx", "force\ny", "force\nz", "moment\nx", "moment\ny", "moment\nz"])
+        grid.tick_params(length=0)
+        grid.grid(visible=False)
+        for spine in grid.spines.values():
+            spine.set_visible(False)
+        grid.set_title("what follows from the motion", pad=10)
+        path = PICTURES / "unique.png"
+        figure.savefig(path, dpi=120, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
-    for path in filter(None, (make_excavator(run), make_boom_pin(run), make_report(run))):
+    for path in filter(None, (make_excavator(run), make_boom_pin(run), make_report(run), make_unique())):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
 
