@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.codegen.closing import CLOSED, CLOSED_ENOUGH, RANK, close
+from kinode.codegen.closing import CLOSED, CLOSED_ENOUGH, RANK
+from kinode.codegen.closing import close as close_rows
+from kinode.codegen.gaps import check_speeds, explain
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.wishes import UNSAID, Wishes, depart
-from kinode.errors import AssemblyError, Gap
 from kinode.formulations.measures import measured_joints
 from kinode.model.constraints import Coupled
 from kinode.model.joints import Joint
@@ -120,13 +121,13 @@ class Assembler:
             still = np.zeros(self.topology.n_u)
             c, G, _ = self.closer.evaluate(self.t, q, still, self.wishes.z, self.p, self.inputs)
             r, A = c[self.closer.holding], G[self.closer.holding]
-        exact = self._exact_measures("exact_q")
+        exact = self.exact_measures("exact_q")
         if exact.any():
             d, D = self.departures(q)
             r, A = np.concatenate([r, d[exact]]), np.vstack([A, D[exact]])
         return r, A
 
-    def _exact_measures(self, field: str) -> Array:
+    def exact_measures(self, field: str) -> Array:
         """Which of all freedoms are exact and no entry of the state."""
         found = [np.zeros(self.topology.n_u, dtype=bool)]
         found += [getattr(self.wishes.joints[name], field) for name in self.measured]
@@ -139,8 +140,8 @@ class Assembler:
         if not self.bound or self._is_met(begin, self.weights >= 0, CLOSED):
             return begin
         found: list[Point] = []
-        for k, q in enumerate(self._starts(begin)):
-            q, gap = self._close(q)
+        for k, q in enumerate(self.starts(begin)):
+            q, gap = self.close(q)
             if gap > CLOSED_ENOUGH:
                 continue
             q = self._settle(self._unwound(q))
@@ -148,7 +149,7 @@ class Assembler:
             if k == 0 and self._is_surely_nearest(q):
                 break
         if not found:
-            raise self._failure(begin)
+            raise explain(self, begin)
         least = min(point.cost for point in found)
         return max((x for x in found if x.cost <= least * (1 + SAME) + 1e-20), key=self._preference).q
 
@@ -180,8 +181,9 @@ class Assembler:
         said = (self.weights[state] > UNSAID) | self.held
         return bool(abs(d).max(initial=0.0) <= NEAR or (said.all() and abs(d[state]).max(initial=0.0) <= CLOSED_ENOUGH))
 
-    def _close(self, q: Array) -> tuple[Array, float]:
-        return close(self.rows, self.dynamics.advance_q, q, ~self.held)
+    def close(self, q: Array) -> tuple[Array, float]:
+        """A position near q in which all holds, and by how much it does not."""
+        return close_rows(self.rows, self.dynamics.advance_q, q, ~self.held)
 
     def _wished_q(self) -> Array:
         q = np.zeros(self.topology.n_q)
@@ -189,7 +191,7 @@ class Assembler:
             q[where] = self.wishes.joints[name].q
         return q
 
-    def _starts(self, begin: Array) -> Iterator[Array]:
+    def starts(self, begin: Array) -> Iterator[Array]:
         """Where to look for closed states: as wished, then spread over what may move; the same in every call."""
         yield begin
         rng = np.random.default_rng(0)
@@ -243,7 +245,7 @@ class Assembler:
         longest = float(abs(step).max())
         share = min(1.0, 0.5 / longest) if longest > 0 else 1.0
         for _ in range(HALVINGS):
-            q, gap = self._close(self.dynamics.advance_q(here.q, share * step))
+            q, gap = self.close(self.dynamics.advance_q(here.q, share * step))
             if gap <= CLOSED_ENOUGH:
                 there = self._point(q, weights)
                 less = there.cost < here.cost * (1 - 1e-12)
@@ -285,10 +287,10 @@ class Assembler:
         n, still = self.topology.n_u, np.zeros(self.topology.n_u)
         coordinates, moving, H = self.measure(q, still)
         wished = np.concatenate([self.wishes.joints[name].u(coordinates[name]) for name in self.names] or [still])
-        held, exact = self._of_state("exact_u"), self._exact_measures("exact_u")
-        u = np.where(held, wished[:n], 0.0)
+        held, exact = self._of_state("exact_u"), self.exact_measures("exact_u")
         if not self.bound:
-            return u
+            return wished
+        u = np.where(held, wished[:n], 0.0)
         carried = np.concatenate([moving[name] for name in self.names] or [still])  # by drives alone
         A, b = H[exact] / self.units[exact][:, None], ((wished - carried) / self.units)[exact]
         if self.closer is not None:
@@ -299,96 +301,20 @@ class Assembler:
             U, sizes, V = np.linalg.svd(A[:, free])
             rank = int((sizes > 1e-10 * sizes.max(initial=0.0)).sum())
             least = V[:rank].T @ ((U.T @ (b - A @ u))[:rank] / sizes[:rank])
-            weight = np.sqrt([self.wishes.weights.get(j, 1.0) for j in self._owners]) / self.units
+            weight = np.sqrt([self.wishes.weights.get(j, 1.0) for j in self.owners]) / self.units
             W, along = weight[:, None] * H, V[rank:].T
             start = u.copy()
             start[free] += least
-            slack = np.linalg.lstsq(W[:, free] @ along, -(W @ start + weight * carried), rcond=None)[0]
+            slack = np.linalg.lstsq(W[:, free] @ along, weight * (wished - carried) - W @ start, rcond=None)[0]
             u = start
             u[free] += along @ slack
-        self._check_speeds(A @ u - b, u, exact)
+        check_speeds(self, A @ u - b, u, exact)
         return u
 
     @property
-    def _owners(self) -> list[str]:
+    def owners(self) -> list[str]:
         """The joint of each freedom."""
         return [name for name in self.names for _ in range(self.dynamics.system.joints[name].n_u)]
-
-    def _check_speeds(self, off: Array, u: Array, exact: Array) -> None:
-        if abs(off).max(initial=0.0) <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
-            return
-        closing = list(self.closer.names) if self.closer is not None else []
-        owners = [*closing, *((name, "speed") for name, sure in zip(self._owners, exact, strict=True) if sure)]
-        worst = owners[int(np.argmax(abs(off)))][0]
-        given = [name for name in self.names if self.wishes.joints[name].exact_u.any()]
-        said = f"u= of {', '.join(given)}" if given else "drives"
-        raise AssemblyError(f"the speeds that are given ({said}) tear {worst} apart: leave some of the u= out", {})
-
-    # -- failure -----------------------------------------------------------------------------------
-    def _failure(self, begin: Array) -> AssemblyError:
-        """Why it cannot be closed: values in conflict, or bodies that do not reach."""
-        gaps, nearest = self._nearest(begin)
-        told = ", ".join(f"{name} is off by {gap}" for name, gap in gaps.items())
-        exact = [name for name in self.names if self.wishes.joints[name].exact_q.any()]
-        loops = self._loops(gaps)
-        if exact:
-            freed = Assembler(self.dynamics, free_wishes(self.wishes), self.t, self.p, self.inputs)
-            other, left = freed._nearest(nearest)
-            if not other:
-                values, _, _ = freed.measure(left, np.zeros(self.topology.n_u))
-                close_by = ", ".join(f"{name}.q = {_numbers(values[name])}" for name in exact)
-                message = (
-                    f"the initial values are in conflict: {told}{loops}. It closes at {close_by}, for example; "
-                    f"free some of the coordinates that are given by q=, or correct them"
-                )
-                return AssemblyError(message, gaps)
-        message = f"the loops cannot be closed: at the nearest position found, {told}{loops}; the bodies do not reach"
-        return AssemblyError(message, gaps)
-
-    def _nearest(self, begin: Array) -> tuple[dict[str, Gap], Array]:
-        """What stays open at the position with the least gaps, by joint or constraint, and that position."""
-        best, least = begin, np.inf
-        for start in self._starts(begin):
-            q, _ = self._close(start)
-            size = float(np.linalg.norm(self.rows(q)[0]))
-            if size < least * (1 - 1e-6):
-                best, least = q, size
-            if least <= CLOSED_ENOUGH:
-                return {}, best
-        return self.gaps(best), best
-
-    def gaps(self, q: Array, least: float = 1e-9) -> dict[str, Gap]:
-        """By how much each joint or constraint is off, m and rad, where it is more than next to nothing."""
-        r, _ = self.rows(q)
-        owners: list[tuple[str, str]] = []
-        if self.closer is not None:
-            owners = [owner for owner, holds in zip(self.closer.names, self.closer.holding, strict=True) if holds]
-        exact = self._exact_measures("exact_q")
-        kinds = np.where(self.units == 1.0, "angle", "length") if self.length != 1.0 else self._kinds
-        owners += [(f"{n}.q", str(kind)) for n, kind, sure in zip(self._owners, kinds, exact, strict=True) if sure]
-        sums: dict[str, dict[str, float]] = {}
-        for (name, kind), value in zip(owners, r, strict=True):
-            parts = sums.setdefault(name, {"length": 0.0, "angle": 0.0})
-            parts[kind] = float(np.hypot(parts[kind], value * (self.length if kind == "length" else 1.0)))
-        found = {name: Gap(**parts) for name, parts in sums.items()}
-        return {name: gap for name, gap in found.items() if max(gap) > least}
-
-    @property
-    def _kinds(self) -> list[str]:
-        return [kind for name in self.names for _, kind in self.dynamics.system.joints[name].coordinates]
-
-    def _loops(self, gaps: dict[str, Gap]) -> str:
-        """The loops that stay open, joint by joint."""
-        open_names = {name.removesuffix(".q") for name in gaps}
-        cuts = [cut for cut in self.topology.cuts if cut.joint.name in open_names]
-        found = [", ".join((*cut.loop, cut.joint.name)) for cut in cuts]
-        return f" (the loop of {'; of '.join(found)})" if found else ""
-
-
-def free_wishes(wishes: Wishes) -> Wishes:
-    """The same with nothing exact."""
-    joints = {n: replace(w, exact_q=np.zeros_like(w.exact_q), weight=1.0) for n, w in wishes.joints.items()}
-    return replace(wishes, joints=joints)
 
 
 def _solve_downhill(here: Point, curvature: Array | None) -> Array:
@@ -414,8 +340,3 @@ def _wraps(joint: Joint, resolve: Any) -> Array:
         apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
         found.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
     return np.array(found, dtype=bool)
-
-
-def _numbers(values: Array) -> str:
-    said = [f"{x:.4g}" for x in values]
-    return said[0] if len(said) == 1 else f"({', '.join(said)})"
