@@ -8,6 +8,7 @@ from kinode.algebra.trace import count_operations
 from kinode.codegen.kernels import Kernel, trace
 from kinode.formats import load
 from kinode.topology import find_topology
+from known.mechanisms import four_bars
 
 # Counted on this code, as upper bounds: (operations, divisions).  Pinocchio's templates do not fold and need more.
 KNOWN = {
@@ -28,3 +29,21 @@ def test_operations_do_not_grow(robot, kernel):
     most, divisions = KNOWN[robot, kernel]
     assert sum(counts.values()) <= most
     assert counts.get("inv", 0) <= divisions
+
+
+# Counted on this code, as upper bounds, for N four-bars: operations at N = 10, and for each one more.
+LOOPS = {"rate": (2207, 224), "closure": (771, 77), "projection": (2451, 252)}
+
+
+@pytest.mark.parametrize("kernel", LOOPS)
+def test_operations_grow_with_the_number_of_loops_and_no_faster(kernel):
+    def count(n):
+        topology = find_topology(four_bars(n))
+        if kernel != "closure":  # of each closing hinge the two rows in the plane are independent
+            topology.rows = tuple(k for k in range(len(topology.row_units)) if k % 5 < 2)
+        return sum(count_operations(trace(topology, Kernel(kernel))).values())
+
+    ten, twenty, forty = count(10), count(20), count(40)
+    assert (forty - twenty) == 2 * (twenty - ten)
+    most, each = LOOPS[kernel]
+    assert ten <= most and (twenty - ten) <= 10 * each

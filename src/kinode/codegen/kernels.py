@@ -28,6 +28,7 @@ from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
 
 Outputs = Sequence[Any] | Array
+RARE = frozenset({"closure", "measures"})  # what brings a model together asks for these, some dozens of times
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def make_program(topology: Topology, kernel: Kernel) -> Program:
     count = sizes(topology, kernel)
     outputs = trace(topology, kernel)
     stores = [("out", i, x) for i, x in enumerate(outputs)]
-    return Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])])
+    rare = kernel.name in RARE
+    return Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])], rare)
 
 
 def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:

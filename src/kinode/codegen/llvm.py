@@ -23,6 +23,7 @@ LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "c
 LIBRARY |= {"atan2": 2, "pow": 2}
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+PIECE = 500  # operations in a row, beyond which the code generator's time grows faster than they do
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 
 
@@ -70,7 +71,7 @@ class _Writer:
         self.line = Lines(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
-        self.label = "%entry"
+        self.label, self.pieces = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
 
     def kernel(self) -> str:
@@ -82,12 +83,18 @@ class _Writer:
                 case = 0 if block.case_of is None else int(block.case_of[0])
                 views = block.views.items()
                 bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in views}
-                _Case(self, bases).write(block.cases[case])
+                _Case(self, bases).write(block.cases[case], PIECE)
             elif block.count > 1:
                 self.loop(index, block)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
         body = "\n".join(self.line.text)
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
+
+    def begin_piece(self) -> None:
+        """Go on in another basic block."""
+        self.pieces += 1
+        self.label = f"%piece{self.pieces}"
+        self.line.text.append(f"  br label {self.label}\n{self.label[1:]}:")
 
     def argument(self, name: str) -> str:
         access = "" if name in self.written else "readonly "
@@ -180,15 +187,17 @@ class _Case:
         self.conditions: dict[int, str] = {}
         self.pairs: dict[str, tuple[str, str]] = {}
 
-    def write(self, stores: Iterable[Store]) -> None:
-        """All loads and operations, then all stores."""
+    def write(self, stores: Iterable[Store], piece: int | None = None) -> None:
+        """All loads and operations, then all stores; long rows of operations in pieces."""
         stores = list(stores)
         nodes = needed(value for _, _, value in stores)
         if self.writer.pack > 1:
             self.turn_together(nodes)
-        for node in nodes:
+        for k, node in enumerate(nodes):
             if node.op != "input":
                 self.values[node.index] = self.operation(node)
+            if piece is not None and k % piece == piece - 1:
+                self.writer.begin_piece()
         results = [self.operand(value) for _, _, value in stores]
         for (view, position, _), result in zip(stores, results, strict=True):
             array, place = self.address(view, position)

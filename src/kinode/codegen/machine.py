@@ -19,7 +19,8 @@ from typing import Any
 from kinode.codegen import cache, llvm, routines
 from kinode.codegen.program import ARGUMENTS, Program
 
-LONG = 10_000  # instructions above which the code generator works less hard
+LONG = 1_500  # lines above which the code generator works less hard: the same speed for less time
+HUGE = 40_000  # lines above which it hardly works at all: a tenth of the time, for code that takes half as long again
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,26 @@ def _target(level: int) -> Any:
     return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
 
 
-def _tuning() -> Any:
-    """Passes that pay for loops: more of them, or unrolled loops, take twice the time for code of the same speed."""
+def _tidy(module: Any, target: Any) -> None:
+    """The passes that pay for loops: short functions in place, variables in registers, what is then superfluous.
+
+    LLVM's usual pipeline takes three times as long for code of the same speed, since what it would turn into vectors
+    is written so (fours.py).
+    """
     import llvmlite.binding as binding
 
-    options = binding.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization, options.loop_unrolling, options.loop_interleaving = True, False, False
-    return options
+    passes = binding.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, binding.create_pass_builder(target, binding.create_pipeline_tuning_options()))
+
+
+def choose_level(text: str, rare: bool = False) -> int:
+    """How hard the code generator is to work on straight-line code, 0 to 2."""
+    lines = text.count("\n")
+    return 0 if rare or lines > HUGE else 1 if lines > LONG else 2
 
 
 def compile_text(text: str, level: int | None = None, optimize: bool = False) -> bytes:
@@ -112,12 +126,11 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
 
     host()
     if level is None:
-        level = 2 if text.count("\n") < LONG else 1
+        level = choose_level(text)
     module = binding.parse_assembly(text)
     target = _target(level)
     if optimize:
-        passes = binding.create_pass_builder(target, _tuning())
-        passes.getModulePassManager().run(module, passes)
+        _tidy(module, target)
     return bytes(target.emit_object(module))
 
 
@@ -189,7 +202,8 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
         head = json.dumps({"name": program.name, "sizes": sizes}).encode()
-        return head + b"\n" + compile_text(llvm.write(replace(program, sizes=sizes), lanes, choose_lanes()))
+        text = llvm.write(replace(program, sizes=sizes), lanes, choose_lanes())
+        return head + b"\n" + compile_text(text, choose_level(text, program.rare))
 
     head, _, code = keep(None if key is None else f"kernel {lanes} {key}", make).partition(b"\n")
     about = json.loads(head)

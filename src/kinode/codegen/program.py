@@ -41,12 +41,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Program:
-    """Blocks that run one after the other on the nine arguments and on constant tables."""
+    """Blocks that run one after the other on the nine arguments and on constant tables.
+
+    One that is ``rare`` runs so few times that making its code costs more than running it.
+    """
 
     name: str
     sizes: Mapping[str, int]
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
+    rare: bool = False
 
 
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
