@@ -50,9 +50,9 @@ def cuts(system):
     return [cut.joint.name for cut in kn.compile(system).topology.cuts]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["screw", "universal"])
 def test_joint_as_joint_and_as_cut(kind):
-    """The same mechanism by two spanning trees, and with the joint's sides exchanged."""
+    """The same run by two spanning trees, and with sides exchanged; all kinds are in reactions/test_every_joint."""
     tree, cut, turned = loop(kind, "tree"), loop(kind, "cut"), loop(kind, "cut", reverse=True)
     assert cuts(tree) != cuts(cut)
     assert "tested" in cuts(cut)

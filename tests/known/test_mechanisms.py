@@ -164,6 +164,12 @@ def test_planar_four_bar_in_space(last, given):
         mass = FOUR_MASS[body][0]
         force = sum(run.reaction(name, on=body, expressed_in="world").force for name in joints)
         assert np.abs(force + mass * weight - mass * run.acceleration(f"{body}.com")).max() < 1e-9
+    for name in ("j1", "j2", "j3", "j4"):
+        wrench = run.reaction(name)
+        assert wrench.components[:2] == (True, True)  # in the plane, whatever closes it
+        if last == "revolute":  # across it, four hinges hold each other
+            assert wrench.components == (True, True, False, False, False, True)
+            assert wrench.shared == "least norm"
 
 
 CRANK, ROD = 0.08, 0.3  # after E. J. Haug, Computer Aided Kinematics and Dynamics (1989), section 12.3
@@ -252,6 +258,9 @@ def test_parallelogram_with_an_extra_bar():
     assert np.abs(run["beam.rotation"] - np.eye(3)).max() < 1e-11
     force = sum(run.reaction(f"low{i}", on="beam", expressed_in="world").force for i in range(3))
     assert np.abs(force + M * np.array([0, -G, 0]) - M * run.acceleration("beam.com")).max() < 1e-9
+    for i in range(3):  # a stress along the bars too, which are oblique in the world's axes
+        assert run.reaction(f"top{i}").components == (False, False, False, False, False, True)
+        assert run.reaction(f"low{i}").components == (True, False, False, False, False, True)  # in the bar's own axes
 
 
 def bricard(gravity=(0, 0, -G)):
@@ -288,3 +297,7 @@ def test_bricard_moves(options):
     a, b = np.cos(q[0]), np.cos(q[1])
     assert np.abs(a + b + a * b).max() < 1e-9
     assert run.audit.relative < 1e-6
+    assert kn.mobility(bricard()).redundant == 1  # one stress, which every hinge carries and none about its axis
+    for i in range(6):
+        wrench = run.reaction(f"r{i}")
+        assert not wrench.unique and wrench.components[5] and wrench.shared == "least norm"
