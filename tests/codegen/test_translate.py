@@ -370,7 +370,32 @@ def test_what_is_not_python_is_refused():
         translate(math.sin, "tested")
 
 
-def test_long_functions_that_are_called_often_are_compiled_once():
+def entrywise(rows: Ints, n: int, x: float) -> int:
+    """Four entries at a time, where the rows at these addresses do not overlap."""
+    a, b, out = floats(rows[0]), floats(rows[1]), floats(rows[2])
+    for i in range(n):
+        out[i] = -a[i] * x + max(abs(b[i]), a[i]) / 3.0 - min(out[i], 0.5)
+        b[i] += out[i]
+    for i in range(1, n):
+        a[i] -= b[i]
+    return n
+
+
+@given(st.integers(-3, 14), st.lists(st.integers(0, 12), min_size=3, max_size=3), st.data())
+def test_rows_that_overlap_give_what_python_gives(n, offsets, data):
+    """Rows in one array, at any distance: the same, a few entries apart, or far."""
+    values = np.array(data.draw(st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=30)))
+    results = []
+    for run in (compiled(entrywise), lambda rows, n, x: entrywise(ints(rows), n, x)):
+        room = values.copy()
+        rows = np.array([room.ctypes.data + 8 * offset for offset in offsets])
+        run(rows.ctypes.data, n, 0.75)
+        results.append(room.tobytes())
+    assert results[0] == results[1]
+    assert translate(entrywise, "tested").count("store <4 x double>") == 3
+
+
+def test_only_what_is_called_is_compiled():
     """The scope of what is compiled: what is not called is not written."""
     written = translate(helpers, "tested")
     assert written.count("\ndefine ") == 4
