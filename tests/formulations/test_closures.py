@@ -71,3 +71,36 @@ def test_the_saddle_point_system_is_solved_in_an_order_without_vanishing_pivots(
     u_dot, lam = solve_saddle(M, G, f, gamma)
     assert M @ u_dot - G.T @ lam == pytest.approx(f, abs=1e-11)
     assert G @ u_dot == pytest.approx(gamma, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_elimination_gives_what_a_dense_solver_gives(seed):
+    """Many small loops in a row: blocks of coordinates that rows tie to their neighbors."""
+    rng = np.random.default_rng(seed)
+    blocks = int(rng.integers(2, 9))
+    n, m = 3 * blocks, 2 * (blocks - 1)
+    M, G = np.zeros((n, n)), np.zeros((m, n))
+    for b in range(blocks):
+        L = rng.normal(size=(3, 3))
+        M[3 * b : 3 * b + 3, 3 * b : 3 * b + 3] = L @ L.T + np.eye(3)
+    for k in range(blocks - 1):
+        G[2 * k : 2 * k + 2, 3 * k : 3 * k + 6] = rng.normal(size=(2, 6))
+    f, gamma = rng.normal(size=n), rng.normal(size=m)
+    u_dot, lam = solve_saddle(M, G, f, gamma)
+    dense = np.linalg.solve(np.block([[M, -G.T], [G, np.zeros((m, m))]]), np.concatenate([f, gamma]))
+    assert np.concatenate([u_dot, lam]) == pytest.approx(dense, rel=1e-9, abs=1e-9)
+
+
+def test_what_carries_a_whole_loop_has_no_column():
+    """A loop on a carriage: moving the carriage cannot open it, and costs no operations."""
+    system = System("carried", gravity=(0, -9.81, 0))
+    base = system.body("base", mass=1, inertia=(1, 1, 1))
+    a, b = (system.body(name, mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02)) for name in "ab")
+    system.prismatic("slide", system.world, base, axis="x")
+    system.revolute("left", base, a)
+    system.revolute("right", base.at(0.3, 0, 0), b)
+    system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
+    topology = find_topology(system)
+    snapshot = Snapshot(topology, 0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3))
+    columns = loops.columns(snapshot, loops.Closing(topology.cuts[0]))
+    assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]

@@ -126,7 +126,7 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
 
     host()
     if level is None:
-        level = choose_level(text)
+        level = 2 if optimize else choose_level(text)
     module = binding.parse_assembly(text)
     target = _target(level)
     if optimize:
