@@ -36,6 +36,22 @@ def test_loops_need_no_library_but_llvm(tmp_path):
         assert done.stdout.strip() == "[]"
 
 
+def test_a_cold_run_of_a_loop_imports_no_large_library(tmp_path):
+    """What is imported is part of the time from a description to the end of its first run."""
+    known = Path(__file__).parents[1] / "known"
+    code = (
+        f"import sys; sys.path.insert(0, {str(known)!r}); import kinode as kn; from mechanisms import four_bars\n"
+        "kn.simulate(four_bars(1), 0.1, times=[0.0, 0.1])\n"
+        "print([name for name in ('numba', 'scipy', 'sksundae', 'sympy', 'xarray') if name in sys.modules])"
+    )
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(native.__file__).parents[2]),
+        "KINODE_CACHE_DIR": str(tmp_path),
+    }
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     """Also the way of a damaged entry, which the cache reports as absent."""
     monkeypatch.setattr(cache, "load", lambda name: None)
