@@ -19,7 +19,7 @@ from kinode.formulations.constraints import Constraints
 from kinode.formulations.friction import has_friction, solve_friction
 from kinode.formulations.instant import EMPTY, Instant
 from kinode.formulations.saddle import Row
-from kinode.formulations.statics import Hold, Statics, joints_in_loops
+from kinode.formulations.statics import INERTIA_OF, Hold, Statics, joints_in_loops
 from kinode.formulations.steps import Spatial
 from kinode.geometry import WORLD
 from kinode.model.elements import Load
@@ -318,35 +318,59 @@ class Motion(Instant):
     def node_named(self) -> dict[str, int]:
         return {node.joint.name: node.index for node in self.tree.nodes}
 
-    def statics(self, hold: Hold = None) -> Statics:
-        """Equilibrium without inertia, with certain freedoms of loops held."""
-        found = self._statics.get(hold)
+    def statics(self, hold: Hold = None, moving: str | None = None) -> Statics:
+        """Equilibrium without inertia, or with that of one body, with certain freedoms of loops held."""
+        found = self._statics.get((hold, moving))
         if found is None:
-            found = self._statics[hold] = Statics(self, hold)
+            found = self._statics[hold, moving] = Statics(self, hold, moving)
         return found
 
     @cached_property
-    def _statics(self) -> dict[Hold, Statics]:
+    def _statics(self) -> dict[tuple[Hold, str | None], Statics]:
         return {}
+
+    def inertia_load(self, body: str) -> Load:
+        """What the motion of a body asks for, as a load on it with the opposite sign; of the full tree."""
+        i = self.tree.node_of[body]
+        if i == WORLD:
+            return Load(Frame(body), ZERO3, ZERO3)
+        X, (eps, W) = self.link_poses[i], self.link_accelerations[i]
+        A = (eps, W + X.R.T @ self.gravity)
+        moment, force = steps.inertia_wrench(self.geometry.inertias[i], self.moved[i].w, A)
+        return Load(Frame(body), -(X.R @ force), -(X.R @ moment), at=X.p)
+
+    def balances(self, part: str, hold: Hold = None) -> tuple[Statics | None, ...]:
+        """The balance that a part of reactions belongs to, or two of which it is the difference; None is the motion.
+
+        The static part is that of gravity and loads alone, the kinetic part that of inertia [3.24-3.26]; ``inertia of
+        rod`` is what the motion of the rod alone contributes to it.
+        """
+        if part == "total":
+            return (None,)
+        static = self.statics(hold)
+        if part == "kinetic":
+            return None, static
+        return (self.statics(hold, part.removeprefix(INERTIA_OF)), static) if part != "static" else (static,)
 
     def joint_wrench(self, name: str, part: str = "total", *, hold: Hold = None) -> tuple[Spatial, Spatial]:
         """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes.
 
-        The static part is that of gravity and loads alone, the kinetic part that of inertia [3.24-3.26].  In loops
-        ``hold`` says which freedoms hold the mechanism.
+        ``part`` as in ``balances``.  In loops ``hold`` says which freedoms hold the mechanism.
         """
-        if part == "kinetic":
-            total, static = (self.joint_wrench(name, each, hold=hold) for each in ("total", "static"))
-            return _less(total[0], static[0]), _less(total[1], static[1])
-        if part == "static" and hold is None and name in joints_in_loops(self.topology):
+        one, *rest = (self._balanced_wrench(name, balance) for balance in self.balances(part, hold))
+        return one if not rest else (_less(one[0], rest[0][0]), _less(one[1], rest[0][1]))
+
+    def _balanced_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
+        """What a joint transmits, and its reaction, in one balance."""
+        if balance is not None and not balance.closed and name in joints_in_loops(self.topology):
             message = "it is part of a loop: its static part depends on which joints hold the mechanism"
             raise ModelError(message, component=name)
         if name in self.topology.cut_names:
-            return self._cut_wrench(name, part, hold)
+            return self._cut_wrench(name, balance)
         full = self.full
         i = full.node_named[name]
         node, moved = full.tree.nodes[i], full.moved[i]
-        moment, force = (full.link_wrenches if part == "total" else self.statics(hold).link_wrenches)[i]
+        moment, force = (full if balance is None else balance).link_wrenches[i]
         T = node.mechanics.effort_wrench(full.node_states[i][0], full.geometry.forms[i])
         own = T @ _along(moved.S, (moment, force)) if node.joint.n_u else np.zeros(6)
         C = node.joint.axis_rotation(self.resolve, self.system.nominal)
@@ -380,15 +404,15 @@ class Motion(Instant):
         relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
         return tidy(joint.effort_wrench(q, form).T @ relative)
 
-    def _cut_wrench(self, name: str, part: str, hold: Hold) -> tuple[Spatial, Spatial]:
+    def _cut_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
         """The same of a joint that closes a loop: its multipliers, and its own effort on top."""
         joint = self.system.joints[name]
         R = self.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
         own = [load for load in self.cut_efforts(name) if load.on == joint.b]
-        multipliers = (self.constraints if part == "total" else self.statics(hold)).multipliers
-        if part == "static":
-            own += [load for load in self.statics(hold).loads_of(name) if load.on == child]
+        multipliers = (self.constraints if balance is None else balance).multipliers
+        if balance is not None:
+            own += [load for load in balance.loads_of(name) if load.on == child]
         held = [load for load in self.constraints.loads(multipliers, name) if load.on == child]
         moment = sum((load.moment for load in held), ZERO3)
         force = sum((load.force for load in held), ZERO3)
@@ -403,8 +427,14 @@ class Motion(Instant):
 
         Left out: on the child, about its joint point, in the parent's joint axes.  ``hold`` as in ``joint_wrench``.
         """
-        joint = self.system.joints[name]
-        moment, force = self.joint_wrench(name, part, hold=hold)[0 if whole else 1]
+        return self.seen(name, self.joint_wrench(name, part, hold=hold)[0 if whole else 1], on, about, expressed_in)
+
+    def seen(
+        self, name: str, wrench: Spatial, on: str | None = None, about: Frame | None = None,
+        expressed_in: Frame | None = None,
+    ) -> Spatial:  # fmt: skip
+        """A wrench of a joint by a on b, about b's joint point, in a's axes, as it is asked for."""
+        joint, (moment, force) = self.system.joints[name], wrench
         if on is not None and on == joint.a.body:
             moment, force = -moment, -force
         if about is None and expressed_in is None:

@@ -123,14 +123,15 @@ class Snapshot(Motion):
 
     def holding(self, origin: str, part: str = "total", hold: Hold = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
-        found: Array
-        if part == "kinetic":
-            found = self.holding(origin) - self.holding(origin, "static", hold)
-            return found
-        statics = None if part == "total" else self.statics(hold)
+        one, *rest = (self._held(origin, balance) for balance in self.balances(part, hold))
+        found: Array = one - rest[0] if rest else one
+        return found
+
+    def _held(self, origin: str, statics: Statics | None) -> Array:
+        """The same in one balance."""
         effort = self.joint_effort if statics is None else statics.passed_effort
         if origin in self.system.joints:
-            moment, force = self.reaction(origin, part, hold=hold)
+            moment, force = self._balanced_wrench(origin, statics)[1]
             return np.concatenate([force, moment])
         if origin in self.system.constraints:
             return self.multipliers_of(origin, statics)

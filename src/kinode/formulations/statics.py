@@ -7,7 +7,8 @@ it matters who holds: the freedoms that are held take efforts e, all others have
 
 with W the wrenches that carry weight and loads along the tree, tau the own efforts of the joints, G the rows of the
 constraints and H the rates of the held freedoms, both by the speeds of the state.  Driven joints are not in the state:
-they hold what they have to.  A held freedom of the tree takes what its own equation leaves, and so does every freedom
+they hold what they have to.  The inertia of a body can be among the loads, as d'Alembert has it: what it adds is the
+body's share of the kinetic part.  A held freedom of the tree takes what its own equation leaves, and so does every freedom
 that no loop touches; the equations that remain have as many unknowns, lam and the efforts of held joints that close
 loops.  Joints are told by name, freedoms by joint and number.
 """
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
 Hold = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
+INERTIA_OF = "inertia of "  # a body: the part of reactions that the motion of this body alone asks for
 DOUBT = 1e-8  # square of the relative error from which on a solution is worth nothing
 ROUNDING = 1e-15  # relative, of the rows
 TINY = 1e-300
@@ -116,10 +118,11 @@ class HeldJoint:
 
 
 class Statics:
-    """The equilibrium of one motion's instant, with certain freedoms held."""
+    """The equilibrium of one motion's instant, with certain freedoms held, and with the inertia of one body or none."""
 
-    def __init__(self, motion: Motion, hold: Hold) -> None:
+    def __init__(self, motion: Motion, hold: Hold, moving: str | None = None) -> None:
         self.motion = motion
+        self.moving = moving
         self.closed = hold is not None
         self.hold = hold = hold or ()
         topology = motion.topology
@@ -141,7 +144,11 @@ class Statics:
     @cached_property
     def _demand(self) -> Array:
         """S'W - tau."""
-        return self.motion.efforts_beyond(_wrenches(self.motion, self.motion.applied_loads))
+        return self.motion.efforts_beyond(_wrenches(self.motion, [*self.motion.applied_loads, *self._inertia]))
+
+    @property
+    def _inertia(self) -> list[Load]:
+        return [] if self.moving is None else [self.motion.full.inertia_load(self.moving)]
 
     @cached_property
     def _solution(self) -> tuple[Array, Scalar]:
@@ -190,7 +197,7 @@ class Statics:
     def link_wrenches(self) -> list[Spatial]:
         """What each joint of the full tree passes on to its link, about the link's origin, in link axes."""
         full = self.motion.full
-        return _wrenches(full, [*full.applied_loads, *self.loads])
+        return _wrenches(full, [*full.applied_loads, *self._inertia, *self.loads])
 
     def joint_effort(self, name: str) -> Array:
         """What acts along the freedoms of a joint of the tree, held or not."""
