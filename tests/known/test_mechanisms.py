@@ -76,13 +76,12 @@ def sweep(n, mass, speed, tolerances):
 
 @pytest.mark.parametrize(("n", "mass", "speed"), SWEEP)
 def test_through_singular_positions(n, mass, speed):
-    """27 mechanisms by 7 tolerances: a single run may pass by luck.  At 1e-11 one of the 27 stops, and says so."""
+    """27 mechanisms by 7 tolerances: a single run may pass by luck."""
     assert sweep(n, mass, speed, TOLERANCES) == {}
 
 
-@pytest.mark.xfail(reason="dop853 goes on in a wrong branch without a word", strict=True)
-def test_dop853_never_leaves_the_branch_silently():
-    """It may stop; it must not arrive elsewhere.  Settings drawn at random, three that were seen to fail."""
+def test_dop853_never_leaves_the_branch():
+    """Its long steps may go to another branch unless the end of a step has to be near the constraints."""
     for n, mass, speed, rtol in (
         (2, 0.2913661715067935, 1.155983967135889, 2.8015180299224717e-06),
         (3, 0.05803346095631381, 2.5922404107743517, 9.426135731396445e-05),
@@ -90,10 +89,7 @@ def test_dop853_never_leaves_the_branch_silently():
     ):
         exact = four_bars_angle(n, speed, 5.0)
         options = {"method": "dop853", "rtol": rtol, "atol": rtol / 100}
-        try:
-            run = kn.simulate(four_bars(n, mass, speed), 5.0, times=[0.0, 5.0], **options)
-        except kn.SimulationError:
-            continue
+        run = kn.simulate(four_bars(n, mass, speed), 5.0, times=[0.0, 5.0], **options)
         assert abs(-run["ground0.q"][-1] - exact) < 0.1
 
 
@@ -281,13 +277,7 @@ def bricard(gravity=(0, 0, -G)):
     return system
 
 
-DEPENDENT = "the rows chosen as independent are dependent where the odd angles are 0, though all rows together are not"
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{}, pytest.param(TIGHT, marks=pytest.mark.xfail(raises=kn.SimulationError, reason=DEPENDENT, strict=True))],
-)
+@pytest.mark.parametrize("options", [{}, TIGHT])
 def test_bricard_moves(options):
     run = kn.simulate(bricard(), 5.0, times=101, **options)
     q = np.array([run[f"r{i}.q"] for i in range(6)])

@@ -29,7 +29,8 @@ CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
 CLOSED_ENOUGH = 1e-11  # and so does one that rounding keeps from coming nearer
 RANK = 1e-8  # singular values below this share of the largest are none
 CLEAR = 1e-5  # a position whose least singular value is no larger than this share does not tell its rank
-WALKS, WALK = 8, 0.1
+WALKS, WALK, ONWARD = 8, 0.1, 3.0
+FEW = 12  # rows among which more choices are looked at
 
 
 @dataclass(frozen=True)
@@ -117,36 +118,58 @@ class Closer:
         found: Array = U[:, _rank(G) :] / self.scale[:, None]
         return found
 
+    def _swaps(self, rows: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Sets of rows that differ in one row of the same sort."""
+        others = [k for k in range(len(self.names)) if k not in rows]
+        same = [(i, k) for i in rows for k in others if self.holding[i] == self.holding[k]]
+        return [tuple(sorted({*rows, k} - {i})) for i, k in same]
+
     def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
-        """Rank, independent rows and freedoms, from positions around a closed one."""
+        """Rank, independent rows and freedoms, from positions around a closed one.
+
+        Of the rows that are the most independent at some position, those are taken whose worst position is the best:
+        they are to stay independent as the mechanism moves.
+        """
         still = np.zeros(self.topology.n_u)
         rng = np.random.default_rng(0)
         jacobian: Callable[[Array], Array] = lambda at: self.evaluate(t, at, still, z, p, inputs)[1]  # noqa: E731
         start = jacobian(q)
-        here, sample = _rank(start), start
-        best = (here, _clarity(start))
+        here = _rank(start)
+        samples = [(here, start)]
         none = np.zeros(self.topology.n_u, dtype=bool)
-        at, G = q, start
+        at, G, way = q, start, still
         for k in range(WALKS):
             _, sizes, V = np.linalg.svd(G)
             null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
             if not len(null):
                 break
-            direction = null.T @ rng.normal(size=len(null))
-            there = self.dynamics.advance_q(at, WALK * (1 + k / WALKS) * direction / np.linalg.norm(direction))
+            # onwards rather than to and fro, which would stay near the start
+            direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ way)
+            way = direction / np.linalg.norm(direction)
+            there = self.dynamics.advance_q(at, WALK * (1 + k / WALKS) * way)
             try:
                 at = self.assemble(t, there, none, z, p, inputs)
             except AssemblyError:
-                at, G = q, start
+                at, G, way = q, start, still
                 continue
             G = jacobian(at)
-            found = (_rank(G), _clarity(G))
-            if found[1] > CLEAR and found > best:
-                best, sample = found, G
-            if found[1] <= CLEAR:  # too near to losing its rank to tell: try another way from the start
-                at, G = q, start
-        rows = tuple(sorted(_independent(sample, self.holding)))
-        return Closing(rows, len(self.names), self.topology.n_u - best[0], here < best[0], self.length)
+            if _clarity(G) > CLEAR:
+                samples.append((_rank(G), G))
+            else:  # too near to losing its rank to tell: try another way from the start
+                at, G, way = q, start, still
+        rank = max(found for found, _ in samples)
+        clear = [G for found, G in samples if found == rank]
+        choices = dict.fromkeys(tuple(sorted(_independent(G, self.holding))) for G in clear)
+        if len(self.names) <= FEW:  # any one row for another, too
+            choices |= dict.fromkeys(swap for rows in list(choices) for swap in self._swaps(rows))
+        rows = max(choices, key=lambda rows: min(_least(G[list(rows)]) for G in clear))
+        return Closing(rows, len(self.names), self.topology.n_u - rank, here < rank, self.length)
+
+
+def _least(G: Array) -> float:
+    """The least singular value of rows as a share of the largest; 0 where there are more rows than columns."""
+    sizes = np.linalg.svd(G, compute_uv=False)
+    return float(sizes[-1] / sizes[0]) if len(sizes) == len(G) > 0 and sizes[0] > 0 else 0.0
 
 
 Rows = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian

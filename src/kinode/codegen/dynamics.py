@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from kinode.algebra.scalars import Array
 from kinode.codegen import call, kernels, machine, native
 from kinode.codegen.arguments import Arguments
 from kinode.codegen.assembly import Assembler
-from kinode.codegen.closing import Closer
+from kinode.codegen.closing import Closer, Closing
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
 from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
@@ -25,7 +27,7 @@ from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
 from kinode.codegen.sharing import Sharing, States, share
 from kinode.codegen.wishes import Wishes, read_wishes
-from kinode.errors import ArgumentError
+from kinode.errors import ArgumentError, AssemblyError
 from kinode.formulations.friction import check_unique
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
@@ -58,16 +60,12 @@ class Dynamics(Arguments):
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
+        self.wishes = read_wishes(self, {}, self.system.nominal)
+        self._closing: Closing | None = None
         if self.topology.constrained:
             self.closer = Closer(self)
-        wishes = read_wishes(self, {}, self.system.nominal)
-        self.initial = State(0.0, np.zeros(0), np.zeros(0), wishes.z)  # until assembly, which needs z, has found it
-        self.initial = self.assembled(wishes, 0.0, None, None)
-        if self.topology.constrained:
-            self.closing = self.closer.find(self.initial.t, self.initial.q, self.initial.z, None, None)
-            check_unique(self.snapshot(self.initial), self.closer.stresses(self.initial))
-            self.topology.rows = self.closing.rows
-            self._fingerprint += f"\nrows {self.closing.rows}"
+            with suppress(AssemblyError):  # with other parameters or another start it may close; else that call says why
+                self._closing = self.closing
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -94,16 +92,41 @@ class Dynamics(Arguments):
         wishes = read_wishes(self, values or {}, self._resolver(p))
         return self.assembled(wishes, float(t), p, inputs)
 
+    @cached_property
+    def initial(self) -> State:
+        """The state that the model's own initial values, parameters and inputs give, at time 0."""
+        return self.assembled(self.wishes, 0.0, None, None)
+
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
         """Whether numbers are those that the initial state goes with."""
         given = ((p, self.parameters), (inputs, self.inputs))
-        return t == self.initial.t and all(x is None or np.array_equal(x, y) for x, y in given)
+        return t == 0.0 and all(x is None or np.array_equal(x, y) for x, y in given)
 
     def assembled(self, wishes: Wishes, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to what is wished in which all loops are closed; what is exact stays."""
         assembler = Assembler(self, wishes, t, p, inputs)
         q = assembler.solve_positions()
-        return State(t, q, assembler.solve_speeds(q), wishes.z)
+        state = State(t, q, assembler.solve_speeds(q), wishes.z)
+        if self.topology.constrained and self._closing is None:
+            self._closing = self._learn(state, p, inputs)
+        return state
+
+    @property
+    def closing(self) -> Closing:
+        """What is known of the constraints: from the model's start, or the first that closes where that one cannot."""
+        if self._closing is None:
+            self._closing = self._learn(self.initial, None, None)
+        return self._closing
+
+    def _learn(self, state: State, p: Any, inputs: Any) -> Closing:
+        """Which rows of the constraints are independent, seen from a closed state; kernels use these from now on."""
+        if self._closing is not None:
+            return self._closing
+        closing = self.closer.find(state.t, state.q, state.z, p, inputs)
+        check_unique(self.snapshot(state, p, inputs), self.closer.stresses(state, p, inputs))
+        self.topology.rows = closing.rows
+        self._fingerprint += f"\nrows {closing.rows}"
+        return closing
 
     def advance_q(self, q: Array, step: Array) -> Array:
         """Coordinates after a step along the speeds of the state; quaternions stay unit."""
@@ -116,9 +139,10 @@ class Dynamics(Arguments):
                 found[turn] /= np.linalg.norm(found[turn])
         return found
 
-    def snapshot(self, state: State) -> Snapshot:
-        """An instant in plain numbers, at the parameters and inputs of the model: slow, and good for looking inside."""
-        return Snapshot(self.topology, state.t, state.q, state.u, state.z, self.parameters, self.inputs)
+    def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
+        """An instant in plain numbers: slow, and good for looking inside."""
+        given = self._vector("p", p), self._vector("inputs", inputs)
+        return Snapshot(self.topology, state.t, state.q, state.u, state.z, *given)
 
     def values(self, state: State) -> dict[str, float]:
         """Every coordinate of a state by name."""
@@ -257,7 +281,7 @@ class Dynamics(Arguments):
         y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         a, b = self.n_q, self.n_q + self.n_u
         if self.topology.constrained:
-            y = self._call("projection", t + dt, y[:a], y[a:b], y[b:], p, inputs)
+            y = self._call("projection", t + dt, y[:a], y[a:b], y[b:], p, inputs)[:-1]
         for start in self.topology.quaternions:
             y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
         return State(t + dt, y[:a], y[a:b], y[b:])
@@ -287,7 +311,7 @@ class Dynamics(Arguments):
         size = self.n_u
         if size == 0 or (entry.square and is_large(self.topology)):
             return method  # type: ignore[no-any-return]
-        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.initial.z, "u": np.zeros(size)}
+        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.wishes.z, "u": np.zeros(size)}
         machine_code = self.kernel(entry.name)
         shape = (size, size) if entry.square else (machine_code.sizes["out"],)
         kept = {name: array for name, array in defaults.items() if name not in entry.roles}
@@ -324,7 +348,7 @@ class Dynamics(Arguments):
             "t": self._argument("t", t, 1),
             "q": self._argument("q", q, self.n_q),
             "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)),
-            "z": self._argument("z", z, self.n_z, self.initial.z),
+            "z": self._argument("z", z, self.n_z, self.wishes.z),
             "p": self._vector("p", p),
             "inputs": self._vector("inputs", inputs),
             "x": self._argument(

@@ -217,9 +217,9 @@ def _measures(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
 
 
 def _projection(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
-    """The state on its constraints."""
-    q, u = snapshot.constraints.projected()
-    return np.concatenate([q, u, snapshot.z])
+    """The state on its constraints, and their effective mass."""
+    q, u, mass = snapshot.constraints.projected()
+    return np.concatenate([q, u, snapshot.z, [mass]])
 
 
 WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {

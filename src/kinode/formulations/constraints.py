@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, tidy
+from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations import loops
 from kinode.formulations.loops import Tie
 from kinode.formulations.saddle import Row, Solve, saddle_solver
@@ -21,6 +21,9 @@ from kinode.model.frames import Frame
 
 if TYPE_CHECKING:
     from kinode.formulations.motion import Motion
+
+
+GOLDEN = 0.618033988749895
 
 
 class Constraints:
@@ -100,10 +103,12 @@ class Constraints:
         """One for each independent row: M u_dot = tau - h + G' lam."""
         return self._solution[1] if self.motion.multipliers is None else self.motion.multipliers
 
-    def projected(self) -> tuple[Array, Array]:
+    def projected(self) -> tuple[Array, Array, Scalar]:
         """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix.
 
-        Rows of slips hold speeds alone: which positions can be reached is not for them to say.
+        Rows of slips hold speeds alone: which positions can be reached is not for them to say.  Behind them stands the
+        effective mass b' (G M^-1 G')^-1 b for some rates b of the rows, before the step: it grows without bound where
+        the rows become dependent.  The rates are irregular, so that no symmetry of a mechanism hides it.
         """
         motion = self.motion
         none = np.zeros(motion.topology.n_u)
@@ -115,7 +120,10 @@ class Constraints:
         q = motion.advanced_q(step)
         there = motion.at(q=q)
         change, _ = self.solve(none, -there.constraints.chosen(loops.drift))
-        return q, tidy(motion.u + change)
+        number = np.arange(1, len(self.rows) + 1)
+        probe = np.where(np.sin(number**2) < 0, -1.0, 1.0) * (1.0 + number * GOLDEN % 1.0)
+        _, lam = self.solve(none, probe)
+        return q, tidy(motion.u + change), sum((a * b for a, b in zip(probe, lam, strict=True)), 0.0)
 
     @property
     def units(self) -> list[str]:

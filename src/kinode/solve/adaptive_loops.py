@@ -1,8 +1,8 @@
 """The loop of the explicit Runge-Kutta methods with step control.
 
-A state is projected onto its constraints at the end of a step and at each sample; the last slope is reused, which
-was taken before. How events will join in: they are looked for in `advance` between `_step` and `_write`, where both
-ends of the step and its dense output are at hand, by one more address in ``layout``, 0 meaning none.
+A state is projected onto its constraints at the end of a step and at each sample. How events will join in: they are
+looked for in `advance` between `_step` and `_write`, where both ends of the step and its dense output are at hand, by
+one more address in ``layout``, 0 meaning none.
 """
 
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
@@ -13,42 +13,16 @@ from __future__ import annotations
 import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
+from kinode.solve.dense_loops import add, combine, sample, table
 from kinode.solve.primitives import *
 from kinode.solve.records import *
+from kinode.solve.watch_loops import begin_watch, crosses, distance, watch
 
 _EPSILON = 2.0**-52
-
-
-def _add(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
-    """out += h * sum_j weights[j] slope_j; in pairs, which halves the passes through memory."""
-    n = layout[N]
-    j = 0
-    while j < count:
-        a, ka = h * weights[j], state_row(layout, SLOPES + j)
-        j += 1
-        if a == 0.0:
-            continue
-        if j < count:
-            b, kb = h * weights[j], state_row(layout, SLOPES + j)
-            j += 1
-            for i in range(n):
-                out[i] += a * ka[i] + b * kb[i]
-        else:
-            for i in range(n):
-                out[i] += a * ka[i]
-
-
-def _combine(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
-    """out = y + h * sum_j weights[j] slope_j."""
-    y = state_row(layout, Y)
-    for i in range(layout[N]):
-        out[i] = y[i]
-    _add(layout, h, weights, count, out)
-
-
-def _table(layout: Ints, row: int) -> Floats:
-    """A row of the table: the stages, the nodes, two error estimates, the powers of the dense output."""
-    return floats(layout[AT_TABLE] + 8 * row * layout[STAGES])
+MOVED = 10.0  # tolerances that closing the loops may move the end of a step
+ROUNDING = 32.0 * _EPSILON  # of a closed state, relative, where the constraints are clear
+CROSSINGS = 8  # lengths that are tried to step over a singular position
+UNSURE = 1e-3  # of a state: more than that is no rounding
 
 
 def _size_of_error(layout: Ints, memory: Floats, h: float, table_row: int) -> float:
@@ -61,7 +35,7 @@ def _size_of_error(layout: Ints, memory: Floats, h: float, table_row: int) -> fl
     )
     for i in range(layout[N]):
         estimate[i] = 0.0
-    _add(layout, h, _table(layout, table_row), layout[LAST] + 1, estimate)
+    add(layout, h, table(layout, table_row), layout[LAST] + 1, estimate)
     for i in range(layout[N]):
         estimate[i] /= atol[i] + memory[RTOL] * max(abs(y[i]), abs(new[i]))
     total = 0.0
@@ -76,36 +50,36 @@ def _error(layout: Ints, memory: Floats, h: float) -> float:
     if layout[ESTIMATES] == 2 and first != 0.0:
         second = _size_of_error(layout, memory, h, layout[STAGES] + 2)
         return first / math.sqrt((first + 0.01 * second) * layout[N])
-    error = math.sqrt(first / layout[N])
-    if layout[PROJECTION] == 0 or not error > 1.0:
-        return error
-    share = math.sqrt(_size_along_constraints(layout, memory, h) / first)
-    return min(error, 10.0 * share * error) if math.isfinite(share) else error
+    return math.sqrt(first / layout[N])
 
 
-def _size_along_constraints(layout: Ints, memory: Floats, h: float) -> float:
-    """As _size_of_error, for what is left of the estimate when both solutions are brought onto the constraints.
+def _close_end(layout: Ints, memory: Floats, t: float) -> float:
+    """Bring the end of a step onto its constraints; how far that moves it, relative to the tolerance.
 
-    Near a singular position the estimate grows without bound across the constraints, where projection takes it
-    away; a step is not to be rejected for that. The new state is a projected one afterwards. DOP853 goes without: its
-    steps are so long that some went on in a wrong branch where they had been rejected.
+    A solution within the tolerance is within the tolerance of the constraints. If closing the loops moves it much
+    farther, it may have gone to another branch of the motion, which the error estimate cannot know. Near a singular
+    position rounding errors grow, as the inverse distance in positions and as its square in speeds: nothing less
+    can be asked for.
     """
-    y, new, atol, other = (
+    y, new, atol, open_end = (
         state_row(layout, Y),
         state_row(layout, Y_NEW),
         floats(layout[AT_ATOL]),
         state_row(layout, Y_STAGE),
     )
     for i in range(layout[N]):
-        other[i] = new[i]
-    _add(layout, -h, _table(layout, layout[STAGES] + 1), layout[LAST] + 1, other)
-    project(layout, memory[T] + h, layout[AT_STATE] + 8 * Y_STAGE * layout[N])
-    project(layout, memory[T] + h, layout[AT_STATE] + 8 * Y_NEW * layout[N])
+        open_end[i] = new[i]
+    project(layout, t, layout[AT_STATE] + 8 * Y_NEW * layout[N])
+    if layout[PROJECTION] == 0:
+        return 0.0
     total = 0.0
     for i in range(layout[N]):
-        error = (new[i] - other[i]) / (atol[i] + memory[RTOL] * max(abs(y[i]), abs(new[i])))
-        total += error * error
-    return total
+        moved = (new[i] - open_end[i]) / (atol[i] + memory[RTOL] * max(abs(y[i]), abs(new[i])))
+        total += moved * moved
+    memory[DISTANCE_NEW] = distance(layout)
+    nearness = memory[FARTHEST] / min(memory[DISTANCE], memory[DISTANCE_NEW])
+    rounding = min(ROUNDING * nearness * nearness, UNSURE)
+    return math.sqrt(total / layout[N]) / (MOVED + rounding / memory[RTOL])
 
 
 def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
@@ -143,12 +117,21 @@ def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
 
 
 def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
-    """All stages of one step of length h. False, with the component, at the first slope that is not finite."""
-    last, nodes = layout[LAST], _table(layout, layout[STAGES])
+    """All stages of one step of length h. False, with the component, at the first slope that is not finite.
+
+    Stages need not be on the constraints. But near a singular position what they are off by is multiplied in their
+    slopes, so that a step that was rejected is tried again with stages that are.
+    """
+    last, nodes = layout[LAST], table(layout, layout[STAGES])
+    closed = layout[PROJECTION] != 0 and counters[AFTER_REJECT] > 0
     for s in range(1, last + 1):
         row = Y_NEW if s == last else Y_STAGE
         t = memory[T] + nodes[s] * h
-        _combine(layout, h, _table(layout, s), s, state_row(layout, row))
+        combine(layout, h, table(layout, s), s, state_row(layout, row))
+        if s == last:
+            memory[END_MOVED] = _close_end(layout, memory, t)
+        elif closed:
+            project(layout, t, layout[AT_STATE] + 8 * row * layout[N])
         rate(layout, t, row, SLOPES + s)
         counters[EVALUATIONS] += 1
         if not_finite(layout, SLOPES + s) != 0:
@@ -163,7 +146,7 @@ def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float
     damping = memory[DAMPING]
     factor = 0.9 * max(error, 1e-10) ** (0.75 * damping - 1.0 / layout[ORDER]) * memory[PREVIOUS_ERROR] ** damping
     factor = min(10.0, max(0.2, factor))
-    if counters[AFTER_REJECT] == 1:
+    if counters[AFTER_REJECT] > 0:
         factor = min(factor, 1.0)
     # A last step that was cut short says little about the step to go on with.
     if not final or abs(h * factor) > abs(memory[H]):
@@ -191,42 +174,24 @@ def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
         if counters[STEPS] + counters[REJECTED] >= layout[MAX_STEPS]:
             return TOO_MANY
         finite = _attempt(layout, memory, counters, h)
-        error = _error(layout, memory, h) if finite else math.nan
+        error = max(_error(layout, memory, h), memory[END_MOVED]) if finite else math.nan
         if error <= 1.0:
             _accept(layout, memory, counters, error, h, final)
             return DONE
         counters[REJECTED] += 1
-        counters[AFTER_REJECT] = 1
+        counters[AFTER_REJECT] += 1
+        # Where a stage happens to come near a singular position its slope is off, however long the step. Another length
+        # brings it elsewhere; a step that ends before the position would have to cross it from where slopes are worse.
+        crossing = layout[PROJECTION] != 0 and counters[AFTER_REJECT] <= CROSSINGS and crosses(memory, h)
+        least = 0.8 if crossing else 0.2
         if math.isfinite(error):
             counters[FAILED] = -1
-            memory[H] = h * max(0.2, 0.9 * error ** (-1.0 / layout[ORDER]))
+            memory[H] = h * max(least, 0.9 * error ** (-1.0 / layout[ORDER]))
         else:
-            memory[H] = h * 0.2
+            memory[H] = h * least
             if finite:
                 counters[FAILED] = max(0, first_not_finite(state_row(layout, Y_NEW), layout[N]))
                 memory[FAILED_TIME] = t + h
-
-
-def _sample(layout: Ints, memory: Floats, counters: Ints, t: float, out: Floats) -> None:
-    """The dense output of the step that was just accepted, at time t."""
-    h, stages = memory[H_DONE], layout[STAGES]
-    if counters[EXTRA] == 0:
-        nodes = _table(layout, stages)
-        for s in range(layout[LAST] + 1, stages):
-            _combine(layout, h, _table(layout, s), s, state_row(layout, Y_STAGE))
-            rate(layout, memory[T] + nodes[s] * h, Y_STAGE, SLOPES + s)
-            counters[EVALUATIONS] += 1
-        counters[EXTRA] = 1
-    theta = (t - memory[T]) / h
-    weights = floats(layout[AT_MEMORY] + 8 * MEMORY_SIZE)
-    dense = _table(layout, stages + 3)
-    top = layout[POWERS] - 1
-    for j in range(stages):
-        w = dense[top * stages + j]
-        for k in range(top - 1, -1, -1):
-            w = dense[k * stages + j] + w * ((1.0 - theta) if k % 2 == 0 else theta)
-        weights[j] = theta * w
-    _combine(layout, h, weights, stages, out)
 
 
 def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
@@ -251,8 +216,8 @@ def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
             for i in range(n):
                 out[i] = new[i]
         else:
-            _sample(layout, memory, counters, t, out)
-        project(layout, t, place)
+            sample(layout, memory, counters, t, out)
+            project(layout, t, place)
         counters[WRITTEN] += 1
         counters[NEXT_TIME] += 1
         if not sampled:
@@ -260,23 +225,13 @@ def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
 
 
 def _finish(layout: Ints, memory: Floats, counters: Ints) -> None:
-    """Make the accepted step the present state.
-
-    The last slope becomes the first one. It was taken before the quaternions were normalized: their own rates, which
-    are linear in them, are scaled too; for the rest the difference is of the size of the local error times the step.
-    """
+    """Make the accepted step the present state; its last slope becomes the first one."""
     y, new, k, k_last = (
         state_row(layout, Y),
         state_row(layout, Y_NEW),
         state_row(layout, SLOPES),
         state_row(layout, SLOPES + layout[LAST]),
     )
-    quaternions = ints(layout[AT_QUATERNIONS])
-    for b in range(layout[QUATERNIONS]):
-        scale = 1.0 / length(new, quaternions[b], 1)
-        for i in range(quaternions[b], quaternions[b] + 4):
-            k_last[i] *= scale
-    project(layout, memory[T_NEW], layout[AT_STATE] + 8 * Y_NEW * layout[N])
     for i in range(layout[N]):
         y[i] = new[i]
         k[i] = k_last[i]
@@ -299,10 +254,14 @@ def advance(layout: Ints) -> int:
             if budget <= 0:
                 return CHUNK
             budget -= 1
+            if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
+                begin_watch(layout, memory, counters)
             code = _step(layout, memory, counters)
             if code != DONE:
                 return code
             counters[PENDING], counters[EXTRA] = 1, 0
+            if layout[PROJECTION] != 0 and watch(layout, memory, counters):
+                return NOTED
         if not _write(layout, memory, counters):
             return FULL
         _finish(layout, memory, counters)

@@ -39,6 +39,8 @@ ATOL = 1e-10
 """Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
 ABSURD = 10
 """A run at fixed step that needs so many times the steps allowed is refused at once, not when they are used up."""
+NEAR = 1e-3
+"""Distance from a singular position, as a share of the largest in the run, below which a pass is told."""
 CHUNK_SECONDS = 0.05
 _BLOCK_NUMBERS = 1 << 19
 
@@ -63,6 +65,15 @@ class KernelSpec:
         return self.n_q + self.n_u + self.n_z
 
 
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A singular position that a run passed, or nearly: when, how near as a share of the farthest, in which state."""
+
+    t: float
+    share: float
+    y: Array
+
+
 @dataclass(frozen=True)
 class Solution:
     """What was reached: one row of ``y`` for each of the times ``t``, and how it ended."""
@@ -82,6 +93,8 @@ class Solution:
     failed_component: int | None = None
     """Index into y of the first rate or value that was not finite."""
     failed_time: float | None = None
+    passes: tuple[Pass, ...] = ()
+    """Passes near singular positions, as far as the method looks for them."""
 
     @property
     def success(self) -> bool:
@@ -174,7 +187,7 @@ class Job:
         self.quaternions = np.array(quaternions, dtype=np.int64)
         self._kept: dict[int, Any] = {}
         self.layout[[R.KERNEL, R.N, R.LANES, R.QUATERNIONS]] = kernel.address, n, lanes, self.quaternions.size
-        self.projected = aligned(n)
+        self.projected = aligned(n + lanes)  # and the effective mass of the constraints
         self.layout[R.PROJECTION] = kernel.projection
         self.place(R.AT_PROJECTED, self.projected)
         self.layout[[R.U_AT, R.Z_AT]] = kernel.n_q * lanes, (kernel.n_q + kernel.n_u) * lanes
@@ -212,6 +225,8 @@ class _Run(Job):
         p, inputs = arguments
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
         self.name, self.max_steps = name, max_steps
+        self.passes: list[Pass] = []
+        self._last_note = -2
         self.state[R.Y] = y0
         self.p[: p.size], self.inputs[: inputs.size] = p, inputs
         self.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
@@ -257,7 +272,9 @@ class _Run(Job):
                 self.layout[R.BUDGET] = min(steps, left)
                 code = call(place)
                 elapsed = clock.perf_counter() - began
-                if code == R.FULL:
+                if code == R.NOTED:
+                    self._note()
+                elif code == R.FULL:
                     self._next_block()
                 elif code == R.DONE:
                     return "done", "reached the end"
@@ -271,6 +288,18 @@ class _Run(Job):
                     return "stopped", f"stopped at t = {self.memory[R.T]:.9g} s"
         except KeyboardInterrupt:
             return "interrupted", f"interrupted at t = {self.memory[R.T]:.9g} s"
+
+    def _note(self) -> None:
+        """Keep a pass near a singular position, once for all steps that it takes."""
+        share, step = float(self.memory[R.NEAR_SHARE]), int(self.counters[R.STEPS])
+        if share >= NEAR:
+            return
+        looked = self.memory[R.NEAR_TIME] != self.memory[R.T_NEW]
+        found = Pass(float(self.memory[R.NEAR_TIME]), share, self.state[R.Y_STAGE if looked else R.Y_NEW].copy())
+        if step == self._last_note + 1:
+            found = min(found, self.passes.pop(), key=lambda one: one.share)
+        self.passes.append(found)
+        self._last_note = step
 
     def _failure(self, code: int) -> tuple[Status, str]:
         t = float(self.memory[R.T])
@@ -305,6 +334,7 @@ class _Run(Job):
             next_step=abs(float(self.memory[R.H])),
             failed_component=int(counters[R.FAILED]) if failed else None,
             failed_time=float(self.memory[R.FAILED_TIME]) if failed else None,
+            passes=tuple(self.passes),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # What a loop returns.
-DONE, CHUNK, FULL, NOT_FINITE, TOO_SMALL, TOO_MANY = range(6)
+DONE, CHUNK, FULL, NOT_FINITE, TOO_SMALL, TOO_MANY, NOTED = range(7)
 
 # ``layout`` (int64): addresses of the arrays, their sizes, and numbers that stay the same between two calls. "N" is the
 # length of a row of the state, that is, all lanes of all components.
@@ -18,11 +18,13 @@ EVERY, SAMPLES, AT_STOP, AT_FAILED_STEP, AT_FAILED_COMPONENT = range(40, 45)
 PROJECTION, AT_PROJECTED, LAYOUT_SIZE = range(45, 48)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
-T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START, MEMORY_SIZE = range(12)
+T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
+# distances from singular positions (watch_loops.py)
+END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, NEAR_TIME, NEAR_SHARE, MEMORY_SIZE = range(11, 19)
 
 # ``counters`` (int64)
-STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT = range(10)
-COUNTERS_SIZE = 10
+STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT, WATCHING = range(11)
+COUNTERS_SIZE = 11
 
 # rows of the state: with step control the slopes of the stages follow the first three
 Y, Y_NEW, Y_STAGE, SLOPES = range(4)
