@@ -360,11 +360,13 @@ class Free(Spherical):
 
     @property
     def exact_q(self) -> Array:
-        return super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
+        found: Array = super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
+        return found
 
     @property
     def exact_u(self) -> Array:
-        return super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
+        found: Array = super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
+        return found
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(rotation_from_quaternion(q[3:]), q[:3])
