@@ -117,10 +117,39 @@ def make_unique() -> Path:
     return path
 
 
+def make_elastic() -> Path:
+    """The elastic system: the three figures of its source on the left, the constraint forces beside them."""
+    run = kn.simulate(ROOT / "examples" / "elastic_system.yaml", 10.0, times=1001)
+    hinge = run.reaction("hinge", on="pendulum", expressed_in="world").force
+    guide = run.reaction("rail", on="slider", expressed_in="world").force
+    panels = (
+        ("angle of the pendulum (fig. 3)", "rad", run["hinge.q"]),
+        ("its angular velocity (fig. 4)", "rad/s", run["hinge.u"]),
+        ("displacement of the slider (fig. 5)", "m", run["rail.q"]),
+        ("X12: slider on pendulum, along the guide", "N", hinge[:, 0]),
+        ("Y12: slider on pendulum, upward", "N", hinge[:, 1]),
+        ("Y20: guide on slider, upward", "N", guide[:, 1]),
+    )
+    with style():
+        figure = Figure(figsize=(10.4, 5.8), layout="constrained")
+        grid = figure.subplots(3, 2, sharex=True)
+        for axes, (title, unit, values), color in zip(grid.T.ravel(), panels, [COLORS[0]] * 3 + [COLORS[1]] * 3):
+            draw_lines(axes, run.t, [Line(title, unit, values)], word="")
+            axes.get_lines()[0].set_color(color)
+            axes.set_title(title)
+        for axes in grid[-1]:
+            axes.set_xlabel(label("time", "s"))
+        path = PICTURES / "elastic_system.png"
+        figure.savefig(path, dpi=120, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
-    for path in filter(None, (make_excavator(run), make_boom_pin(run), make_report(run), make_unique())):
+    for path in filter(
+        None, (make_excavator(run), make_boom_pin(run), make_report(run), make_unique(), make_elastic())
+    ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
 
