@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.formulations.newton_euler import RANK, NewtonEuler, body_matrices, plain
+from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
 from kinode.formulations.statics import Freedom, Hold, joints_in_loops
 
 OPEN = 1e-8  # a balance that is open by more than this share of the loads is not held
@@ -32,7 +32,7 @@ def static_reactions(bodies: NewtonEuler, hold: Hold = None) -> dict[str, tuple[
     lam = {origin: part * bodies.rows[origin].scale for origin, part in each.items()}
     found: dict[str, tuple[Array, ...]] = {}
     for name, joint in bodies.holds.items():
-        wrench = joint.N @ lam[name]
+        wrench = bodies.directions[name] @ lam[name]
         found[name] = (joint.R @ wrench[:3], joint.R @ wrench[3:])
     gears = {coupling.constraint: f"{follower}.gear" for follower, coupling in bodies.topology.couplings.items()}
     return {**found, **{name: (lam[gears.get(name, name)],) for name in bodies.system.constraints}}
@@ -40,12 +40,7 @@ def static_reactions(bodies: NewtonEuler, hold: Hold = None) -> dict[str, tuple[
 
 def _loads(bodies: NewtonEuler) -> Array:
     """Weight and loads on all bodies, without what their own turning asks for."""
-    found = []
-    for name, link in bodies.links.items():
-        inertia = bodies.system.bodies[name].rigid_inertia(bodies.snapshot.resolve)
-        _, Omega = body_matrices(inertia, link.v[:3])
-        found.append(link.wrench + Omega @ link.v)
-    return plain(np.concatenate(found))
+    return plain(np.concatenate([link.Q for link in bodies.links.values()]))
 
 
 def _holding(bodies: NewtonEuler, hold: Hold) -> list[Freedom]:

@@ -16,7 +16,8 @@ Nothing of the recursion's dynamics is used; poses and velocities of bodies, law
 Where rows depend on each other (redundant constraints) the multipliers of least norm are given, moments being divided
 by a length of the model; ``is_unique`` tells which reactions do not depend on that choice.
 
-It works with plain numbers only (complements and ranks are decisions of plain numbers) and with dense matrices.
+The matrices of bodies and joints are those of ``absolute``.  The solution works with plain numbers only (complements
+and ranks are decisions of plain numbers) and with dense matrices.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, rate
-from kinode.algebra.spatial import RigidInertia, skew
+from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
 from kinode.formulations import loops
+from kinode.formulations.absolute import Absolute, Hold
 from kinode.formulations.friction import find_rubbing
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
@@ -50,35 +51,6 @@ def plain(values: Any) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
-    """A body alone: its mass matrix, its velocity v = [w; V] and what acts on it but for the joints' reactions."""
-
-    M: Array
-    v: Array
-    wrench: Array  # -Omega v + Q
-
-
-@dataclass(frozen=True, eq=False)
-class Hold:
-    """A joint between two bodies: V_rel = J_b v_b - J_a v_a = S u, in M's canonical axes at M."""
-
-    joint: Joint
-    J_a: Array
-    J_b: Array
-    turning: Array  # J_a_dot v_a
-    S_dot_u: Array
-    N: Array  # directions of the reaction, scaled so that the multipliers are forces
-    T: Array  # wrench of unit efforts
-    R: Array  # from M's canonical axes to the given ones of F
-
-    @property
-    def bias(self) -> Array:
-        """What J_b v_b_dot - J_a v_a_dot is when u_dot is zero."""
-        total: Array = self.turning + self.S_dot_u
-        return total
-
-
-@dataclass(frozen=True, eq=False)
 class Rows:
     """Constraint rows of one origin: L'v_dot = gamma."""
 
@@ -87,8 +59,8 @@ class Rows:
     scale: float | Array = 1.0  # of the multipliers, so that moments are divided by the length where norms are taken
 
 
-class NewtonEuler:
-    """The equations of one instant in absolute coordinates.
+class NewtonEuler(Absolute):
+    """The equations of one instant in absolute coordinates, solved.
 
     ``u_dot`` prescribes the accelerations of the state: its rows' multipliers are then the efforts that it needs.
     ``friction`` is given by joint, or follows from the reactions found here.
@@ -97,64 +69,17 @@ class NewtonEuler:
     def __init__(
         self, snapshot: Snapshot, u_dot: Array | None = None, friction: Mapping[str, Array] | None = None
     ) -> None:
-        self.snapshot = snapshot.with_friction({})
-        self.given_friction = friction
-        self.topology, self.system = snapshot.topology, snapshot.system
-        self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
+        super().__init__(snapshot, friction=friction)
         self.given = u_dot
 
-    # -- bodies ------------------------------------------------------------------------------------
     @cached_property
     def length(self) -> float:
         return characteristic_length(self.system)
 
     @cached_property
-    def links(self) -> dict[str, Link]:
-        loads = self.loads
-        return {name: self._link(name, loads[name]) for name in self.bodies}
-
-    def _link(self, name: str, load: Array) -> Link:
-        s = self.snapshot
-        inertia = self.system.bodies[name].rigid_inertia(s.resolve)
-        R = plain(s.pose(Frame(name)).R)
-        w, V = (R.T @ plain(x) for x in s.velocity(Frame(name)))
-        M, Omega = body_matrices(inertia, w)
-        v = np.concatenate([w, V])
-        g = R.T @ plain(s.gravity)
-        weight = np.concatenate([np.cross(plain(inertia.moment), g), float(inertia.mass) * g])  # [4.5]
-        return Link(M, v, weight + load - Omega @ v)
-
-    @cached_property
-    def loads(self) -> dict[str, Array]:
-        """Moment about the origin and force on each body, in its axes: of elements, given wrenches, joint efforts."""
-        s = self.snapshot
-        total = {name: np.zeros(6) for name in self.bodies}
-
-        def add(body: str, at: Array, force: Array, moment: Array) -> None:
-            if body in total:
-                X = s.pose(Frame(body))
-                R, arm = plain(X.R), plain(at) - plain(X.p)
-                total[body] += np.concatenate([R.T @ (moment + np.cross(arm, force)), R.T @ force])
-
-        for element in self.system.elements.values():
-            for load in element.wrenches(s):
-                at = s.pose(load.on).p if load.at is None else load.at
-                add(load.on.body, at, plain(load.force), plain(load.moment))
-        for body, (force, moment) in s.wrenches.items():
-            add(body, s.pose(Frame(body)).p, plain(force), plain(moment))
-        for name, hold in self.holds.items():
-            if hold.joint.n_u:
-                each = self._columns(hold, hold.T) @ self._own_effort(name)
-                for body, k in self.bodies.items():
-                    total[body] += each[k : k + 6]
-        return total
-
-    def _own_effort(self, name: str) -> Array:
-        """The model's own efforts of a joint and what is added to them."""
-        s = self.snapshot
-        tau: Array = plain(sum(s.effort_shares(name).values())) + plain(self.friction.get(name, 0.0))
-        added = s.extra_effort is not None and name in self.topology.u_of
-        return tau + plain(s.extra_effort)[self.topology.u_of[name]] if added else tau
+    def directions(self) -> dict[str, Array]:
+        """N of each joint: directions of its reaction, scaled so that the multipliers are forces."""
+        return {name: complement(plain(hold.S), self.length) for name, hold in self.holds.items()}
 
     @cached_property
     def friction(self) -> Mapping[str, Array]:
@@ -180,42 +105,6 @@ class NewtonEuler:
                 break
         return {one.name: plain(one.efforts(x)) for one in rubbing}
 
-    # -- joints ------------------------------------------------------------------------------------
-    @cached_property
-    def holds(self) -> dict[str, Hold]:
-        return {name: self._hold(joint) for name, joint in self.system.joints.items()}
-
-    def _hold(self, joint: Joint) -> Hold:
-        s = self.snapshot
-        q, u, _ = s.joint_state(joint.name)
-        form = joint.form(s.resolve)
-        C = plain(joint.axis_rotation(s.resolve, self.system.nominal))
-        F, M = _sides(joint)
-        X_F, X_M = s.pose(F), s.pose(M)
-        R_WM, p_WM = plain(X_M.R) @ C, plain(X_M.p)
-        (J_a, V_a), (J_b, V_b) = (self._seen(body, R_WM, p_WM) for body in (joint.a.body, joint.b.body))
-        (w_a, v_a), (w_r, v_r) = np.split(V_a, 2), np.split(V_b - V_a, 2)
-        # What a does, seen in axes that turn with w_r at a point that moves with v_r, both relative to a.
-        turning = np.concatenate([np.cross(w_a, w_r), np.cross(v_a, w_r) + np.cross(w_a, v_r)])
-        S = plain(joint.motion_subspace(q, form)).reshape(6, joint.n_u)
-        S_dot_u = np.zeros(6)
-        if joint.n_u:
-            S_dot_u = plain(rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u)))
-        T = plain(joint.effort_wrench(q, form)).reshape(6, joint.n_u)
-        return Hold(joint, J_a, J_b, turning, S_dot_u, complement(S, self.length), T, plain(X_F.R).T @ R_WM)
-
-    def _seen(self, body: str, R_WM: Array, p_WM: Array) -> tuple[Array, Array]:
-        """J with J v = [w; v] of a body's point at M, in M's axes; and J v."""
-        if body not in self.bodies:
-            return np.zeros((6, 6)), np.zeros(6)
-        s = self.snapshot
-        X = s.pose(Frame(body))
-        R = R_WM.T @ plain(X.R)
-        arm = plain(X.R).T @ (p_WM - plain(X.p))
-        J = np.block([[R, np.zeros((3, 3))], [-R @ plain(skew(arm)), R]])
-        w, v = (plain(x) for x in s.velocity(Frame(body)))
-        return J, np.concatenate([R_WM.T @ w, R_WM.T @ (v + np.cross(w, p_WM - plain(X.p)))])
-
     # -- constraints -------------------------------------------------------------------------------
     @cached_property
     def rows(self) -> dict[str, Rows]:
@@ -225,7 +114,8 @@ class NewtonEuler:
         """
         found: dict[str, Rows] = {}
         for name, hold in self.holds.items():
-            found[name] = Rows(self._columns(hold, hold.N), hold.N.T @ hold.bias)
+            N = self.directions[name]
+            found[name] = Rows(self._columns(hold, N), N.T @ hold.bias)
             wanted = self._wanted(name)
             if wanted is not None and hold.joint.n_u:
                 gamma = wanted + hold.T.T @ hold.bias
@@ -244,42 +134,26 @@ class NewtonEuler:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
     def _tie(self, tie: loops.Tie) -> Rows:
-        """Rows of a constraint that is no joint: c_ddot = L'v_dot - gamma, and the same of the rate of slips."""
-        s = self.snapshot
-        L = np.zeros((6 * len(self.bodies), len(tie.units)))
-        for j, lam in enumerate(np.eye(len(tie.units))):
-            for load in s.constraints.loads_of(tie, lam):
-                if load.on.body in self.bodies:
-                    X, k = s.pose(Frame(load.on.body)), self.bodies[load.on.body]
-                    R, arm, force = plain(X.R), plain(s.pose(load.on).p - X.p), plain(load.force)
-                    L[k : k + 3, j] += R.T @ (plain(load.moment) + np.cross(arm, force))
-                    L[k + 3 : k + 6, j] += R.T @ force
-
-        def second(frame: Frame) -> tuple[Array, Array]:
-            """Accelerations of a frame while v_dot of its body, in body axes, is zero."""
-            (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
-            return np.zeros(3), plain(np.cross(w, v) + np.cross(w, np.cross(w, at)))
-
-        then = loops.Moving(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
-        gamma = -plain(loops.row_rates(s, tie, s.velocity, s.joint_rate, then))
-        return Rows(L, gamma, np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units]))
+        """Rows of a constraint that is no joint."""
+        each, gamma = self.tie(tie)
+        units = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
+        return Rows(self._stacked(each, len(tie.units)), plain(gamma), units)
 
     def _wanted(self, name: str) -> Array | None:
         """The acceleration that is prescribed along a joint's freedoms."""
         if self.given is not None and name in self.topology.u_of:
             return plain(self.given)[self.topology.u_of[name]]
-        if name in self.topology.couplings or not self.system.joints[name].n_u:
-            return None
-        known = self.snapshot.joint_state(name)[2]
+        known = self.prescribed(name)
         return None if known is None else plain(known)
 
     def _columns(self, hold: Hold, directions: Array) -> Array:
         """What unit wrenches on b about M, with their opposites on a, are to all bodies."""
-        L = np.zeros((6 * len(self.bodies), directions.shape[1]))
-        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
-            if body in self.bodies:
-                k = self.bodies[body]
-                L[k : k + 6] += sign * (J.T @ directions)
+        return self._stacked(self.acting(hold, directions), directions.shape[1])
+
+    def _stacked(self, each: Mapping[str, Array], count: int) -> Array:
+        L = np.zeros((6 * len(self.bodies), count))
+        for body, values in each.items():
+            L[self.bodies[body] :][:6] += plain(values)
         return L
 
     # -- solution ----------------------------------------------------------------------------------
@@ -346,7 +220,7 @@ class NewtonEuler:
     def is_unique(self, name: str) -> Array:
         """For moment x, y, z and force x, y, z of a joint's reaction: whether it follows from the motion alone."""
         hold = self.holds[name]
-        share = hold.N @ self._solution[2][self._places[name]]
+        share = self.directions[name] @ self._solution[2][self._places[name]]
         moment, force = hold.R @ share[:3] / self.length, hold.R @ share[3:]
         size: Array = np.linalg.norm(np.vstack([moment, force]), axis=1)
         return size < UNIQUE
@@ -404,15 +278,8 @@ class NewtonEuler:
     def reaction(self, name: str) -> tuple[Array, Array]:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
         hold = self.holds[name]
-        wrench = hold.N @ self.multipliers(name)
+        wrench = self.directions[name] @ self.multipliers(name)
         return hold.R @ wrench[:3], hold.R @ wrench[3:]
-
-
-def body_matrices(inertia: RigidInertia, w: Array) -> tuple[Array, Array]:
-    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] [U.3]-[U.5]."""
-    m, S, J, W = float(inertia.mass), plain(skew(plain(inertia.moment))), plain(inertia.J), plain(skew(w))
-    M = np.block([[J, S], [-S, m * np.eye(3)]])
-    return M, np.block([[W @ J, S @ W], [-W @ S, m * W]])
 
 
 def complement(S: Array, length: float) -> Array:
@@ -425,10 +292,7 @@ def complement(S: Array, length: float) -> Array:
 
 def characteristic_length(system: System) -> float:
     """A length of the model: the largest arm of a joint or mass center, 1 without any."""
-    arms = [frame.pose(system.nominal).p for joint in system.joints.values() for frame in _sides(joint)]
+    sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
+    arms = [frame.pose(system.nominal).p for frame in sides]
     arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]
     return max(float(abs(plain(arm)).max()) for arm in arms) or 1.0
-
-
-def _sides(joint: Joint) -> tuple[Frame, Frame]:
-    return joint_frame(joint, "parent"), joint_frame(joint, "child")
