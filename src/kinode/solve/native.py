@@ -23,6 +23,7 @@ SOURCES = ("records.py", "primitives.py", "dense_loops.py", "watch_loops.py", "a
 LOOP_OF = {"dopri5": "advance", "dop853": "advance", "rk4": "advance_fixed"}
 _ENGINES: list[Any] = []
 _ONE_AT_A_TIME = threading.Lock()
+_PREPARED: set[str] = set()  # methods whose loops were begun
 
 
 @remember
@@ -68,5 +69,6 @@ def prepare(method: str) -> None:
         with suppress(Exception):  # comes again, and is seen, where the loop is wanted
             loop(LOOP_OF[method])
 
-    if method in LOOP_OF:
+    if method in LOOP_OF and method not in _PREPARED:  # once: starting a thread takes as long as a short run
+        _PREPARED.add(method)
         threading.Thread(target=work, name="kinode loop").start()
