@@ -1,4 +1,8 @@
-"""Reading a table of one axis from a text file: two columns, the axis and the values, with or without a header."""
+"""Reading a table of one axis from a text file: the first column is the axis, the others are values.
+
+With or without a header.  Where there are several columns of values, such as the six motions of a deck over time,
+``column`` says which one is meant: its name in the header, or its number, 1 being the first after the axis.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +16,31 @@ from kinode.errors import ModelError
 LARGEST_FILE = 50_000_000
 
 
-def read_table_file(path: str | os.PathLike[str]) -> tuple[tuple[tuple[float, ...]], tuple[float, ...]]:
-    """Axes and values of a file of two columns, between which stands a comma, a semicolon, a tab or a space.
+def read_table_file(
+    path: str | os.PathLike[str], column: str | int | None = None
+) -> tuple[tuple[tuple[float, ...]], tuple[float, ...]]:
+    """Axes and values of a file of columns, between which stands a comma, a semicolon, a tab or a space.
 
     Lines that are empty or begin with # are left out.  ``Table(name, *read_table_file(path))`` makes the table.
     """
     file = os.fspath(path)
     axis: list[float] = []
     values: list[float] = []
-    may_be_header = True
+    count = place = 0  # of columns, and which of them is read
     for line, text in enumerate(_read_text(file).splitlines(), start=1):
         text = text.strip()
         if not text or text.startswith("#"):
             continue
         cells = _split(text)
-        if len(cells) != 2:
-            raise ModelError(_count_message(text, len(cells)), file=file, line=line)
         numbers = [_read_number(cell) for cell in cells]
-        if may_be_header and numbers == [None, None]:
-            may_be_header = False
-            continue
-        may_be_header = False
-        for cell, number in zip(cells, numbers, strict=True):
-            if number is None:
-                raise ModelError(f"{cell!r} is not a finite number", file=file, line=line)
-        x, value = (number for number in numbers if number is not None)
+        if not count:
+            header = cells if all(number is None for number in numbers) else None
+            count, place = len(cells), _find_column(column, cells, header, text, file, line)
+            if header is not None:
+                continue
+        if len(cells) != count:
+            raise ModelError(_count_message(text, count, len(cells)), file=file, line=line)
+        x, value = (_finite(cells[k], numbers[k], file, line) for k in (0, place))
         if axis and x <= axis[-1]:
             raise ModelError(f"the axis must increase: {x:.12g} follows {axis[-1]:.12g}", file=file, line=line)
         axis.append(x)
@@ -44,6 +48,35 @@ def read_table_file(path: str | os.PathLike[str]) -> tuple[tuple[tuple[float, ..
     if len(axis) < 2:
         raise ModelError(f"a table needs at least 2 points; there are {len(axis)}", file=file)
     return (tuple(axis),), tuple(values)
+
+
+def _find_column(
+    column: str | int | None, cells: list[str], header: list[str] | None, text: str, file: str, line: int
+) -> int:
+    """Where the values stand, seen from the first line."""
+    count = len(cells)
+    if column is None:
+        if count != 2:
+            raise ModelError(_count_message(text, 2, count), file=file, line=line)
+        return 1
+    if isinstance(column, str):
+        if header is None:
+            raise ModelError(f"no column is called {column!r}: the first line is no header", file=file, line=line)
+        if header[1:].count(column) != 1:
+            many = "several columns are" if column in header[1:] else "no column of values is"
+            names = ", ".join(header[1:])
+            raise ModelError(f"{many} called {column!r}; there are {names}", file=file, line=line)
+        return header.index(column, 1)
+    if isinstance(column, bool) or not isinstance(column, int) or not 1 <= column < count:
+        message = f"there is no column {column!r}; the first after the axis is 1, the last {count - 1}"
+        raise ModelError(message, file=file, line=line)
+    return column
+
+
+def _finite(cell: str, number: float | None, file: str, line: int) -> float:
+    if number is None:
+        raise ModelError(f"{cell!r} is not a finite number", file=file, line=line)
+    return number
 
 
 def _read_text(file: str) -> str:
@@ -64,11 +97,13 @@ def _split(text: str) -> list[str]:
     return re.split(r"\s+", text)
 
 
-def _count_message(text: str, count: int) -> str:
+def _count_message(text: str, needed: int, count: int) -> str:
+    if needed != 2:
+        return f"the lines before have {needed} columns, this line {count}"
     said = f"a table file has 2 columns, this line {count}"
     if "," in text and count in (3, 4):
-        return f"{said}; decimals follow a point"
-    return f"{said}; tables of more axes are given by values"
+        return f"{said}; decimals follow a point, and column= says which of several is meant"
+    return f"{said}; say which by column=; tables of more axes are given by values"
 
 
 def _read_number(cell: str) -> float | None:

@@ -3,8 +3,8 @@
 Every method is a polynomial on each cell of the grid, in the distances from the cell's lower corner:
 
     nearest, previous   degree 0         linear   degree 1 along each axis
-    cubic               degree 3 along each axis: the spline with two continuous derivatives whose first two
-                        and last two pieces are one polynomial (not-a-knot); one or two axes
+    cubic, quintic      degree 3, 5 along each axis: the splines with two and four continuous derivatives, without
+                        a knot at the first and last points between the ends (not-a-knot); one or two axes
 
 so that values and exact derivatives of any order come from one formula, which uses only arithmetic, ``interval``,
 ``fetch`` and ``where``, and hence can be traced, compiled and differentiated like everything else.
@@ -32,9 +32,10 @@ from kinode.errors import LawError, ModelError
 
 __all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
 
-Method = Literal["linear", "cubic", "nearest", "previous"]
+Method = Literal["linear", "cubic", "quintic", "nearest", "previous"]
 Outside = Literal["error", "hold", "extrapolate"]
-METHODS = ("linear", "cubic", "nearest", "previous")
+METHODS = ("linear", "cubic", "quintic", "nearest", "previous")
+DEGREES = {"cubic": 3, "quintic": 5}
 OUTSIDE = ("error", "hold", "extrapolate")
 MOST_AXES = 4
 
@@ -56,10 +57,9 @@ class Table:
         _choose(self.name, "method", self.method, METHODS)
         _choose(self.name, "outside", self.outside, OUTSIDE)
         axes = _read_axes(self.name, self.axes)
-        if self.method == "cubic" and len(axes) > 2:
-            raise ModelError(
-                f"cubic takes one or two axes, not {len(axes)}; use linear", component=self.name, field="method"
-            )
+        if self.method in DEGREES and len(axes) > 2:
+            message = f"{self.method} takes one or two axes, not {len(axes)}; use linear"
+            raise ModelError(message, component=self.name, field="method")
         object.__setattr__(self, "axes", axes)
         object.__setattr__(self, "values", _read_values(self.name, self.values, tuple(len(axis) for axis in axes)))
 
@@ -175,13 +175,21 @@ def _split(axis: np.ndarray, values: np.ndarray, method: str) -> tuple[np.ndarra
     if method == "linear":
         widths = np.diff(axis).reshape(-1, *(1,) * (values.ndim - 1))
         return np.stack([values[:-1], np.diff(values, axis=0) / widths]), axis
-    if method == "cubic":
-        from scipy.interpolate import CubicSpline
-
-        return CubicSpline(axis, values, axis=0, bc_type="not-a-knot").c[::-1], axis
+    if method in DEGREES:
+        return _spline(axis, values, DEGREES[method])
     if method == "nearest":
         return values[None], np.concatenate([axis[:1], axis[:-1] + np.diff(axis) / 2, axis[-1:]])
     return values[None], np.append(axis, axis[-1] + (axis[-1] - axis[0]))
+
+
+def _spline(axis: np.ndarray, values: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a spline; few points lie on one polynomial of a lower degree."""
+    from scipy.interpolate import make_interp_spline
+
+    k = min(degree, len(axis) - 1)
+    spline = make_interp_spline(axis, values, k=k)
+    edges = spline.t[k : len(spline.t) - k]  # knots are repeated at the ends
+    return np.stack([spline(edges[:-1], nu=p) / math.factorial(p) for p in range(k + 1)]), edges
 
 
 def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> None:

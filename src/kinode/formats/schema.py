@@ -133,8 +133,8 @@ def _values() -> Schema:
         "table": {
             **_object(
                 FIELDS["tables"],
-                {"axes": values, "values": {"type": "array"}, "file": text, "method": {"enum": list(METHODS)},
-                 "outside": {"enum": list(OUTSIDE)}},
+                {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
+                 "method": {"enum": list(METHODS)}, "outside": {"enum": list(OUTSIDE)}},
             ),
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
         },

@@ -13,7 +13,7 @@ FIELDS = {
     "parameters": ("value", "bounds", "note"),
     "inputs": ("value",),
     "signals": ("law",),
-    "tables": ("axes", "values", "file", "method", "outside"),
+    "tables": ("axes", "values", "file", "column", "method", "outside"),
     "systems": ("file", "system", "on", "bind", "parameters"),
     "extends": ("file", "base"),
 }

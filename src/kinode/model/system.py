@@ -229,19 +229,24 @@ class System(Spellings):
         return Expression("name", (name,))
 
     def table(
-        self, name: str, *, axes: Any = None, values: Any = None, file: Any = None,
+        self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
         method: str = "linear", outside: str = "error",
     ) -> Any:  # fmt: skip
-        """Declare a table that laws call by its name; what comes back does so in Python laws."""
+        """Declare a table that laws call by its name; what comes back does so in Python laws.
+
+        ``column`` picks one of several columns of values in a file, by name or number.
+        """
         self.check_quantity_name(name)
         if (file is None) == (values is None):
             raise ModelError("takes values or a file", component=name)
         if file is not None and axes is not None:
             raise ModelError("the file gives the axes too; leave them out", component=name, field="axes")
+        if file is None and column is not None:
+            raise ModelError("is for files", component=name, field="column")
         if file is None and axes is None:
             raise ModelError("needs its axes", component=name, field="axes")
         try:
-            axes, values = (axes, values) if file is None else read_table_file(file)
+            axes, values = (axes, values) if file is None else read_table_file(file, column)
             # Table checks the words method and outside itself.
             self._put(TableRecord(name, Table(name, axes, values, method=method, outside=outside)))  # type: ignore[arg-type]
         except ModelError as error:
