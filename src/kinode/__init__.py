@@ -40,7 +40,10 @@ _FACE = {
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
     "equations": "kinode.codegen.equations",
+    "equilibrium": "kinode.solve.equilibrium",
+    "linearize": "kinode.solve.linearize",
     "mobility": "kinode.results.mobility",
+    "assemble": "kinode.solve.assemble",
     # results
     "Trajectory": "kinode.results.trajectory",
     # errors
@@ -82,3 +85,4 @@ if TYPE_CHECKING:
     from kinode.model.system import System as System
     from kinode.results.simulate import simulate as simulate
     from kinode.results.trajectory import Trajectory as Trajectory
+    from kinode.solve.assemble import assemble as assemble

@@ -298,16 +298,11 @@ class Assembler:
             A, b = np.vstack([G, A]), np.concatenate([-drift, b])
         free = np.flatnonzero(~held)
         if len(free):
-            U, sizes, V = np.linalg.svd(A[:, free])
-            rank = int((sizes > 1e-10 * sizes.max(initial=0.0)).sum())
-            least = V[:rank].T @ ((U.T @ (b - A @ u))[:rank] / sizes[:rank])
             weight = np.sqrt([self.wishes.weights.get(j, 1.0) for j in self.owners]) / self.units
-            W, along = weight[:, None] * H, V[rank:].T
-            start = u.copy()
-            start[free] += least
-            slack = np.linalg.lstsq(W[:, free] @ along, weight * (wished - carried) - W @ start, rcond=None)[0]
-            u = start
-            u[free] += along @ slack
+            said = np.array([self.wishes.joints[j].said_u for j in self.owners])
+            W, w = weight[:, None] * H, weight * (wished - carried)
+            levels = ((A, b), (W[said], w[said]), (W[~said], w[~said]))
+            u[free] += _solve_in_turn([(rows[:, free], right - rows @ u) for rows, right in levels])
         check_speeds(self, A @ u - b, u, exact)
         return u
 
@@ -315,6 +310,17 @@ class Assembler:
     def owners(self) -> list[str]:
         """The joint of each freedom."""
         return [name for name in self.names for _ in range(self.dynamics.system.joints[name].n_u)]
+
+
+def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
+    """x with the least |A x - b|, one A and b after the other: each within what those before it leave free."""
+    x, free = np.zeros(levels[0][0].shape[1]), np.eye(levels[0][0].shape[1])
+    for A, b in levels:
+        U, sizes, V = np.linalg.svd(A @ free)
+        rank = int((sizes > 1e-10 * np.linalg.norm(A)).sum())
+        x = x + free @ (V[:rank].T @ ((U.T @ (b - A @ x))[:rank] / sizes[:rank]))
+        free = free @ V[rank:].T
+    return x
 
 
 def _solve_downhill(here: Point, curvature: Array | None) -> Array:

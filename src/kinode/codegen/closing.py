@@ -111,9 +111,9 @@ class Closer:
         c, G, _ = self.evaluate(state.t, state.q, state.u, state.z, p, inputs)
         return float(abs(c).max(initial=0.0)), len(closing.rows) - _rank(G[list(closing.rows)])
 
-    def stresses(self, state: State) -> Array:
+    def stresses(self, state: State, p: Any, inputs: Any) -> Array:
         """Multipliers of all rows, one set in each column, that hold each other in balance."""
-        _, G, _ = self.evaluate(state.t, state.q, np.zeros(self.topology.n_u), state.z, None, None)
+        _, G, _ = self.evaluate(state.t, state.q, np.zeros(self.topology.n_u), state.z, p, inputs)
         U, _, _ = np.linalg.svd(G)
         found: Array = U[:, _rank(G) :] / self.scale[:, None]
         return found

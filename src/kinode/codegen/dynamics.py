@@ -64,8 +64,8 @@ class Dynamics(Arguments):
         self._closing: Closing | None = None
         if self.topology.constrained:
             self.closer = Closer(self)
-            with suppress(AssemblyError):  # with other parameters or another start it may close; else that call says why
-                self._closing = self.closing
+            with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
+                self._learn(self.initial, None, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dynamics, (self.system,)  # machine code stays here: another process makes its own
@@ -107,16 +107,14 @@ class Dynamics(Arguments):
         assembler = Assembler(self, wishes, t, p, inputs)
         q = assembler.solve_positions()
         state = State(t, q, assembler.solve_speeds(q), wishes.z)
-        if self.topology.constrained and self._closing is None:
-            self._closing = self._learn(state, p, inputs)
+        if self.topology.constrained:
+            self._learn(state, p, inputs)
         return state
 
     @property
     def closing(self) -> Closing:
         """What is known of the constraints: from the model's start, or the first that closes where that one cannot."""
-        if self._closing is None:
-            self._closing = self._learn(self.initial, None, None)
-        return self._closing
+        return self._closing or self._learn(self.initial, None, None)
 
     def _learn(self, state: State, p: Any, inputs: Any) -> Closing:
         """Which rows of the constraints are independent, seen from a closed state; kernels use these from now on."""
@@ -126,6 +124,7 @@ class Dynamics(Arguments):
         check_unique(self.snapshot(state, p, inputs), self.closer.stresses(state, p, inputs))
         self.topology.rows = closing.rows
         self._fingerprint += f"\nrows {closing.rows}"
+        self._closing = closing
         return closing
 
     def advance_q(self, q: Array, step: Array) -> Array:
@@ -300,6 +299,8 @@ class Dynamics(Arguments):
         if found is None:
             if kernel.name in FORWARD and self.topology.unmoved is not None:
                 raise self.topology.unmoved
+            if self.topology.constrained and self._closing is None and kernel.name not in OPEN:
+                self._learn(self.initial, None, None)
             key = f"{kernel}\n{self._fingerprint}"
             found = machine.build(key, lanes, lambda: make_program(self.topology, kernel))
             self._machines[kernel, lanes] = found
@@ -372,6 +373,7 @@ class Dynamics(Arguments):
         return out if shape is None else out.reshape(count, *shape)
 
 
+OPEN = frozenset({"closure", "measures"})  # do not ask which constraints are independent
 FORWARD = frozenset({"acceleration", "loaded_acceleration", "rate", "direction"})
 FAST = frozenset(
     {"acceleration", "rate", "effort", "bias", "mass_matrix", "energy", "direction", "loaded_acceleration"}

@@ -81,7 +81,7 @@ class Sharing:
 
 def is_redundant(dynamics: Dynamics) -> bool:
     """Whether any reaction may not be unique."""
-    closing = getattr(dynamics, "closing", None)
+    closing = dynamics.closing if dynamics.topology.constrained else None
     return closing is not None and len(closing.rows) < closing.total
 
 
@@ -138,7 +138,7 @@ def _analyze(dynamics: Dynamics, states: States, rows: int) -> Iterator[tuple[Un
         "t": np.asarray(states.t, dtype=float).reshape(-1, 1),
         "q": np.asarray(states.q, dtype=float),
         "u": np.zeros(dynamics.n_u) if states.u is None else np.asarray(states.u, dtype=float),
-        "z": dynamics.initial.z if states.z is None else np.asarray(states.z, dtype=float),
+        "z": dynamics.wishes.z if states.z is None else np.asarray(states.z, dtype=float),
         "p": dynamics._vector("p", states.p),
         "inputs": dynamics._vector("inputs", states.inputs),
     }

@@ -36,6 +36,7 @@ class Wish:
     exact_q: Array
     exact_u: Array
     weight: float = UNSAID
+    said_u: bool = False  # whether anything is said of its speeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,10 @@ class Wishes:
     weights: dict[str, float] = field(default_factory=dict)  # as the caller gives them
 
 
-def read_wishes(arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float]) -> Wishes:
-    """The initial values of the model, and values by name, which are exact and have precedence."""
+def read_wishes(
+    arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float], rough: bool = False
+) -> Wishes:
+    """The initial values of the model, and values by name, which have precedence; they are exact, or rough."""
     topology = arguments.topology
     found, z = {}, np.zeros(topology.n_z)
     for name, joint in arguments.system.joints.items():
@@ -68,7 +71,7 @@ def read_wishes(arguments: Arguments, values: Mapping[str, Any], resolve: Callab
         elif owner in topology.z_of and rest == "q":
             z[topology.z_of[owner]] = _vector(text, value, arguments.system.joints[owner].n_q)
         elif owner in found and role in ("q", "u"):
-            found[owner] = _with(arguments, found[owner], owner, role, part, value)
+            found[owner] = _with(arguments, found[owner], owner, role, part, value, rough)
         elif owner in arguments.system.joints and role in ("q", "u") and arguments.system.joints[owner].driven:
             raise ArgumentError(f"{text} is given by the law that drives {owner}; leave it out")
         else:
@@ -80,11 +83,11 @@ def wish_of(joint: Joint, resolve: Callable[[Any], float]) -> Wish:
     """What the fields of a joint ask for."""
     return Wish(
         joint.initial_q(resolve), lambda q: joint.initial_u(resolve, q), joint.exact_q, joint.exact_u,
-        UNSAID if joint.guess is None else GUESSED,
+        UNSAID if joint.guess is None else GUESSED, joint.u is not None,
     )  # fmt: skip
 
 
-def _with(arguments: Arguments, wish: Wish, owner: str, role: str, part: str, value: Any) -> Wish:
+def _with(arguments: Arguments, wish: Wish, owner: str, role: str, part: str, value: Any, rough: bool) -> Wish:
     """A wish with a value, or one part of it, replaced."""
     joint = arguments.system.joints[owner]
     parts = coordinate_names(joint)[0] if role == "q" else tuple(name for name, _ in joint.coordinates)
@@ -96,12 +99,13 @@ def _with(arguments: Arguments, wish: Wish, owner: str, role: str, part: str, va
     new = np.array([arguments._number(text, value)]) if size == 1 else _vector(text, value, size)
     exact = (wish.exact_q if role == "q" else wish.exact_u).copy()
     if role == "u":
-        exact[which] = True
-        return replace(wish, u=lambda q: _put(wish.u(q), which, new), exact_u=exact)
-    exact[which] = True  # a part of a quaternion holds the whole orientation
+        exact[which] = not rough
+        return replace(wish, u=lambda q: _put(wish.u(q), which, new), exact_u=exact, said_u=True)
+    exact[which] = not rough  # a part of a quaternion holds the whole orientation
     if joint.quaternion is not None and which.stop > joint.quaternion:
-        exact[joint.quaternion :] = True
-    return replace(wish, q=_put(wish.q, which, new), exact_q=exact)
+        exact[joint.quaternion :] = not rough
+    weight = GUESSED if rough else wish.weight
+    return replace(wish, q=_put(wish.q, which, new), exact_q=exact, weight=weight)
 
 
 def _put(values: Array, which: slice, new: Array) -> Array:

@@ -88,7 +88,7 @@ def mobility(system: System | Dynamics) -> Mobility:
     """Freedoms, counts and redundant constraints of a system; printed, a table."""
     dynamics = system if isinstance(system, Dynamics) else Dynamics(system)
     topology, joints = dynamics.topology, dynamics.system.joints
-    closing: Closing | None = getattr(dynamics, "closing", None)
+    closing: Closing | None = dynamics.closing if dynamics.topology.constrained else None
     start = dynamics.initial
     state = _generic(dynamics, closing) if closing and closing.singular else start
     groups = tuple(_groups(analyze(dynamics, state))) if closing else ()
@@ -195,7 +195,7 @@ def near_singular(
     a pass: around each minimum the motion between them is looked at too, by cubics through q with their rates.
     """
     t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    closing: Closing | None = getattr(dynamics, "closing", None)
+    closing: Closing | None = dynamics.closing if dynamics.topology.constrained else None
     if closing is None or not closing.rows or not len(t):
         return []
     measure = _Measure(dynamics, p, inputs)

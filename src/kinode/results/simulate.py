@@ -13,11 +13,13 @@ from typing import Any
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.records import State
-from kinode.errors import ArgumentError, SimulationError
+from kinode.errors import SimulationError
 from kinode.model.checks import check_bodies
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
+from kinode.solve.assemble import Assembly
 from kinode.solve.failures import describe_failure
+from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.integrators import ATOL, RTOL
 from kinode.solve.native import prepare
 from kinode.solve.progress import Progress
@@ -26,7 +28,7 @@ from kinode.solve.simulate import Options, check_options, compute_motion, find_s
 
 def simulate(
     model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
-    start: Mapping[str, Any] | State | Trajectory | None = None, t0: Any = None, times: Any = None,
+    start: Mapping[str, Any] | State | Assembly | Trajectory | None = None, t0: Any = None, times: Any = None,
     method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
     progress: bool | Callable[[float], Any] | None = None,
@@ -34,19 +36,19 @@ def simulate(
     """Simulate a system (or a compiled one, or a file) from ``t0`` until a time, both in seconds.
 
     What is left out is taken from the model's ``run_defaults`` (the run section of its file), else as said here.
-    ``start`` replaces initial values by name, or is a State or another run, to go on from its end; ``t0`` is 0, or the
-    time of that state.  ``times`` says where states are kept: a list of times, a whole number of evenly spread
-    samples, or a spacing in seconds (a number with a point); left out, at the method's own steps.  ``method`` is
-    "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff" (BDF); the
-    tolerances are ``rtol`` 1e-8 and ``atol`` 1e-10.  ``parameters`` and ``inputs`` replace values by name; nothing is
-    compiled anew for that.  ``stop_when`` is a law ("lower.position.y < 0"): the run ends when it becomes true, or
-    positive.  ``progress`` shows a bar: True, False, by default on a terminal after a second; or a function that is
-    given the fraction done and may return False to stop.
+    ``start`` replaces initial values by name, or is a State, what ``kn.assemble`` gives, or another run, to go on from
+    its end; ``t0`` is 0, or the time of that state.  ``times`` says where states are kept: a list of times, a whole
+    number of evenly spread samples, or a spacing in seconds (a number with a point); left out, at the method's own
+    steps.  ``method`` is "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or
+    "stiff" (BDF); the tolerances are ``rtol`` 1e-8 and ``atol`` 1e-10.  ``parameters`` and ``inputs`` replace values by
+    name; nothing is compiled anew for that.  ``stop_when`` is a law ("lower.position.y < 0"): the run ends when it
+    becomes true, or positive.  ``progress`` shows a bar: True, False, by default on a terminal after a second; or a
+    function that is given the fraction done and may return False to stop.
 
     Ctrl-C returns the run so far, its ``status`` "stopped".  A motion that cannot go on raises a SimulationError that
     holds the run so far.
     """
-    model = _described(model)
+    model = find_model(model)
     known = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(known, method, step, rtol, atol, max_step)
     prepare(options.method)
@@ -54,13 +56,11 @@ def simulate(
     until = known.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = known.get("t0")
-    p, given = (
-        _one_row(name, dynamics._vector(name, value)) for name, value in (("p", parameters), ("inputs", inputs))
-    )
+    p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     if parameters is not None:
         check_bodies(dynamics.system, dynamics._resolver(p))
-    begin = find_start(dynamics, start, None if t0 is None else _seconds(dynamics, "t0", t0), p)
-    end = _seconds(dynamics, "until", until)
+    begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
+    end = read_seconds(dynamics, "until", until)
     if times is None and "times" in known:
         times = [t for t in known["times"] if begin.t <= t <= end] or None
     began = time.perf_counter()
@@ -94,31 +94,3 @@ def _facts(options: Options) -> dict[str, Any]:
         return {**found, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
     return {**found, "rtol": options.rtol, "atol": atol}
-
-
-def _described(model: Any) -> System | Dynamics:
-    """The model, read from its file where that is given."""
-    if isinstance(model, str | os.PathLike):
-        from kinode.formats import load
-
-        model = load(model)
-    if not isinstance(model, System | Dynamics):
-        raise ArgumentError(f"a System, a compiled one or a file is expected, not {type(model).__name__}")
-    return model
-
-
-def _seconds(dynamics: Dynamics, name: str, value: Any) -> float:
-    if isinstance(value, bool) or value is None:
-        raise ArgumentError(f"{name}: a time in seconds is expected, not {value!r}")
-    if isinstance(value, str):
-        return dynamics.system.nominal(dynamics.system.reader("simulate").number(value, "time", name))
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name}: a time in seconds is expected, not {value!r}") from None
-
-
-def _one_row(name: str, values: Any) -> Any:
-    if values.ndim != 1:
-        raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
-    return values

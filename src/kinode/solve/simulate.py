@@ -20,6 +20,7 @@ from kinode.codegen.records import State
 from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.model.quantities import METHODS
+from kinode.solve.assemble import Assembly
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
 from kinode.solve.stiff import integrate_stiff, normalized
 
@@ -97,8 +98,9 @@ def _positive(name: str, value: Any) -> float:
     return number
 
 
-def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array) -> State:
-    """The state to start from: of the model, with some coordinates replaced by name, a State, or the end of a run."""
+def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array) -> State:
+    """The state to start from: the model's, with values replaced by name, a given one, or the end of a run."""
+    start = start.state if isinstance(start, Assembly) else start
     if hasattr(start, "end") and isinstance(start.end, State):
         t0 = start.end.t if t0 is None else t0
         start = start.dynamics.values(start.end)
@@ -108,12 +110,12 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array) -> St
         if sizes != (dynamics.n_q, dynamics.n_u, dynamics.n_z):
             expected = f"{dynamics.n_q}, {dynamics.n_u}, {dynamics.n_z}"
             raise ArgumentError(f"start: q, u, z of {expected} numbers are expected, not {', '.join(map(str, sizes))}")
-    elif start is None and not t0 and np.array_equal(p, dynamics.parameters):
-        state = dynamics.initial  # assembled once: closing loops anew takes longer than many a run
     elif start is None or isinstance(start, Mapping):
-        state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p)
+        state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p, inputs=inputs)
     else:
-        raise ArgumentError(f"start: a mapping of names, a State or a run is expected, not {type(start).__name__}")
+        raise ArgumentError(
+            f"start: a mapping of names, a State, an assembly or a run is expected, not {type(start).__name__}"
+        )
     y = state.y
     if not math.isfinite(state.t) or not np.isfinite(y).all():
         bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
