@@ -1,0 +1,197 @@
+"""Where a system can rest: ``kn.equilibrium``.
+
+Generalized forces of the state at rest, f(q), are brought to zero by Newton steps along the independent coordinates.
+Each step goes the way that the forces push, also where the slope of the forces would have it otherwise (its eigenvalues
+are taken as negative), so that a resting place is found into which the system would settle, not one on a summit; it is
+halved until the forces do work along it.  Loops are closed again after each.  Joints that are held do not move, and
+what they have to hold with is part of the result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.dynamics import compile as compile_system
+from kinode.codegen.records import State
+from kinode.errors import ArgumentError, Error, ModelError
+from kinode.model.fields import short
+from kinode.model.system import System
+from kinode.solve.given import find_model, read_row, read_seconds
+from kinode.solve.linearize import Linearization, Slopes, linearize_at
+from kinode.solve.simulate import find_start
+
+STEPS = 200
+LONGEST = 0.5  # of a step: radians, or characteristic lengths
+RESTS = 1e-9  # of the forces at the start or of the weight
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A state of rest; ``holding`` is what the held joints have to give, ``small`` the linear system about it."""
+
+    name: str
+    state: State
+    values: dict[str, float]
+    residual: float  # largest force or moment that is left, of those that act
+    holding: dict[str, float]
+    small: Linearization | None
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether small motions stay small; None where that was not looked at (held joints)."""
+        return None if self.small is None else self.small.stable
+
+    def __str__(self) -> str:
+        word = {True: "stable", False: "unstable", None: "held"}[self.stable]
+        lines = [f"{self.name} at rest, {word}; forces balance to {self.residual:.1e}"]
+        width = max(map(len, [*self.values, *self.holding]), default=0)
+        lines += [f"  {name:<{width}}  {value:12.6g}" for name, value in self.values.items()]
+        lines += [f"  {name:<{width}}  {value:12.6g}  to hold it" for name, value in self.holding.items()]
+        return "\n".join(lines)
+
+
+def equilibrium(
+    model: System | Dynamics | str | os.PathLike[str], start: Any = None, *, hold: Sequence[str] | str = (),
+    t0: Any = None, parameters: Any = None, inputs: Any = None,
+) -> Equilibrium:  # fmt: skip
+    """The state of rest into which a system settles from ``start`` (initial values by name, a State, a run).
+
+    Joints in ``hold`` stay where they are; what they have to hold with is part of the result.  Laws of time are taken
+    at ``t0``.
+    """
+    found = find_model(model)
+    dynamics = found if isinstance(found, Dynamics) else compile_system(found)
+    p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
+    begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
+    held: set[int] = set()
+    for name in [hold] if isinstance(hold, str) else hold:
+        if name not in dynamics.topology.u_of:
+            known = ", ".join(dynamics.topology.u_of)
+            raise ArgumentError(f"hold: {short(name)} is no joint that moves by itself; these are: {known}")
+        where = dynamics.topology.u_of[name]
+        held |= set(range(where.start, where.stop))
+    return solve_equilibrium(dynamics, begin, p, given, held)
+
+
+def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> Equilibrium:
+    """The state of rest nearest to a start, in the sense that damped steps downhill reach it."""
+    search = _Search(dynamics, start, p, inputs, held)
+    state, residual = search.run()
+    values = {name: x for name, x in dynamics.values(state).items() if ".u" not in name}
+    holding = {}
+    if held:
+        forces = search.forces(state)
+        names = [c.name for c in dynamics.coordinates if c.role == "u"]
+        holding = {names[k].replace(".u", ".effort", 1): -float(forces[k]) for k in sorted(held)}
+    small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
+    return Equilibrium(dynamics.system.name, state, values, residual, holding, small)
+
+
+class _Search:
+    """Damped Newton steps on the forces of the independent coordinates."""
+
+    def __init__(self, dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> None:
+        self.dynamics, self.p, self.inputs, self.held = dynamics, p, inputs, held
+        self.kept: tuple[int, ...] = ()  # independent speeds of the step before
+        self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
+        z_dot = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)[dynamics.n_q + dynamics.n_u :]
+        moving = [c.joint for c in dynamics.coordinates if c.role == "z" and z_dot[c.index] != 0]
+        if moving:
+            raise ModelError("is driven at a speed: the system has no state of rest", component=moving[0])
+
+    def forces(self, state: State) -> Array:
+        """Generalized forces at rest, of the tree; constraints not included."""
+        t, q, z = state.t, state.q, state.z
+        found: Array = -self.dynamics.bias(t, q, np.zeros(self.dynamics.n_u), z=z, p=self.p, inputs=self.inputs)
+        return found
+
+    def reduced(self, state: State) -> tuple[Array, Array]:
+        """Forces along the independent coordinates that may move, and how these move all."""
+        slopes = Slopes(self.dynamics, state, self.p, self.inputs, (*self.held, *self.kept))
+        self.kept = tuple(slopes.kept)
+        free = [i for i, k in enumerate(slopes.kept) if k not in self.held]
+        T = slopes.follow[:, free]
+        return T.T @ self.forces(state), T
+
+    def moved(self, state: State, step: Array) -> State:
+        q = self.dynamics.advance_q(state.q, step)
+        if self.dynamics.topology.constrained:
+            mask = np.zeros(self.dynamics.n_u, dtype=bool)
+            mask[list(self.held)] = True
+            q = self.dynamics.closer.assemble(state.t, q, mask, state.z, self.p, self.inputs)
+        return State(state.t, q, state.u, state.z)
+
+    def stiffness(self, state: State, T: Array) -> Array:
+        """Change of the reduced forces along each reduced coordinate, by central differences of exact forces."""
+        step, columns = 1e-6, []
+        for direction in T.T:
+            ahead, behind = (self.forces(self._near(state, sign * step * direction)) for sign in (1, -1))
+            columns.append(T.T @ (ahead - behind) / (2 * step))
+        return np.array(columns).T if columns else np.zeros((0, 0))
+
+    def _near(self, state: State, step: Array) -> State:
+        return State(state.t, self.dynamics.advance_q(state.q, step), state.u, state.z)
+
+    def run(self) -> tuple[State, float]:
+        """The state of rest, and what is left of the forces."""
+        state = self.start
+        f, T = self.reduced(state)
+        scale = max(self._scale(state), abs(f).max(initial=0.0), 1e-12)
+        for _ in range(STEPS):
+            size = float(abs(f).max(initial=0.0))
+            if size <= RESTS * scale:
+                return state, size / scale
+            found = self._step(state, f, T)
+            if found is None:
+                break
+            state, f, T = found
+        raise self._failure(f, T)
+
+    def _step(self, state: State, f: Array, T: Array) -> tuple[State, Array, Array] | None:
+        """One step the way the forces push, no longer than they do work; None where none is found."""
+        K = self.stiffness(state, T)
+        sizes, V = np.linalg.eigh(-(K + K.T) / 2)
+        floor = max(abs(sizes).max(initial=0.0), abs(f).max()) * 1e-6
+        newton = np.linalg.lstsq(-K, f, rcond=1e-9)[0] if sizes.min(initial=1.0) > floor else None
+        step = V @ ((V.T @ f) / np.maximum(abs(sizes), floor)) if newton is None else newton
+        longest = abs(T @ step).max(initial=0.0)
+        step = step * min(1.0, LONGEST / longest) if longest > 0 else step
+        for _ in range(40):
+            try:
+                there = self.moved(state, T @ step)
+                found = self.reduced(there)
+            except Error:
+                step = step / 2
+                continue
+            nearer = np.linalg.norm(found[0]) < 0.5 * np.linalg.norm(f)
+            if nearer or (f + found[0]) @ step > 0:
+                return there, *found
+            step = step / 2
+        return None
+
+    def _scale(self, state: State) -> float:
+        """How large forces are here: the weight times lengths, or what acts at the start."""
+        system = self.dynamics.system
+        mass = sum(float(system.nominal(body.total_mass())) for body in system.bodies.values())
+        gravity = max(abs(float(system.nominal(x))) for x in system.gravity)
+        topology = self.dynamics.topology
+        places = [X.p for X in topology.geometry(topology.tree, system.nominal).placements]
+        length = max((float(abs(np.asarray(x, dtype=float)).max()) for x in places), default=0.0) or 1.0
+        return float(max(mass * gravity * length, abs(self.forces(state)).max(initial=0.0)))
+
+    def _failure(self, f: Array, T: Array) -> ModelError:
+        names = [c.joint for c in self.dynamics.coordinates if c.role == "u"]
+        push = T @ f
+        worst = names[int(np.argmax(abs(push)))] if len(push) else self.dynamics.system.name
+        left = float(abs(f).max(initial=0.0))
+        message = (
+            f"nothing balances it: no state of rest was found, and {left:.3g} N (or N m) is left along this joint;"
+        )
+        return ModelError(f"{message} hold it, or start elsewhere", component=worst)
