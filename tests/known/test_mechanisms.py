@@ -93,6 +93,19 @@ def test_dop853_never_leaves_the_branch():
         assert abs(-run["ground0.q"][-1] - exact) < 0.1
 
 
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+def test_passes_of_singular_positions_are_told(method):
+    """Each once, when the rods lie flat: cos th = 0 of the exact solution."""
+    until, speed, k = 5.0, 1.0, G * 2 / (5 / 3)  # N = 1
+    flat = lambda t, y: np.cos(y[0])  # noqa: E731
+    rate = lambda t, y: (y[1], k * np.sin(y[0]))  # noqa: E731
+    exact = solve_ivp(rate, (0, until), (0, speed), "DOP853", rtol=1e-12, atol=1e-12, events=flat).t_events[0]
+    run = kn.simulate(four_bars(1, 1.0, speed), until, method=method, rtol=1e-10, atol=1e-12)
+    assert [event.time for event in run.events] == pytest.approx(exact, abs=1e-3)
+    assert {(event.kind, event.components) for event in run.events} == {("singular", ("right0",))}
+    assert "right0" in str(run.events[0])
+
+
 # -- one freedom, by hand ---------------------------------------------------------------------------------------------
 
 FOUR = {"r": 0.2, "l": 0.6, "s": 0.4, "d": 0.5}  # crank, coupler, rocker, ground

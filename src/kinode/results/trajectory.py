@@ -27,6 +27,7 @@ from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
 from kinode.results import loads, relative
 from kinode.results.names import known_names
+from kinode.solve.events import Event, singular_event
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Trajectory:
     """A run: times, states, and all quantities that follow from them, by name.
 
     ``status`` is done, condition (``stop_when`` became true), stopped (by the user) or failed; ``message`` says it in
-    words.  ``events`` is a tuple of what happened on the way; nothing in this version makes any.
+    words.  ``events`` tells what happened on the way: passes of singular positions.
     ``facts`` says how the run was made: method, tolerances, steps, seconds of computing.
     """
 
@@ -53,7 +54,7 @@ class Trajectory:
             array.setflags(write=False)
         self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
         self.status, self.message = status, message
-        self.events: tuple[Any, ...] = ()
+        self.events: tuple[Event, ...] = ()
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
@@ -66,6 +67,7 @@ class Trajectory:
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
             message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
+        run.events = tuple(singular_event(dynamics, found, motion.p, motion.inputs) for found in motion.passes)
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
         return run
 

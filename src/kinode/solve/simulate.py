@@ -21,7 +21,7 @@ from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.model.quantities import METHODS
 from kinode.solve.assemble import Assembly
-from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Solution, integrate
+from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
 from kinode.solve.stiff import integrate_stiff, normalized
 
 OPEN = 1e-6
@@ -65,6 +65,8 @@ class Motion:
     evaluations: int = 0
     failed_time: float | None = None
     failed_component: int | None = None
+    passes: tuple[Pass, ...] = ()
+    """Passes near singular positions."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -263,5 +265,5 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
     message = "reached the end" if status == "done" else found.message
     return Motion(
         t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
-        found.steps, found.evaluations, found.failed_time, found.failed_component,
+        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes,
     )  # fmt: skip

@@ -159,7 +159,8 @@ def _joined(parts: list[Solution]) -> Solution:
     t = np.concatenate([parts[0].t, *(part.t[1:] for part in parts[1:])])
     y = np.concatenate([parts[0].y, *(part.y[1:] for part in parts[1:])])
     return replace(
-        parts[-1], t=t, y=y, steps=sum(x.steps for x in parts), evaluations=sum(x.evaluations for x in parts)
+        parts[-1], t=t, y=y, steps=sum(x.steps for x in parts), evaluations=sum(x.evaluations for x in parts),
+        passes=tuple(found for part in parts for found in part.passes),
     )  # fmt: skip
 
 
@@ -175,6 +176,7 @@ def _finish(solver: Solver, start: State, kept: list[Solution], hit: Hit, asked:
     motion = to_motion(solver, whole)
     return replace(
         motion, t=np.append(whole.t[before], when), y=np.vstack([whole.y[before], state]), t_end=when, y_end=state,
+        passes=tuple(found for found in whole.passes if found.t <= when),
         status="condition", message=f"{text} became true at t = {when:.9g} s", failed_time=None, failed_component=None,
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def begin_watch(layout: Ints, memory: Floats, counters: Ints) -> None:
         stage[i] = y[i]
     project(layout, memory[T], layout[AT_STATE] + 8 * Y_STAGE * layout[N])
     memory[DISTANCE] = distance(layout)
-    memory[TREND] = 0.0
+    memory[TREND], memory[BEND], memory[SPAN] = 0.0, 0.0, 0.0
     memory[FARTHEST] = max(memory[FARTHEST], memory[DISTANCE])
     counters[WATCHING] = 1
 
@@ -53,13 +53,19 @@ def watch(layout: Ints, memory: Floats, counters: Ints) -> bool:
     stage.
     """
     before, after = memory[DISTANCE], memory[DISTANCE_NEW]
-    expected = before + memory[TREND] * memory[H_DONE]
+    h = memory[H_DONE]
+    expected = before + (memory[TREND] + memory[BEND] * h) * h  # the parabola through the last three
     memory[FARTHEST] = max(memory[FARTHEST], after)
-    memory[TREND] = (after - before) / memory[H_DONE]
     memory[DISTANCE] = after
     memory[NEAR_TIME], memory[NEAR_SHARE] = memory[T_NEW], after / memory[FARTHEST]
     if expected < SURPRISE * min(before, after):
         _look(layout, memory, counters, before, after)
+    crossed = memory[NEAR_SHARE] < NEAR and memory[NEAR_TIME] != memory[T_NEW]
+    slope = (after + before if crossed else after - before) / h
+    # the slope at the end of the step, and half the rate of slopes
+    memory[BEND] = (slope - memory[SLOPE]) / (h + memory[SPAN]) if memory[SPAN] != 0.0 else 0.0
+    memory[TREND] = slope + memory[BEND] * h
+    memory[SLOPE], memory[SPAN] = slope, h
     return memory[NEAR_SHARE] < NEAR
 
 
