@@ -48,6 +48,8 @@ class AccelerationCauses:
         return found
 
     def __getitem__(self, which: str | tuple[str, str]) -> Array:
+        tier: str | None
+        term: str | None
         tier, term = (which, None) if isinstance(which, str) else which
         if term is None and tier in self.terms and tier not in self.tiers:
             tier, term = None, tier
