@@ -30,8 +30,8 @@ LAYERS = {
     "__main__": 8,
     "__init__": 8,
 }
-# ``run.plot`` and ``run.report`` are spellings of functions of views, which they import when they are called.
-HANDS_ON = {("results/trajectory.py", "views")}
+# ``run.plot``, ``run.report`` and ``plot`` of its records are functions of views, imported when they are called.
+HANDS_ON = {(f"results/{name}.py", "views") for name in ("trajectory", "causes", "shafts", "shaking", "spectra")}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

@@ -20,6 +20,7 @@ from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
 from kinode.formulations import loops, power
+from kinode.formulations.contributions import contributions
 from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
@@ -165,6 +166,20 @@ def _reactions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return outputs if hold is None else [*outputs, snapshot.statics(hold).doubt]
 
 
+def _contributions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """Force, moment of all that makes up the kinetic part of a joint: by what, hold, about, expressed_in, joint.
+
+    Behind them stands how far held freedoms are in doubt, where there are any.
+    """
+    by, held, about, axes, joint = options
+    hold, (point, frame) = _hold(held), (None if x == "-" else snapshot.system.find_frame(x) for x in (about, axes))
+    outputs: list[Scalar] = []
+    for wrench in contributions(snapshot, joint, by, hold).values():
+        moment, force = snapshot.seen(joint, wrench, None, point, frame)
+        outputs += [*force, *moment]
+    return outputs if hold is None else [*outputs, snapshot.statics(hold).doubt]
+
+
 def _holding(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     """All that holds bodies, in the order of ``topology.holding``, for the options part and hold."""
     part, held = (*options, "-")[:2]
@@ -235,6 +250,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "power": _power,
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
+    "contributions": _contributions,
     "holding": _holding,
     "holding_of_motion": _holding,
     "unit_wrench": _unit_wrench,

@@ -80,7 +80,7 @@ def joint_wrenches(
         shared = ""
         if sharing is not None:
             change = sharing.of_joint(name, wanted.whole)
-            change = _seen(dynamics, states, name, change, wanted, opposite=wanted.on == joint.a.body)
+            change = seen(dynamics, states, name, change, wanted, opposite=wanted.on == joint.a.body)
             values = values + change.reshape(values.shape)
             unique = sharing.is_unique(name, wanted.whole)
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
@@ -98,7 +98,7 @@ def joint_wrenches(
     return result
 
 
-def _seen(dynamics: Dynamics, states: States, joint: str, change: Array, wanted: Wanted, opposite: bool) -> Array:
+def seen(dynamics: Dynamics, states: States, joint: str, change: Array, wanted: Wanted, opposite: bool) -> Array:
     """Force and moment by a on b, about b's joint point, in a's joint axes, as they are asked for."""
     force, moment = np.split(-change if opposite else change, 2, axis=1)
     if wanted.about is None and wanted.axes is None:

@@ -7,10 +7,11 @@ it matters who holds: the freedoms that are held take efforts e, all others have
 
 with W the wrenches that carry weight and loads along the tree, tau the own efforts of the joints, G the rows of the
 constraints and H the rates of the held freedoms, both by the speeds of the state.  Driven joints are not in the state:
-they hold what they have to.  The inertia of a body can be among the loads, as d'Alembert has it: what it adds is the
-body's share of the kinetic part.  A held freedom of the tree takes what its own equation leaves, and so does every freedom
+they hold what they have to.  A held freedom of the tree takes what its own equation leaves, and so does every freedom
 that no loop touches; the equations that remain have as many unknowns, lam and the efforts of held joints that close
 loops.  Joints are told by name, freedoms by joint and number.
+
+The inertia of a body can be among the loads, as d'Alembert has it: it adds the body's share of the kinetic part.
 """
 
 from __future__ import annotations

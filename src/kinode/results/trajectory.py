@@ -2,8 +2,9 @@
 
     run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
 
-A quantity is computed once, by machine code, for all times at a time.  Joint loads are in loads.py, motion seen from
-moving frames in relative.py, files in files.py, the energy audit in audit.py.
+A quantity is computed once, by machine code, for all times at a time.  Joint loads are in loads.py, and what designers
+make of them in causes.py, shafts.py, bearings.py and spectra.py; motion seen from moving frames is in relative.py,
+files in files.py, the energy audit in audit.py.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from kinode.model.names import QuantityName, find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
 from kinode.results import loads, relative
+from kinode.results.bearings import Bearing, bearings
+from kinode.results.causes import Causes, compute_causes
 from kinode.results.names import known_names
+from kinode.results.shafts import Pressure, compute_pressure
+from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.solve.events import Event, singular_event
 from kinode.solve.simulate import Motion, split
 
@@ -243,14 +248,45 @@ class Trajectory:
         """All that a joint transmits: its reaction, and its effort along the freedoms."""
         return loads.reaction(self, joint, part, on, about, expressed_in, whole=True, hold=hold)
 
+    def causes(
+        self, joint: str, by: str = "cause", *, hold: Any = None, about: Any = None, expressed_in: Any = None
+    ) -> Causes:
+        """The kinetic part of a joint's reaction as a sum: by cause, by body or by term; printed, a table.
+
+        Causes (angular acceleration, centrifugal, Coriolis, gyroscopic, sliding) and terms are known for trees of
+        hinges and slides, bodies for every system.
+        """
+        return compute_causes(self, joint, by, hold, about, expressed_in)
+
     def bearings(
-        self, joint: str, at: tuple[Any, Any], part: str = "total", *, hold: Any = None
-    ) -> tuple[loads.Bearing, loads.Bearing]:
+        self, joint: str, at: tuple[Any, Any], part: str = "total", *, hold: Any = None, axial: str = "first"
+    ) -> tuple[Bearing, Bearing]:
         """The forces of two bearings on a joint's axis, at these distances from the child's joint point.
 
-        Both carry radially, the first alone carries axially; they hold the whole reaction of the joint.
+        Both carry radially, the first or the second carries axially; they hold the whole reaction of the joint.
         """
-        return loads.bearings(self, joint, at, part, hold)
+        return bearings(self, joint, at, part, hold, axial)
+
+    def pressure(self, joint: str, part: str = "kinetic", *, hold: Any = None) -> Pressure:
+        """What a shaft presses on its parent with: magnitude and direction, in fixed and turning axes."""
+        return compute_pressure(self, joint, part, hold)
+
+    def spectrum(
+        self, joint: str, part: str = "kinetic", *, of: str = "force", over: str = "time", hold: Any = None,
+        expressed_in: Any = None,
+    ) -> Spectrum:  # fmt: skip
+        """Amplitudes of a joint's force or moment over frequency, or over orders of the shaft: ``over="turns"``."""
+        return compute_spectrum(self, joint, part, of, over, expressed_in, hold)
+
+    def resonance(
+        self, joint: str, frequency: str, part: str = "kinetic", *, of: str = "force", within: float = 0.2,
+        hold: Any = None, expressed_in: Any = None,
+    ) -> Resonance:  # fmt: skip
+        """Whether a joint's load excites a natural frequency ("50 Hz", "3000 rpm"), and how far the nearest line is.
+
+        It counts as excited where a line is nearer than ``within``, a share of the frequency.
+        """
+        return compute_resonance(self, joint, frequency, part, of, within, expressed_in, hold)
 
     def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Position of a body or frame from the origin of ``relative_to`` (the world), in its axes or in others."""

@@ -1,7 +1,4 @@
-"""What every joint carries over a run: peak, mean and rms of force and moment, and when the peak comes.
-
-Means are over time, not over samples, since a run that chooses its steps takes more of them where it moves fast.
-"""
+"""What every joint carries over a run: peak, mean and rms of force and moment, and when the peak comes."""
 
 from __future__ import annotations
 
@@ -14,20 +11,11 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.records import Wrench
 from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError
+from kinode.results.measures import Measure, measure
 from kinode.views.camera import given_axis
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A magnitude over time."""
-
-    peak: float
-    time: float
-    mean: float
-    rms: float
 
 
 @dataclass(frozen=True)
@@ -98,17 +86,3 @@ def is_zero(values: Array, wrench: Wrench) -> bool:
     """Whether a force or moment is nothing but rounding beside the whole load."""
     most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
     return not float(np.abs(values).max(initial=0.0)) > 1e-11 * most
-
-
-def measure(t: Array, values: Array) -> Measure:
-    """Peak of the magnitude, its time, mean and rms over time."""
-    size = np.abs(values)
-    if not len(size) or not np.isfinite(size).any():
-        return Measure(np.nan, np.nan, np.nan, np.nan)
-    k = int(np.nanargmax(size))
-    span = float(t[-1] - t[0])
-    if span <= 0:
-        return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))
-    mean = float(np.trapezoid(size, t)) / span
-    square = float(np.trapezoid(size**2, t)) / span
-    return Measure(float(size[k]), float(t[k]), mean, float(np.sqrt(square)))

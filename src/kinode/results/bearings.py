@@ -1,0 +1,158 @@
+"""Two bearings on a shaft: the forces of each over a run, its equivalent load and its rated life (ISO 281).
+
+With unit axis e, places z1 and z2 from the child's joint point, and the reaction F, M about that point,
+
+    F1 + F2 = F,    z1 e x F1 + z2 e x F2 = M (across e),    and one of both takes F . e
+
+is statically determinate.  A moment along the axis is none of the reaction of such a joint.
+
+Of a bearing with dynamic rating C, with p = 3 for balls and 10/3 for rollers, and speed n,
+
+    P = F_r  or  X F_r + Y |F_a| (where |F_a| > e F_r),    P_m = (int P^p n dt / int n dt)^(1/p),    L10 = (C / P_m)^p
+
+in millions of turns.  Lubrication, contamination and other reliabilities (a1, aISO) are not dealt with.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.units import check_dimension, parse_quantity
+from kinode.errors import ArgumentError
+from kinode.results.loads import reaction
+from kinode.results.measures import measure
+from kinode.results.shafts import RPM, find_shaft
+from kinode.results.text import figure
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}
+
+
+@dataclass(frozen=True)
+class Life:
+    """The rated life of a bearing: exceeded by nine in ten."""
+
+    load: float  # equivalent, mean over the turns, N
+    rating: float  # C, N
+    exponent: float
+    revolutions: float
+    hours: float
+    speed: float  # mean, rad/s
+
+    def __str__(self) -> str:
+        turns, hours = f"{figure(self.revolutions / 1e6)} million turns", f"{figure(self.hours)} h"
+        load = f"P = {figure(self.load)} N, C = {figure(self.rating)} N, p = {self.exponent:.3g}"
+        return f"{load}: L10 = {turns}, {hours} at {figure(self.speed / RPM)} rpm"
+
+
+@dataclass(frozen=True, eq=False)
+class Bearing:
+    """A bearing over time: its place on the axis, and its force on the child, in the parent's joint axes."""
+
+    at: float
+    force: Array  # (time, 3)
+    radial: Array  # (time,), never negative
+    axial: Array  # (time,), positive along the axis
+    on: str
+    frame: str
+    t: Array
+    speed: Array  # (time,), of the shaft, rad/s
+
+    def equivalent(self, X: float | None = None, Y: float | None = None, e: float = 0.0) -> Array:
+        """P over time, from the factors of the bearing's catalog, which an axial force cannot do without."""
+        if X is None or Y is None:
+            if float(np.abs(self.axial).max(initial=0.0)) > 1e-9 * float(self.radial.max(initial=0.0)):
+                peak = figure(measure(self.t, self.axial).peak)
+                raise ArgumentError(
+                    f"X, Y: the bearing at {figure(self.at)} m takes {peak} N axially: factors are needed"
+                )
+            return self.radial
+        for name, value in (("X", X), ("Y", Y), ("e", e)):
+            if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+                raise ArgumentError(f"{name}: a number that is not negative is expected, not {value!r}")
+        axial = np.abs(self.axial)
+        return np.where(axial > e * self.radial, np.maximum(self.radial, X * self.radial + Y * axial), self.radial)
+
+    def life(
+        self, C: Any, kind: str = "ball", *, X: float | None = None, Y: float | None = None, e: float = 0.0
+    ) -> Life:
+        """The rated life; ``C`` is the dynamic rating, in N or as "25 kN", ``kind`` ball or roller."""
+        if kind not in EXPONENTS:
+            raise ArgumentError(f"kind: ball or roller, not {kind!r}")
+        rating, p = _force("C", C), EXPONENTS[kind]
+        speed = np.abs(self.speed)
+        span = float(np.ptp(self.t)) if len(self.t) else 0.0
+        turned = float(np.trapezoid(speed, self.t)) if span > 0 else 0.0
+        if turned < 1e-9 * max(span, 1e-300):
+            raise ArgumentError("life: the shaft does not turn; what stands still is chosen by its static rating C0")
+        P = self.equivalent(X, Y, e)
+        top = float(P.max())
+        load = top * (float(np.trapezoid((P / top) ** p * speed, self.t)) / turned) ** (1.0 / p) if top > 0 else 0.0
+        million = (rating / load) ** p if load > 0 else math.inf
+        mean = turned / span
+        return Life(load, rating, p, 1e6 * million, 1e6 * million * 2.0 * math.pi / mean / 3600.0, mean)
+
+    def __str__(self) -> str:
+        radial, axial = measure(self.t, self.radial), measure(self.t, self.axial)
+        parts = [f"{name} peak {figure(m.peak)} N, mean {figure(m.mean)} N, rms {figure(m.rms)} N"
+                 for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
+        return f"bearing at {figure(self.at)} m: {'; '.join(parts)}; on {self.on}"
+
+
+def bearings(
+    run: Trajectory, joint: Any, at: Any, part: str, hold: Any = None, axial: str = "first"
+) -> tuple[Bearing, Bearing]:
+    """Two bearings on a joint's axis that hold its reaction."""
+    if axial not in ("first", "second"):
+        raise ArgumentError(f"axial: the bearing that takes the axial force, first or second, not {axial!r}")
+    shaft = find_shaft(run, joint, "bearings")
+    z1, z2 = _places(run, shaft.joint, at)
+    wrench = reaction(run, shaft.joint, part, None, None, None, whole=False, hold=hold)
+    e = shaft.axis
+    along = wrench.force @ e
+    across = wrench.force - along[:, None] * e
+    moment = wrench.moment - z1 * np.cross(e, across)
+    second = -np.cross(e, moment) / (z2 - z1)
+    none = np.zeros_like(along)
+    pairs = (
+        (z1, across - second, along if axial == "first" else none),
+        (z2, second, along if axial == "second" else none),
+    )
+    one, two = (
+        Bearing(
+            z, radial + thrust[:, None] * e, np.linalg.norm(radial, axis=1), thrust, wrench.on, wrench.frame,
+            shaft.t, shaft.speed,
+        )
+        for z, radial, thrust in pairs
+    )  # fmt: skip
+    return one, two
+
+
+def _places(run: Trajectory, joint: str, at: Any) -> tuple[float, float]:
+    reader = run.system.reader(joint)
+    try:
+        first, second = at
+    except (TypeError, ValueError):
+        raise ArgumentError("at: two places along the axis are expected, (z1, z2)") from None
+    z1, z2 = (run.dynamics._resolver(run.p)(reader.number(z, "length", "at")) for z in (first, second))
+    if not (math.isfinite(z1) and math.isfinite(z2)) or z1 == z2:
+        raise ArgumentError(f"at: two different places are expected, not {z1:g} and {z2:g}")
+    return z1, z2
+
+
+def _force(name: str, value: Any) -> float:
+    quantity = parse_quantity(value) if isinstance(value, str) else None
+    try:
+        found = float(value) if quantity is None else check_dimension(quantity, "force", field=name)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: a force is expected, such as '25 kN', not {value!r}") from None
+    if not (math.isfinite(found) and found > 0):
+        raise ArgumentError(f"{name}: a force greater than zero is expected, not {value!r}")
+    return found
