@@ -6,7 +6,8 @@ asked for (the ``full`` tree).  A joint that closes a loop is found and kept as 
 loops is not part of this module.
 
 State: q, u hold the coordinates of the tree joints in order of declaration, without driven joints
-(functions of time) and coupled ones (functions of another joint); z holds the integral of prescribed speeds.
+(functions of time) and coupled ones (functions of another joint); z holds the integral of prescribed speeds and the
+states that other components have of their own.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Coordinate:
     name: str
     index: int
     role: str  # q, u, z
-    joint: str
+    joint: str  # or another component, of its own states
     kind: str  # angle, length, dimensionless (of quaternions)
 
 
@@ -110,6 +111,11 @@ class Topology:
         if not self.parameterized:
             self._plain[id(tree)] = found
         return found
+
+    def add_states(self, name: str, count: int) -> None:
+        """Lay out the states that a component has of its own."""
+        self.z_of[name] = slice(self.n_z, self.n_z + count)
+        self.n_z += count
 
     @property
     def constrained(self) -> bool:
@@ -161,7 +167,7 @@ class Topology:
         starts += [
             base + s.start + (joints[n].quaternion or 0)
             for n, s in self.z_of.items()
-            if joints[n].quaternion is not None
+            if n in joints and joints[n].quaternion is not None
         ]
         return tuple(starts)
 
@@ -172,19 +178,17 @@ class Topology:
 
         found = []
         for name, joint in self.system.joints.items():
-            names_q, kinds_q = coordinate_names(joint)
             if name in self.q_of:
                 for role, where, names, kinds in (
-                    ("q", self.q_of[name], names_q, kinds_q),
+                    ("q", self.q_of[name], *coordinate_names(joint)),
                     ("u", self.u_of[name], *_split(joint.coordinates)),
                 ):
                     for k, (part, kind) in enumerate(zip(names, kinds, strict=True)):
                         text = f"{name}.{role}" if len(names) == 1 else f"{name}.{role}.{part}"
                         found.append(Coordinate(text, where.start + k, role, name, kind))
-            if name in self.z_of:
-                for k, (part, kind) in enumerate(zip(names_q, kinds_q, strict=True)):
-                    text = f"{name}.q" if len(names_q) == 1 else f"{name}.q.{part}"
-                    found.append(Coordinate(text, self.z_of[name].start + k, "z", name, kind))
+        for name, where in self.z_of.items():
+            for k, (part, kind) in enumerate(self.system[name].states):
+                found.append(Coordinate(f"{name}.{part}", where.start + k, "z", name, kind))
         order = {"q": 0, "u": 1, "z": 2}
         return tuple(sorted(found, key=lambda c: (order[c.role], c.index)))
 
@@ -209,13 +213,15 @@ def find_topology(system: System) -> Topology:
         if name in cut or name in topology.couplings or joint.motion is not None or joint.n_u == 0:
             continue
         if joint.speed is not None:
-            topology.z_of[name] = slice(topology.n_z, topology.n_z + joint.n_q)
-            topology.n_z += joint.n_q
+            topology.add_states(name, len(joint.states))
             continue
         topology.q_of[name] = slice(topology.n_q, topology.n_q + joint.n_q)
         topology.u_of[name] = slice(topology.n_u, topology.n_u + joint.n_u)
         topology.n_q += joint.n_q
         topology.n_u += joint.n_u
+    for name, component in system.components.items():
+        if name not in system.joints and component.states:
+            topology.add_states(name, len(component.states))
     topology.unmoved = _find_unmoved(topology)
     return topology
 

@@ -54,10 +54,10 @@ def read_wishes(
     """The initial values of the model, and values by name, which have precedence; they are exact, or rough."""
     topology = arguments.topology
     found, z = {}, np.zeros(topology.n_z)
+    for name, where in topology.z_of.items():
+        z[where] = arguments.system[name].initial_states(resolve)
     for name, joint in arguments.system.joints.items():
-        if name in topology.z_of:
-            z[topology.z_of[name]] = joint.initial_q(resolve)
-        elif joint.n_u and not joint.driven:
+        if joint.n_u and not joint.driven:
             found[name] = wish_of(joint, resolve)
     names = {c.name: c for c in topology.coordinates if c.role == "z"}
     for text, value in values.items():

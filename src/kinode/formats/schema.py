@@ -16,12 +16,14 @@ from kinode.formats.yaml_fields import FIELDS
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
 from kinode.model.compliance import BY_AXIS, BY_COMPONENT
 from kinode.model.constraints import CONSTRAINTS
+from kinode.model.drives import ACTS, DRIVE_FIELDS
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import NAME, ROTATIONS
 from kinode.model.friction import FRICTIONS, find_fields
 from kinode.model.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.looks import ROLES, SIZES
+from kinode.model.observers import FRAMES
 from kinode.model.quantities import RunDefaults
 
 Schema = dict[str, Any]
@@ -44,7 +46,10 @@ def schema() -> Schema:
         "inputs": _named(_ref("input"), "numbers that come from outside"),
         "tables": _named(_ref("table"), "tables that laws call"),
         "bodies": _named({"oneOf": [_ref("body"), {"type": "null"}]}, "rigid bodies"),
-        "frames": _named(_ref("placed"), "named frames on the world or on bodies"),
+        "frames": _named(
+            {"if": {"type": "object", "required": ["kind"]}, "then": _ref("observer"), "else": _ref("placed")},
+            "named frames on the world or on bodies; with a kind, frames to look from",
+        ),
         "joints": _named(_ref("joint"), "what connects bodies"),
         "constraints": _named(_ref("constraint"), "what ties coordinates together beyond joints"),
         "signals": _named(
@@ -52,6 +57,7 @@ def schema() -> Schema:
         ),
         "elements": _named(_ref("element"), "what pushes and pulls"),
         "systems": _named(_ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
+        "drives": _named(_ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
         "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
         "run": _component(RunDefaults),
         "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
@@ -72,6 +78,8 @@ def schema() -> Schema:
             "joint": _kinds(JOINTS),
             "element": _kinds(ELEMENTS),
             "constraint": _kinds(CONSTRAINTS),
+            "observer": _kinds(FRAMES),
+            "drive": _drive(),
         },
     }
 
@@ -169,6 +177,24 @@ def _shape(kind: str) -> Schema:
     return _object((kind,), {kind: _object(tuple(fields), fields, list(sizes))}, [kind])
 
 
+def _drive() -> Schema:
+    """Its own fields, and those that act in its shaft as in any hinge."""
+    shaft = _component(JOINTS["revolute"])["properties"]
+    rotor = _component(Body)["properties"]
+    pair: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 2, 2)]}
+    fields: Schema = {
+        "joint": {"type": "string", "description": "the joint that it turns"},
+        "ratio": {**_ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
+        "inertia": {**pair, "description": "of the rotor about its axis, or [axial, transverse]"},
+        "on": _ref("frame", "what carries the motor; the parent side of the joint if left out"),
+        "axis": _ref("axis", "of the shaft, in these axes; that of the joint if left out"),
+        "offset": {**_ref("number"), "description": "angle of the rotor where the joint's coordinate is 0"},
+        **{name: rotor[name] for name in ("mass", "com", "meshes")},
+        **{name: shaft[name] for name in ACTS},
+    }
+    return _object(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
+
+
 def _look() -> Schema:
     numbers = {"type": "array", "items": {"type": ["number", "string"]}}
     fields: Schema = {"kind": {"enum": list(SIZES)}, "file": {"type": "string"}, "role": {"enum": list(ROLES)}}
@@ -223,6 +249,8 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "text": {"type": "string"},
         "joint": {"type": "string"},
         "flag": {"type": "boolean"},
+        "base": _ref("frame"),
+        "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
         "axes": _ref("frame") if issubclass(cls, Element) else _array(_ref("axis"), 2, 2),
         "frames": _named(_ref("place"), ""),
         "meshes": {"type": "array", "items": _ref("look")},

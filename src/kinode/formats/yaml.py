@@ -33,6 +33,7 @@ from kinode.formats.yaml_fields import (
 from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
 from kinode.formats.yaml_write import write_system
 from kinode.model.changes import change
+from kinode.model.drives import add_drive
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.places import find_named_frame
@@ -43,8 +44,8 @@ VERSION = 1
 DEEPEST_FILES = 10
 # In the order in which they are built; ``run`` and ``notes`` come last.
 SECTIONS = (
-    "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "constraints", "signals", "elements",
-    "changes",
+    "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints", "signals",
+    "elements", "changes",
 )  # fmt: skip
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
 
@@ -86,6 +87,7 @@ class _Loader:
         self.said = None if file is None else str(file)
         self.data = Map()
         self.later: list[str] = []  # joints on what subsystems bring along
+        self.observers: list[str] = []  # frames to look from, which may stand on whatever there is
 
     # -- files -------------------------------------------------------------------------------------
     def load(self) -> System:
@@ -162,7 +164,7 @@ class _Loader:
                 continue
             if component in entries:
                 return section, component
-            if section == "systems" and component.partition(".")[0] in entries:
+            if section in ("systems", "drives") and component.partition(".")[0] in entries:
                 return section, component.partition(".")[0]
         return ("extends" if "extends" in self.data else None), None
 
@@ -210,6 +212,9 @@ class _Loader:
         for section in SECTIONS:
             if data.get(section) is not None:
                 self.build_section(system, section)
+            if section == "drives":
+                for name in self.observers:
+                    self.build_entry(system, "frames", name, data["frames"][name])
         with self.locating("run"):
             if data.get("run") is not None:
                 system.run_defaults = data["run"]
@@ -252,6 +257,8 @@ class _Loader:
         for name, entry in entries.items():
             if section == "joints" and self.needs_subsystem(entry):
                 self.later.append(name)
+            elif section == "frames" and isinstance(entry, Map) and "kind" in entry:
+                self.observers.append(name)
             else:
                 self.build_entry(system, section, name, entry)
         if section == "parameters" and "gravity" in self.data:
@@ -300,7 +307,8 @@ class _Loader:
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:
         if isinstance(entry, Map) and "kind" in entry:
-            raise ModelError("frames with a kind are not available in this version; a place is", field="kind")
+            self.add_kind(system, name, entry, "a frame", system.make_frame)
+            return
         given = {"at": entry} if isinstance(entry, List) else dict(read_mapping(entry, "a frame"))
         owner: Frame = find_named_frame(system, read_word(given.pop("body", "world"), "body"))
         if not owner.is_plain:
@@ -326,6 +334,9 @@ class _Loader:
         if what == "a joint" and not {"a", "b"} & fields.keys():
             raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
         system.add_component(make(name, fields["kind"], fields))
+
+    def add_drives(self, system: System, name: str, entry: Any) -> None:
+        add_drive(system, name, read_mapping(entry, "a drive"))
 
     def add_systems(self, system: System, name: str, entry: Any) -> None:
         fields = read_mapping(entry, "a subsystem")

@@ -39,7 +39,10 @@ def write_system(system: System, version: int) -> str:
         "inputs": {name: writer.quantity(record) for name, record in system.inputs.items()},
         "tables": {name: writer.table(table) for name, table in system.tables.items()},
         "bodies": {name: writer.component(body) for name, body in system.bodies.items()},
-        "frames": {str(frame.name): writer.place(frame) for frame in system.world.frames},
+        "frames": {
+            **{str(frame.name): writer.place(frame) for frame in system.world.frames},
+            **{name: writer.component(frame) for name, frame in system.frames.items()},
+        },
         "joints": {name: writer.component(joint) for name, joint in system.joints.items()},
         "constraints": {name: writer.component(constraint) for name, constraint in system.constraints.items()},
         "signals": {name: writer.plain(signal.law) for name, signal in system.signals.items()},

@@ -182,17 +182,17 @@ class Chains(Snapshot):
         return total
 
     # -- what laws and elements ask ----------------------------------------------------------------
-    def pose(self, frame: Frame) -> Pose:
+    def body_pose(self, frame: Frame) -> Pose:
         X = frame.pose(self.resolve)
         return X if frame.body == "world" else self.limb_of[frame.body].X @ X
 
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
         if frame.body == "world":
             return ZERO3, ZERO3
         limb = self.limb_of[frame.body]
         return self.turning(limb), self.point_velocity(limb, self.pose(frame).p)
 
-    def acceleration(self, frame: Frame) -> tuple[Array, Array]:
+    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
         if frame.body == "world":
             return ZERO3, ZERO3
         limb, motion = self.limb_of[frame.body], (self.speeds, self.accelerations)

@@ -6,7 +6,7 @@ is asked for, and once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -124,15 +124,28 @@ class Instant:
         if name in topology.cut_names and not joint.driven:
             return (*self.cut_state(name), None)
         if joint.motion is not None:
-            first = [_derivative(x) for x in self._timely(joint.motion)]
-            second = [_derivative(x) for x in first]
-            return tuple(tidy([self.resolve(x) for x in part]) for part in (joint.motion, first, second))  # type: ignore[return-value]
+            q, u, u_dot = self.timely(joint.motion, 2)
+            return q, u, u_dot
         assert joint.speed is not None
-        rates = [_derivative(x) for x in self._timely(joint.speed)]
-        u, u_dot = (tidy([self.resolve(x) for x in part]) for part in (joint.speed, rates))
-        return self.z[topology.z_of[name]], u, u_dot
+        u, u_dot = self.timely(joint.speed, 1)
+        return self.other_states(name), u, u_dot
 
-    def _timely(self, laws: tuple[Value, ...]) -> list[Value]:
+    def other_states(self, name: str) -> Array:
+        """The states that a component has of its own."""
+        return self.z[self.topology.z_of[name]]
+
+    def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
+        """Laws of time with their derivatives up to an order."""
+        found = [list(laws)] if order == 0 else [self._written_out(laws)]
+        for _ in range(order):
+            found.append([_derivative(x) for x in found[-1]])
+        return [tidy([self.resolve(x) for x in part]) for part in found]
+
+    def passes(self, law: Value) -> bool:
+        """Whether a law changes with time."""
+        return any(isinstance(x, Expression) and "t" in x.names() for x in self._written_out([law]))
+
+    def _written_out(self, laws: Sequence[Value]) -> list[Value]:
         """Laws with their signals written out, so that they can be differentiated by t."""
         found = list(laws)
         while any(isinstance(x, Expression) and x.names() & self.system.signals.keys() for x in found):
@@ -170,12 +183,42 @@ class Instant:
     def pose(self, frame: Frame) -> Pose:
         """X_WF."""
         if frame not in self._frames:
-            node, X = self.place(frame)
-            self._frames[frame] = X if node == WORLD else self.link_poses[node] @ X
+            observer = self.system.frames.get(frame.body)
+            if observer is None:
+                self._frames[frame] = self.body_pose(frame)
+            else:
+                X = observer.pose(self)
+                self._frames[frame] = X if frame.is_plain else X @ frame.pose(self.resolve)
         return self._frames[frame]
+
+    def body_pose(self, frame: Frame) -> Pose:
+        """The same of a frame on a body."""
+        node, X = self.place(frame)
+        return X if node == WORLD else self.link_poses[node] @ X
 
     def velocity(self, frame: Frame) -> tuple[Array, Array]:
         """Angular velocity and velocity of a frame's origin, in world axes."""
+        observer = self.system.frames.get(frame.body)
+        if observer is None:
+            return self.body_velocity(frame)
+        w, v = observer.velocity(self)
+        return w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
+
+    def acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of a frame's origin, in world axes."""
+        observer = self.system.frames.get(frame.body)
+        if observer is None:
+            return self.body_acceleration(frame)
+        (w, _), (eps, a), arm = observer.velocity(self), observer.acceleration(self), self.pose(frame).p
+        arm = arm - observer.pose(self).p
+        return eps, a + cross(eps, arm) + cross(w, cross(w, arm))
+
+    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """The same of a frame on a body; ``Motion`` finds it."""
+        raise NotImplementedError(frame)
+
+    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame on a body."""
         node, X = self.place(frame)
         if node == WORLD:
             return ZERO3, ZERO3

@@ -109,7 +109,9 @@ class Energies(Snapshot):
             rates = self.system.joints[name].rate_map(self.coordinates(name, x), u[topology.u_of[name]])
             x_dot[1 + where.start : 1 + where.stop] = rates
         for name, where in topology.z_of.items():
-            joint, start = self.system.joints[name], 1 + topology.n_q
+            joint, start = self.system.joints.get(name), 1 + topology.n_q
+            if joint is None:  # no energy depends on the states of observers
+                continue
             assert joint.speed is not None
             speed = np.array([self.law_at(law, x[0]) * t_dot for law in joint.speed], dtype=object)
             x_dot[start + where.start : start + where.stop] = joint.rate_map(self.coordinates(name, x), speed)
@@ -292,10 +294,10 @@ class Energies(Snapshot):
         return tidy(self.mass_matrix @ self.u_dot - self.bias_effort)
 
     # -- what laws and elements ask ------------------------------------------------------------------
-    def pose(self, frame: Frame) -> Pose:
+    def body_pose(self, frame: Frame) -> Pose:
         return self.body_poses[frame.body] @ frame.pose(self.resolve)
 
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
         X, motion = self.body_poses[frame.body], self.body_motions[frame.body]
         return X.R @ motion.w, motion.p_dot + motion.R_dot @ frame.pose(self.resolve).p
 

@@ -5,7 +5,7 @@ The recursive formulation does the mechanics; this class connects it to the stat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Self
 
@@ -36,8 +36,8 @@ KINEMATICS = (
 class Motion(Instant):
     """An instant with what follows from the equations of motion."""
 
-    def acceleration(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular acceleration and acceleration of a frame's origin, in world axes."""
+    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
         node, X = self.place(frame)
         if node == WORLD:
             return ZERO3, ZERO3
@@ -178,7 +178,7 @@ class Motion(Instant):
 
     @cached_property
     def q_dot(self) -> Array:
-        return self._rates(self.topology.q_of, self.topology.n_q)
+        return self._rates(self.topology.q_of, self.topology.n_q, self.joint_rate)
 
     def joint_rate(self, name: str) -> Array:
         """Rate of a joint's coordinates."""
@@ -187,13 +187,13 @@ class Motion(Instant):
 
     @cached_property
     def z_dot(self) -> Array:
-        return self._rates(self.topology.z_of, self.topology.n_z)
+        return self._rates(self.topology.z_of, self.topology.n_z, lambda name: self.system[name].state_rates(self))
 
-    def _rates(self, places: dict[str, slice], size: int) -> Array:
-        """Rates of the coordinates of joints, each in its place."""
+    def _rates(self, places: dict[str, slice], size: int, rates: Callable[[str], Array]) -> Array:
+        """Rates of states, each in its place."""
         found: list[Any] = [0.0] * size
         for name, where in places.items():
-            found[where] = self.system.joints[name].rate_map(*self.joint_state(name)[:2])
+            found[where] = rates(name)
         return tidy(found)
 
     @cached_property

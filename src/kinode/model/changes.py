@@ -11,6 +11,7 @@ from kinode.model.elements import Element
 from kinode.model.fields import Component, unknown
 from kinode.model.frames import Frame
 from kinode.model.joint import Joint
+from kinode.model.observers import Observer
 from kinode.model.places import find_frame
 from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_bounds
 
@@ -51,6 +52,8 @@ def _changed_component(system: System, old: Component, fields: dict[str, Any]) -
         return system.make_element(old.name, fields.get("kind", old.kind), given)
     if isinstance(old, Body):
         return system.make_body(old.name, given)
+    if isinstance(old, Observer):
+        return system.make_frame(old.name, fields.get("kind", old.kind), given)
     return system.make_constraint(old.name, fields.get("kind", old.kind), given)
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.expressions import Expression, locate
 from kinode.errors import LawError, ModelError
+from kinode.model.constraints import Constraint
 from kinode.model.elements import Element
 from kinode.model.fields import Component, find_expressions, unknown
 from kinode.model.frames import Resolve
 from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
+from kinode.model.observers import Observer
 from kinode.model.quantities import Signal
 
 if TYPE_CHECKING:
@@ -22,9 +24,10 @@ def check_system(system: System) -> None:
     """Bodies are possible and joined, constraints and laws refer to what exists."""
     system.parameter_values()
     check_bodies(system, system.nominal)
-    for constraint in system.constraints.values():
-        constraint.check(system)
+    check_frames(system)
     check_laws(system)
+    for constraint in system.constraints.values():  # whose laws are looked at
+        constraint.check(system)
     check_joined(system)
 
 
@@ -33,6 +36,20 @@ def check_bodies(system: System, resolve: Resolve) -> None:
     for body in system.bodies.values():
         if any(True for _ in body.expressions()):
             body.check(resolve)
+
+
+def check_frames(system: System) -> None:
+    """Frames of their own stand on something, and not on each other in a circle."""
+    for frame in system.frames.values():
+        frame.check()
+        path = [frame.name]
+        while (below := path[-1]) in system.frames:
+            path.append(system.frames[below].on.body)
+            if path.index(path[-1]) < len(path) - 1:
+                message = f"frames stand on each other in a circle: {' -> '.join(path)}"
+                raise ModelError(message, component=frame.name, field="on")
+        if path[-1] not in system:
+            raise ModelError(f"no body or frame is called {path[-1]!r}", component=frame.name, field="on")
 
 
 def check_joined(system: System) -> None:
@@ -67,24 +84,24 @@ def check_laws(system: System) -> None:
             for table in expression.calls() - tables.keys():
                 message = unknown("no table is called", table, tables)
                 raise LawError(message, component=component.name, field=field)
-            timely = isinstance(component, Joint) and field in ("motion", "speed")
+            timely = field in component.timely
             for name in sorted(expression.names() - component.local.get(field, frozenset())):
                 found = _check_name(system, component.name, field, expression, name, timely)
                 if _is_law(found) and not timely:
                     needs.setdefault(component.name, []).append(found.owner)
                     fields[component.name] = field
     _check_circles(needs, fields)
-    for joint in system.joints.values():
-        for field in ("motion", "speed"):
-            for expression in find_expressions(getattr(joint, field)):
-                _check_timely(system, joint.name, field, expression)
+    for component in system.components.values():
+        for field in component.timely:
+            for expression in find_expressions(getattr(component, field)):
+                _check_timely(system, component.name, field, expression)
 
 
 def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     """The laws of a component, with the names of their fields."""
     if isinstance(component, Signal):
         return [("law", component.law)] if isinstance(component.law, Expression) else []
-    return component.expressions() if isinstance(component, Joint | Element) else []
+    return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
 
 
 def _is_law(found: QuantityName) -> bool:
@@ -116,7 +133,7 @@ def _check_name(
     return found
 
 
-def _check_timely(system: System, joint: str, field: str, expression: Expression) -> None:
+def _check_timely(system: System, component: str, field: str, expression: Expression) -> None:
     """The signals that a prescribed motion uses, and those that they use, depend on time alone."""
     signals = system.signals
     stack, seen = [name for name in expression.names() if name in signals], set()
@@ -131,7 +148,7 @@ def _check_timely(system: System, joint: str, field: str, expression: Expression
                 stack.append(name)
             elif find_quantity(system, name).sort not in ("time", "parameter", "input"):
                 message = f"a prescribed {field} may depend on t, parameters and inputs; {signal} depends on {name}"
-                raise LawError(message, component=joint, field=field)
+                raise LawError(message, component=component, field=field)
 
 
 def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]) -> None:

@@ -45,9 +45,9 @@ def _declare(default: Any, spec: Spec) -> Any:
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
-def number(dimension: str | None, doc: str, default: Any = ...) -> Any:
+def number(dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False) -> Any:
     """A number, a quantity in text, or arithmetic with parameters."""
-    return _declare(default, Spec("number", dimension, doc))
+    return _declare(default, Spec("number", dimension, doc, aside=aside))
 
 
 def vector(
@@ -115,6 +115,7 @@ class Component:
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
+    timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -166,6 +167,19 @@ class Component:
             declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
             found = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
         return found
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of the states that it has of its own: entries of z."""
+        return ()
+
+    def initial_states(self, resolve: Callable[[Any], Any]) -> np.ndarray:
+        """Their values at the start."""
+        return np.zeros(len(self.states))
+
+    def state_rates(self, scene: Any) -> np.ndarray:
+        """Their rates."""
+        raise NotImplementedError
 
     def given(self) -> dict[str, Any]:
         """The fields that differ from their defaults."""

@@ -72,6 +72,7 @@ class Joint(Component):
 
     section: ClassVar[str] = "joints"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
+    timely: ClassVar[tuple[str, ...]] = ("motion", "speed")
     n_q: ClassVar[int] = 0
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
     rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
@@ -94,6 +95,29 @@ class Joint(Component):
     compliance: Compliance | None = special(
         "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
     )
+
+    # -- states of its own: the integral of a prescribed speed ---------------------------------------
+    @property
+    def coordinate_names(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of the entries of q."""
+        if self.quaternion is None:
+            return self.coordinates
+        places = (("x", "length"), ("y", "length"), ("z", "length"))[: self.quaternion]
+        return places + tuple((name, "dimensionless") for name in ("qw", "qx", "qy", "qz"))
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        if self.speed is None:
+            return ()
+        names = self.coordinate_names
+        return tuple(("q" if len(names) == 1 else f"q.{name}", kind) for name, kind in names)
+
+    def initial_states(self, resolve: Resolve) -> Array:
+        return self.initial_q(resolve)
+
+    def state_rates(self, scene: Any) -> Array:
+        found: Array = scene.joint_rate(self.name)
+        return found
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property

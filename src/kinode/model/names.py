@@ -15,6 +15,7 @@ from kinode.model.elements import Element
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
+from kinode.model.observers import Observer
 from kinode.model.quantities import Input, Parameter, Signal
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class QuantityName:
 
     text: str
     owner: str
-    sort: str  # joint, frame, element, constraint, system, parameter, input, signal, time
+    sort: str  # joint, frame, observer, element, constraint, system, parameter, input, signal, time
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -110,6 +111,10 @@ def find_quantity(system: System, text: str) -> QuantityName:
         return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
+    if isinstance(component, Observer):
+        own = {name: (unit, (), "position") for name, unit in component.quantities.items()}
+        sort = "observer" if rest in own else "frame"
+        return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
     if isinstance(component, Element):
         table: dict[str, tuple[str, tuple[str, ...], str]] = {
             name: (unit, () if name in component.single else XYZ, "velocity")
@@ -257,8 +262,4 @@ def _units(kinds: tuple[str, ...], default: str) -> str | tuple[str, ...]:
 
 def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names and units of the entries of a joint's q."""
-    if joint.quaternion is None:
-        return tuple(name for name, _ in joint.coordinates), tuple(kind for _, kind in joint.coordinates)
-    places = ("x", "y", "z")[: joint.quaternion]
-    turns = ("qw", "qx", "qy", "qz")
-    return places + turns, ("length",) * len(places) + ("dimensionless",) * 4
+    return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)

@@ -11,6 +11,7 @@ from kinode.model.bodies import Body
 from kinode.model.fields import Component, short, unknown
 from kinode.model.frames import Frame, check_frame_name, read_place
 from kinode.model.joint import Joint
+from kinode.model.observers import Observer
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -23,6 +24,8 @@ def place(system: System, body: str, given: Mapping[str, Any], name: str | None)
     found = read_place(reader, body, given, name or "at", name)
     if name is not None:
         check_frame_name(reader, name, (f.name for f in owner.frames))
+        if body == "world" and name in system.frames:
+            raise ModelError(f"the name {name!r} is taken by a frame already", component=name)
         system.replace(replace(owner, frames=(*owner.frames, found)))
     return found
 
@@ -39,6 +42,8 @@ def find_frame(system: System, raw: Any) -> Frame:
         return Frame(raw.name)
     if isinstance(raw, Mapping):
         return _find_place(system, raw)
+    if isinstance(raw, Observer) and raw.name in system.frames:
+        return Frame(raw.name)
     if isinstance(raw, Component):
         raise ModelError(f"{raw.name} is a {raw.sort()}, not a body or frame")
     if not isinstance(raw, str):
@@ -67,6 +72,10 @@ def find_named_frame(system: System, name: str) -> Frame:
         component, part = system[owner], ".".join(words[count:])
         if isinstance(component, Body):
             return _frame_of(component, part)
+        if isinstance(component, Observer):
+            if part:
+                raise ModelError(f"the frame {owner} has no frame {part!r} of its own")
+            return Frame(owner)
         if isinstance(component, Joint) and part in ("parent", "child"):
             return joint_frame(component, part)
         if isinstance(component, Joint) and part:
@@ -75,7 +84,7 @@ def find_named_frame(system: System, name: str) -> Frame:
             )
         raise ModelError(f"{owner} is a {component.sort()}, not a body or frame")
     named = [f"{body.name}.{f.name}" for body in (system.world, *system.bodies.values()) for f in body.frames]
-    raise ModelError(unknown("no body or frame is called", name, [*system.bodies, "world", *named]))
+    raise ModelError(unknown("no body or frame is called", name, [*system.bodies, *system.frames, "world", *named]))
 
 
 def _frame_of(body: Body, part: str) -> Frame:

@@ -41,6 +41,7 @@ def summarize(system: System) -> str:
         ("signals", [(name, _value(signal.law)) for name, signal in system.signals.items()]),
         ("elements", [_component(e) for e in system.elements.values()]),
         ("frames", [_frames(body) for body in (system.world, *system.bodies.values()) if body.frames]),
+        ("frames to look from", [_component(frame) for frame in system.frames.values()]),
         ("run", [(key, _value(value)) for key, value in system.run_defaults.items()]),
     ):
         if rows:

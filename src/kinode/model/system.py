@@ -22,6 +22,7 @@ from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.joints import JOINTS, Joint
+from kinode.model.observers import FRAMES, Observer
 from kinode.model.quantities import (
     Input,
     Parameter,
@@ -99,6 +100,11 @@ class System(Spellings):
     @property
     def constraints(self) -> dict[str, Constraint]:
         return self._section("constraints")
+
+    @property
+    def frames(self) -> dict[str, Observer]:
+        """Frames of their own, beside those on bodies."""
+        return self._section("frames")
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -271,7 +277,13 @@ class System(Spellings):
             offered = "" if "?" in said else f"; the kinds are {', '.join(kinds)}"
             raise ModelError(said + offered, component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
-        return kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+        found = kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+        for field, spec in found.specs().values():
+            value = getattr(found, field.name)
+            if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:
+                message = f"{value.body} is a frame to look from, no body: nothing is joined to it or acts on it"
+                raise ModelError(message, component=name, field=field.name)
+        return found
 
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
         """Join frame a (parent side) to frame b (child side)."""
@@ -306,6 +318,19 @@ class System(Spellings):
         element = self._read(ELEMENTS, "element", name, kind, given)
         element.check()
         return element
+
+    def frame(self, name: str, kind: str, **fields: Any) -> Observer:
+        """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
+        self.check_name(name)
+        return self._put(self.make_frame(name, kind, fields))
+
+    def make_frame(self, name: str, kind: str, given: Mapping[str, Any]) -> Observer:
+        """A frame that is not in the system yet."""
+        if any(place.name == name for place in self.world.frames):
+            raise ModelError(f"the name {name!r} is taken by a frame of the world already", component=name)
+        frame = self._read(FRAMES, "frame", name, kind, given)
+        frame.check()
+        return frame
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:

@@ -14,7 +14,9 @@ def known_names(system: System) -> list[str]:
         found += [f"{name}.{quantity}" for quantity in (*(moving if joint.n_u else ()), *JOINT_WRENCHES)]
     places = [place for name, body in system.bodies.items() for place in (name, f"{name}.com", *_frames(name, body))]
     places += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]
+    places += system.frames
     found += [f"{place}.{quantity}" for place in places for quantity in FRAME_QUANTITIES]
+    found += [f"{name}.{quantity}" for name, frame in system.frames.items() for quantity in frame.quantities]
     found += [
         f"{name}.{quantity}" for name, element in system.elements.items() for quantity in (*element.quantities, "power")
     ]
