@@ -178,13 +178,20 @@ class NewtonEuler(Absolute):
         except np.linalg.LinAlgError:
             message = "a freedom moves nothing that has inertia: its acceleration would be infinite"
             raise self.topology.unmoved or ModelError(message, component=self.system.name) from None
-        A, y = np.linalg.solve(C, L), np.linalg.solve(C, f)
+        A = np.linalg.solve(C, L)
         U, s, Vt = np.linalg.svd(A)
         rank = int(np.sum(s > RANK * s.max(initial=0.0)))
-        V, N, s = Vt[:rank].T, Vt[rank:].T, s[:rank]
-        lam = V @ ((V.T @ gamma / s - U[:, :rank].T @ y) / s)
-        v_dot = np.linalg.solve(C.T, y + A @ lam)
-        lam = lam - W * gamma
+        U, V, N, s = U[:, :rank], Vt[:rank].T, Vt[rank:].T, s[:rank]
+
+        def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
+            y = np.linalg.solve(C, f)
+            lam = V @ ((V.T @ gamma / s - U.T @ y) / s)
+            return lam - W * gamma, np.linalg.solve(C.T, y + A @ lam)
+
+        lam, v_dot = solve(f, gamma)
+        # The residual of each body is as exact as its own numbers: a camera is not drowned by the ship that carries it.
+        lam_error, v_error = solve(f + L @ lam - M @ v_dot, gamma - L.T @ v_dot)
+        lam, v_dot = lam + lam_error, v_dot + v_error
         return lam - N @ (N.T @ lam), v_dot, N
 
     def _weights(self, L: Array, M: Array) -> Array:

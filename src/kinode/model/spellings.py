@@ -56,6 +56,12 @@ class Spellings:
         """Let b move freely; initial position=, rpy= or quaternion=, velocity=, angular_velocity=."""
         return self.joint(name, "free", a, b, **fields)
 
+    def drive(self: Any, name: str, joint: Any, **fields: Any) -> Joint:
+        """Gear a motor to a joint: rotor of its own inertia, turning ``ratio`` times as fast, in a shaft on ``on``."""
+        from kinode.model.drives import add_drive
+
+        return add_drive(self, name, {"joint": joint, **fields})
+
     def spring(self, name: str, a: Any, b: Any, **fields: Any) -> Element:
         """A spring and damper between two points."""
         return self.element(name, "spring", a=a, b=b, **fields)
