@@ -17,7 +17,6 @@ from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
 from kinode.model.compliance import BY_AXIS, BY_COMPONENT
 from kinode.model.constraints import CONSTRAINTS
 from kinode.model.drives import ACTS, DRIVE_FIELDS
-from kinode.model.drives import ACTS, DRIVE_FIELDS
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
 from kinode.model.frames import NAME, ROTATIONS
@@ -59,7 +58,6 @@ def schema() -> Schema:
         "elements": _named(_ref("element"), "what pushes and pulls"),
         "systems": _named(_ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
         "drives": _named(_ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
-        "drives": _named(_ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
         "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
         "run": _component(RunDefaults),
         "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
@@ -80,7 +78,6 @@ def schema() -> Schema:
             "joint": _kinds(JOINTS),
             "element": _kinds(ELEMENTS),
             "constraint": _kinds(CONSTRAINTS),
-            "drive": _drive(),
             "observer": _kinds(FRAMES),
             "drive": _drive(),
         },
@@ -178,24 +175,6 @@ def _shape(kind: str) -> Schema:
         fields["axis"] = {"enum": list(AXES)}
     fields["at"] = _ref("vector")
     return _object((kind,), {kind: _object(tuple(fields), fields, list(sizes))}, [kind])
-
-
-def _drive() -> Schema:
-    """Its own fields, and those that act in its shaft as in any hinge."""
-    shaft = _component(JOINTS["revolute"])["properties"]
-    rotor = _component(Body)["properties"]
-    pair: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 2, 2)]}
-    fields: Schema = {
-        "joint": {"type": "string", "description": "the joint that it turns"},
-        "ratio": {**_ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
-        "inertia": {**pair, "description": "of the rotor about its axis, or [axial, transverse]"},
-        "on": _ref("frame", "what carries the motor; the parent side of the joint if left out"),
-        "axis": _ref("axis", "of the shaft, in these axes; that of the joint if left out"),
-        "offset": {**_ref("number"), "description": "angle of the rotor where the joint's coordinate is 0"},
-        **{name: rotor[name] for name in ("mass", "com", "meshes")},
-        **{name: shaft[name] for name in ACTS},
-    }
-    return _object(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
 
 
 def _drive() -> Schema:

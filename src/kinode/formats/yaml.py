@@ -34,7 +34,6 @@ from kinode.formats.yaml_text import LARGEST_TEXT, List, Map, read_text
 from kinode.formats.yaml_write import write_system
 from kinode.model.changes import change
 from kinode.model.drives import add_drive
-from kinode.model.drives import add_drive
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.places import find_named_frame
@@ -335,9 +334,6 @@ class _Loader:
         if what == "a joint" and not {"a", "b"} & fields.keys():
             raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
         system.add_component(make(name, fields["kind"], fields))
-
-    def add_drives(self, system: System, name: str, entry: Any) -> None:
-        add_drive(system, name, read_mapping(entry, "a drive"))
 
     def add_drives(self, system: System, name: str, entry: Any) -> None:
         add_drive(system, name, read_mapping(entry, "a drive"))
