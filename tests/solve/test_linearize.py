@@ -191,3 +191,26 @@ def test_what_is_driven_does_not_rest():
 def test_hold_names_what_can_be_held():
     with pytest.raises(kn.ArgumentError, match="hold: 'elbow' is no joint that moves by itself; these are: pivot"):
         kn.equilibrium(pendulum(), hold=["elbow"])
+
+
+def spinner(spin: float) -> kn.System:
+    """A free body spinning about x with a member inside that moves across it on springs and dampers [SPEC 3.3]."""
+    system = kn.System("spinner", gravity=(0, 0, 0))
+    shell = system.body("shell", mass=40, inertia=(0.5, 2.0, 2.0))
+    carrier, member = system.body("carrier"), system.body("member", mass=2, inertia=(4e-3, 4e-3, 4e-3))
+    system.free("flight", system.world, shell, u=(0, 0, 0, spin, 0, 0))
+    system.prismatic("across", shell.at(0.15, 0, 0), carrier, axis="y", stiffness=5000, damping=2.0)
+    system.prismatic("up", carrier, member, axis="z", stiffness=5000, damping=2.0)
+    return system
+
+
+def test_a_loose_member_makes_a_spinner_unstable_above_its_resonance():
+    """Damping that turns with the body drives what spins faster than the member swings; a run grows at that rate."""
+    resonance = math.sqrt(5000 * (1 / 2 + 1 / 40))
+    below, above = (kn.linearize(spinner(share * resonance)).eigenvalues[0].real for share in (0.9, 1.8))
+    assert below < 1e-3
+    assert above > 0.3
+    run = kn.simulate(spinner(1.8 * resonance), 12.0, start={"across.q": 1e-6}, times=12001, rtol=1e-11, atol=1e-16)
+    size = np.hypot(run["across.q"], run["up.q"])
+    late = run.t > 6.0  # what dies away is gone
+    assert np.polyfit(run.t[late], np.log(size[late]), 1)[0] == pytest.approx(above, rel=5e-3)
