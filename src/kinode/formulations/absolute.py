@@ -203,7 +203,7 @@ class Absolute:
             return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
 
         then = loops.Moving(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
-        gamma = -loops.row_rates(s, tie, s.velocity, s.joint_rate, then)
+        gamma = -loops.row_rates(s, tie, s.velocity, s.joint_rate, then, passing=True)
         return {body: tidy(x) for body, x in L.items()}, tidy(gamma)
 
 

@@ -5,7 +5,7 @@ velocities, that vanish while it does (nonholonomic), or both.  Rates along the 
 poses and velocities it is asked with are dual numbers:
 
     G         rates of c for unit speeds of the state; s at unit speeds
-    drift     rate of c as everything moves now, driven joints included: G u + c_t; s now
+    drift     rate of c as everything moves now, driven joints and laws of time included: G u + c_t; s now
     bias      second rate of c, rate of s, while the accelerations of the state are zero: G u_dot + bias = 0
 
 With all rows together, M u_dot = tau - h + G' lam and G u_dot = -bias.  The rows are those of all
@@ -24,6 +24,7 @@ from kinode.algebra.spatial import ZERO3, Pose, cross, skew
 from kinode.formulations.steps import Spatial
 from kinode.geometry import WORLD
 from kinode.model.constraints import POSITIONS, Constraint
+from kinode.model.fields import Value
 from kinode.model.frames import Frame
 from kinode.model.joints import Joint
 from kinode.model.system import joint_frame
@@ -106,6 +107,7 @@ class _Scene:
     def __init__(self, motion: Motion) -> None:
         self.motion, self.system = motion, motion.system
         self.resolve, self.nominal = motion.resolve, motion.system.nominal
+        self.law = motion.resolve
 
     def measured(self, name: str) -> bool:
         """Whether a joint's coordinates follow from poses, since it closes a loop."""
@@ -120,12 +122,17 @@ class MovingScene(_Scene):
     """Poses and joint coordinates of a motion as dual numbers.
 
     ``speed`` tells the angular velocity and velocity of a frame, in world axes, ``turn`` the rate of a
-    joint's coordinates; with ``then`` (accelerations likewise) everything carries two rates.
+    joint's coordinates; with ``then`` (accelerations likewise) everything carries two rates.  ``passing`` says whether
+    time goes on meanwhile; for virtual velocities it stands still.
     """
 
-    def __init__(self, motion: Motion, speed: Rates, turn: Callable[[str], Array], then: Any = None) -> None:
+    def __init__(
+        self, motion: Motion, speed: Rates, turn: Callable[[str], Array], then: Any = None, passing: bool = False
+    ) -> None:
         super().__init__(motion)
         self.speed, self.turn, self.then = speed, turn, then
+        if passing:
+            self.law = self._moving_law
         self.level = new_level()
         self.outer = new_level() if then is not None else None
 
@@ -165,6 +172,14 @@ class MovingScene(_Scene):
         q, q_dot = self.motion.joint_state(name)[0], self.turn(name)
         return self._dual(q, q_dot) if self.then is None else self._second(q, q_dot, self.then.turn(name))
 
+    def _moving_law(self, value: Value) -> Scalar:
+        """A law of time with its rates."""
+        if not self.motion.passes(value):
+            return self.resolve(value)
+        x, rate, second = self.motion.timely([value], 2)
+        found: Scalar = (self._dual(x, rate) if self.then is None else self._second(x, rate, second))[0]
+        return found
+
     def _dual(self, value: Array, rate: Array, level: int | None = None) -> Array:
         return _each(lambda x, y: Dual(x, y, self.level if level is None else level), value, rate)
 
@@ -199,9 +214,11 @@ class SlipScene(MovingScene):
         return tidy(flat if self.then is None else [_rate(x, self.level) for x in flat])
 
 
-def row_rates(motion: Motion, tie: Tie, speed: Rates, turn: Callable[[str], Array], then: Any = None) -> Array:
-    """Rates of all rows of a constraint for some motion of frames and joints."""
-    scene = MovingScene(motion, speed, turn, then)
+def row_rates(
+    motion: Motion, tie: Tie, speed: Rates, turn: Callable[[str], Array], then: Any = None, passing: bool = False
+) -> Array:
+    """Rates of all rows of a constraint for some motion of frames and joints, while time stands still or is passing."""
+    scene = MovingScene(motion, speed, turn, then, passing)
     held = scene.rates(tie.residual(scene))
     if len(held) == len(tie.units):
         return held
@@ -288,7 +305,16 @@ class _Looked(_Still):
 
 def drift(motion: Motion, tie: Tie) -> Array:
     """Rates of the rows as everything moves now."""
-    return row_rates(motion, tie, motion.velocity, motion.joint_rate)
+    return row_rates(motion, tie, motion.velocity, motion.joint_rate, passing=True)
+
+
+def law_rates(motion: Motion, tie: Tie) -> Array:
+    """Rates of the rows by laws of time alone, while nothing moves: c_t."""
+
+    def turn(name: str) -> Array:
+        return np.zeros(motion.system.joints[name].n_q)
+
+    return row_rates(motion, tie, lambda frame: (ZERO3, ZERO3), turn, passing=True)
 
 
 def bias(motion: Motion, tie: Tie) -> Array:
@@ -303,7 +329,7 @@ def bias(motion: Motion, tie: Tie) -> Array:
         return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + motion.gravity
 
     then = Moving(second, lambda name: still[motion.node_named[name]])
-    return row_rates(motion, tie, motion.velocity, motion.joint_rate, then)
+    return row_rates(motion, tie, motion.velocity, motion.joint_rate, then, passing=True)
 
 
 def jacobian(motion: Motion, tie: Tie) -> Array:

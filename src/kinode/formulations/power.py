@@ -3,8 +3,8 @@
     d/dt (kinetic + potential energy) = sum of powers(snapshot)
 
 The causes are, by name: the drive of a joint (its effort law, or what its prescribed motion needs), its damping and
-friction, and each element, less what its own potential stores.  Springs in joints and gravity are potentials and do
-not appear.
+friction, each element, less what its own potential stores, and each constraint with a law of time.  Springs in joints
+and gravity are potentials and do not appear.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, is_number, rate, tidy
 from kinode.algebra.spatial import cross, dot
+from kinode.formulations.loops import law_rates, tie_of
+from kinode.model.constraints import Constraint
 from kinode.model.elements import Element, Spring
 from kinode.model.system import System
 from kinode.topology import Topology
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def find_causes(topology: Topology) -> tuple[str, ...]:
-    """All that can change the energy, in the order of ``powers``: ``elbow.drive``, ``elbow.damping``, elements."""
+    """All that can change the energy, in the order of ``powers``: drives, damping, friction, elements, constraints."""
     found = []
     for name, joint in topology.system.joints.items():
         if joint.driven or joint.effort is not None:
@@ -33,7 +36,13 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
             found.append(f"{name}.damping")
         if joint.friction is not None:
             found.append(f"{name}.friction")
-    return (*found, *(name for name, element in topology.system.elements.items() if not is_conservative(element)))
+    found += [name for name, element in topology.system.elements.items() if not is_conservative(element)]
+    return (*found, *(c.name for c in topology.constraints if is_moved(c)))
+
+
+def is_moved(constraint: Constraint) -> bool:
+    """Whether a constraint has a law that may change with time, and so does work."""
+    return any(isinstance(getattr(constraint, field), Expression) for field in constraint.timely)
 
 
 def is_conservative(element: Element) -> bool:
@@ -55,9 +64,18 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         if cause in system.elements:
             element = system.elements[cause]
             found.append(element_power(snapshot, element) + stored_power(snapshot, element))
+        elif cause in system.constraints:
+            found.append(constraint_power(snapshot, system.constraints[cause]))
         else:
             found.append(dot(snapshot._effort_share(owner, share), snapshot.joint_state(owner)[1]))
     return found
+
+
+def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
+    """What a constraint does while a law moves it: lam . G u, where G u + c_t = 0."""
+    constraints = snapshot.constraints
+    lam = constraints.spread(constraints.multipliers)[constraint.name]
+    return -dot(lam, law_rates(snapshot, tie_of(snapshot.topology, constraint)))
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:

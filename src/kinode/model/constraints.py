@@ -3,8 +3,9 @@
 A constraint gives ``residual(scene)``, which vanishes where it holds (of poses and joint coordinates), and
 ``slip(scene)``, which vanishes where nothing slips (linear in velocities); ``units`` names the unit of each
 row, residuals (length, angle) first, slips (velocity, angular_velocity) behind.  Rates, Jacobians, forces,
-files and schema are derived.  ``Coupled`` constraints tie two joints of one freedom: while both are joints
-of the tree, one of them leaves the state and there is no row at all.
+files and schema are derived.  Lengths and angles may be laws of time, whose rates count too (``scene.law``): an
+actuator of prescribed length.  ``Coupled`` constraints tie two joints of one freedom: while both are joints of the
+tree, one of them leaves the state and there is no row at all.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin, sqrt
 from kinode.algebra.spatial import Pose, cross, dot, rotation_to_axis
 from kinode.errors import ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, choice, frame, number, record, special, unknown
+from kinode.model.fields import Component, Reader, Spec, Value, choice, frame, law, number, record, special, unknown
 from kinode.model.frames import Frame, axis_vector, read_axis
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
@@ -43,6 +45,10 @@ class ConstraintScene(Protocol):
         ...
 
     def resolve(self, value: Value) -> Scalar: ...
+
+    def law(self, value: Value) -> Scalar:
+        """A law of time, with its rates where poses have them."""
+        ...
 
     def nominal(self, value: Value) -> float: ...
 
@@ -89,7 +95,7 @@ class Constraint(Component):
             if spec.shape == "frame":
                 found.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
             elif spec.dimension == "length":
-                found.append(abs(system.nominal(value)))
+                found.append(abs(law_at_start(system, value)))
         return found
 
     def places(self, system: Any) -> dict[str, Frame]:
@@ -116,9 +122,24 @@ class Constraint(Component):
             raise ModelError(message, component=self.name, field=fields[1])
 
     def _positive(self, system: Any, field: str, hint: str = "") -> None:
-        value = system.nominal(getattr(self, field))
+        value = law_at_start(system, getattr(self, field))
         if value <= 0:
             raise ModelError(f"must be positive, not {value:g}{hint}", component=self.name, field=field)
+
+
+def law_at_start(system: Any, value: Value) -> float:
+    """A law of time at t = 0, parameters and inputs as the model has them."""
+    if not isinstance(value, Expression):
+        return float(value)
+
+    def look_up(name: str) -> float:
+        if name in system.signals:
+            return law_at_start(system, system.signals[name].law)
+        if name in system.inputs:
+            return float(system.nominal(system.inputs[name].value))
+        return 0.0 if name == "t" else float(system.parameter_values()[name])
+
+    return float(value.evaluate(look_up, lambda table, args, axes=(): system.tables[table].call(args, axes)))
 
 
 def register_constraint(cls: type[Constraint]) -> type[Constraint]:
@@ -145,17 +166,21 @@ def _row(*values: Scalar) -> Array:
 @register_constraint
 @record
 class Distance(Constraint):
-    """Two points stay at a distance, as if a massless rod held them; the multiplier is its force, positive pushing."""
+    """Two points keep a distance, as if a massless rod held them; the multiplier is its force, positive pushing.
+
+    With a law of time it is an actuator of prescribed length.
+    """
 
     kind: ClassVar[str] = "distance"
+    timely: ClassVar[tuple[str, ...]] = ("distance",)
     units: ClassVar[tuple[str, ...]] = ("length",)
     a: Frame = frame("one point")
     b: Frame = frame("the other point")
-    distance: Value = number("length", "distance of the two points")
+    distance: Value = law("length", "distance of the two points, or a law of time for it", ...)
 
     def residual(self, scene: ConstraintScene) -> Array:
         # Half the difference of squares over the length: smooth everywhere, and near the goal the error of length.
-        line, length = scene.pose(self.b).p - scene.pose(self.a).p, scene.resolve(self.distance)
+        line, length = scene.pose(self.b).p - scene.pose(self.a).p, scene.law(self.distance)
         return _row((dot(line, line) - length * length) * 0.5 / length)
 
     def check(self, system: Any) -> None:
@@ -190,16 +215,17 @@ class PointOnPlane(Constraint):
     """The origin of a frame stays in a plane of another, or at a height over it; turning is free."""
 
     kind: ClassVar[str] = "point_on_plane"
+    timely: ClassVar[tuple[str, ...]] = ("height",)
     units: ClassVar[tuple[str, ...]] = ("length",)
     point: Frame = frame("the point")
     plane: Frame = frame("frame through whose origin the plane goes")
     normal: Any = special("axis", "normal of the plane, in that frame's axes", "z")
-    height: Value = number("length", "height of the point over the plane, along the normal", 0.0)
+    height: Value = law("length", "height of the point over the plane, along the normal, or a law of time", 0.0)
 
     def residual(self, scene: ConstraintScene) -> Array:
         X = scene.pose(self.plane)
         n = X.R @ _direction(self.normal, scene)
-        return _row(dot(n, scene.pose(self.point).p - X.p) - scene.resolve(self.height))
+        return _row(dot(n, scene.pose(self.point).p - X.p) - scene.law(self.height))
 
     def check(self, system: Any) -> None:
         self._apart("point", "plane")
@@ -211,22 +237,23 @@ class Angle(Constraint):
     """Directions of two frames keep an angle, neither parallel nor opposite; the multiplier is the moment."""
 
     kind: ClassVar[str] = "angle"
+    timely: ClassVar[tuple[str, ...]] = ("angle",)
     units: ClassVar[tuple[str, ...]] = ("angle",)
     a: Frame = frame("one frame")
     b: Frame = frame("the other frame")
     axes: Any = special("axes", "the direction in each frame", ("z", "z"))
-    angle: Value = number("angle", "angle between the two directions", float(np.pi / 2))
+    angle: Value = law("angle", "angle between the two directions, or a law of time for it", float(np.pi / 2))
 
     def residual(self, scene: ConstraintScene) -> Array:
         one, two = (
             scene.pose(side).R @ _direction(axis, scene) for side, axis in zip((self.a, self.b), self.axes, strict=True)
         )
-        wanted = scene.resolve(self.angle)
+        wanted = scene.law(self.angle)
         return _row((cos(wanted) - dot(one, two)) / sin(wanted))  # near the goal the error of the angle
 
     def check(self, system: Any) -> None:
         self._apart("a", "b")
-        angle = system.nominal(self.angle)
+        angle = law_at_start(system, self.angle)
         if not FLAT < angle < np.pi - FLAT:
             message = f"must lie between 0 and 180 deg, not {np.degrees(angle):g} deg; parallel axes need a joint"
             raise ModelError(message, component=self.name, field="angle")
