@@ -105,7 +105,9 @@ def find_hold(dynamics: Dynamics, state: State, usual: Hold = None) -> tuple[Fre
     motions = _null_space(dynamics, state)
     speeds = _speeds(dynamics, state, motions)
     if usual is not None:
-        levers = np.linalg.svd(np.array([speeds[f] for f in usual]).reshape(len(usual), motions.shape[1]), compute_uv=False)
+        levers = np.linalg.svd(
+            np.array([speeds[f] for f in usual]).reshape(len(usual), motions.shape[1]), compute_uv=False
+        )
         most = max((float(np.linalg.norm(rates)) for rates in speeds.values()), default=0.0)
         if levers.min(initial=np.inf) > WELL * most:
             return usual

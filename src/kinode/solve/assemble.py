@@ -24,6 +24,8 @@ from kinode.model.names import coordinate_names
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
 
+ROUNDING = 1e-12  # m or rad: gaps that are not worth telling apart
+
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
@@ -47,8 +49,8 @@ class Assembly:
         return self.values[name]
 
     def __str__(self) -> str:
-        worst = [max((gap[k] for gap in self.residual.values()), default=0.0) for k in (0, 1)]
-        rows = [("", "q", "u", "from where it was asked to be")]
+        worst = [max([ROUNDING, *(gap[k] for gap in self.residual.values())]) for k in (0, 1)]
+        rows = [("", "q", "u", "moved by")]
         for name in dict.fromkeys(text.split(".q")[0].split(".u")[0] for text in self.values):
             far = "held" if name in self.held else str(self.moved[name]) if name in self.moved else "driven"
             rows.append((name, self._told(f"{name}.q"), self._told(f"{name}.u"), far))
