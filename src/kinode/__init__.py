@@ -26,6 +26,7 @@ _FACE = {
     "sphere": "kinode.model.bodies",
     "rod": "kinode.model.bodies",
     "coulomb": "kinode.model.friction",
+    "sea_state": "kinode.model.sea",
     "load": "kinode.formats",
     "schema": "kinode.formats.schema",
     # functions for laws in Python
