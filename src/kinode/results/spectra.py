@@ -1,8 +1,8 @@
 """The spectrum of a joint's load, and whether it excites a natural frequency.
 
-Over time it is taken with a window (Blackman and Harris, four terms: 92 dB down beside a line) and lines are found
-between its steps by the parabola through the logarithms; over turns of the shaft it is taken of whole turns without a
-window, so that a shaft in steady motion has its orders and nothing else.  A vector of one frequency runs on an ellipse:
+It is taken with a window (Blackman and Harris, four terms: 92 dB down beside a line), over time or over turns of the
+shaft, and lines are found between its steps by the parabola through the logarithms.  Of a few turns the window would
+leave too little: they are taken as one period.  A vector of one frequency runs on an ellipse:
 its amplitude is the longer half axis, F for a force F that turns as for one that swings with F.
 """
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WINDOW = (0.35875, -0.48829, 0.14128, -0.01168)
 LOBE = 4  # steps from a line of the window to its first zero
+ENOUGH = 2 * LOBE  # turns from which on a window tells orders apart; fewer are taken as a period
 LEAST = 0.01  # of the strongest line: what is less is not listed
 FEW = 16  # times that a spectrum needs
 COARSE = 0.1  # share of a load that the run may leave unknown between every other of its times
@@ -144,22 +145,22 @@ def compute_spectrum(run: Trajectory, joint: Any, part: str, of: str, over: str,
     values = wrench.force if of == "force" else wrench.moment
     shaft = find_shaft(run, record.name, "spectrum") if over == "turns" or record.kind in BEARING_JOINTS else None
     check_times(run.t, values, record.name)
-    found = (record.name, part, of, over)
     if over == "time":
-        x, amplitude, mean = _over_time(run.t, values)
-        steady = None if shaft is None or not shaft.steady else float(np.abs(shaft.speed).mean()) / (2.0 * math.pi)
-        lines = [SpectralLine(f, f, a, None if steady is None else f / steady) for f, a in _peaks(x, amplitude, values)]
-        return Spectrum(*found, x, amplitude, mean, tuple(lines), LOBE / float(np.ptp(run.t)), wrench.frame)
-    assert shaft is not None
-    x, amplitude, mean, turns = _over_turns(shaft, values)
-    rates = np.abs(shaft.speed) / (2.0 * math.pi)
-    lines = [
-        SpectralLine(k * float(rates.min()), k * float(rates.max()), float(a), float(k))
-        for k, a in zip(x, amplitude)
-        if a > _floor(amplitude, values)
-    ]
-    lines.sort(key=lambda line: -line.amplitude)
-    return Spectrum(*found, x, amplitude, mean, tuple(lines), 1.0 / turns, wrench.frame)
+        t, samples = _even(run.t, values)
+        amplitude, mean = _amplitudes(samples, windowed=True)
+        x, resolution = np.fft.rfftfreq(len(t), float(t[1] - t[0])), LOBE / float(np.ptp(t))
+        rate = float(np.abs(shaft.speed).mean()) / (2.0 * math.pi) if shaft is not None and shaft.steady else None
+        lines = [SpectralLine(f, f, a, None if rate is None else f / rate) for f, a in _peaks(x, amplitude, values)]
+    else:
+        assert shaft is not None
+        samples, turns = _over_turns(shaft, values)
+        windowed = turns >= ENOUGH
+        amplitude, mean = _amplitudes(samples, windowed=windowed)
+        x, resolution = np.arange(len(amplitude)) / turns, (LOBE if windowed else 1.0) / turns
+        low, high = (float(f(np.abs(shaft.speed))) / (2.0 * math.pi) for f in (np.min, np.max))
+        pairs = _peaks(x, amplitude, values) if windowed else _steps(x, amplitude, values)
+        lines = [SpectralLine(k * low, k * high, a, k) for k, a in pairs]
+    return Spectrum(record.name, part, of, over, x, amplitude, mean, tuple(lines), resolution, wrench.frame)
 
 
 def check_times(t: Array, values: Array, joint: str) -> None:
@@ -182,35 +183,28 @@ def check_times(t: Array, values: Array, joint: str) -> None:
         raise ArgumentError(f"spectrum: {message}; simulate with times={8 * len(t)} or more")
 
 
-def _over_time(t: Array, values: Array) -> tuple[Array, Array, Array]:
-    """Frequencies, amplitudes and the mean."""
-    t, values = _even(t, values)
-    n = len(t)
-    phase = 2.0 * math.pi * (np.arange(n) + 0.5) / n
-    window: Array = np.array(WINDOW) @ np.cos(np.outer(range(len(WINDOW)), phase))
+def _amplitudes(values: Array, *, windowed: bool) -> tuple[Array, Array]:
+    """Amplitudes of samples at even steps, and their mean."""
+    phase = 2.0 * math.pi * (np.arange(len(values)) + 0.5) / len(values)
+    window: Array = np.array(WINDOW) @ np.cos(np.outer(range(len(WINDOW)), phase)) if windowed else np.ones(len(values))
     mean = window @ values / window.sum()
     A = np.fft.rfft((values - mean) * window[:, None], axis=0) * (2.0 / window.sum())
-    return np.fft.rfftfreq(n, float(t[1] - t[0])), _half_axes(A), mean
+    return _half_axes(A), mean
 
 
-def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, Array, Array, int]:
-    """Orders, amplitudes and the mean over the last whole turns, and their number."""
+def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, int]:
+    """Samples of the last whole turns, evenly spread over them, and the number of turns."""
+    from scipy.interpolate import CubicSpline
+
     if not shaft.turns_on:
         raise ArgumentError(f"over: {shaft.joint} does not turn one way throughout the run; take over='time'")
     x = np.abs(shaft.angle - shaft.angle[-1])[::-1] / (2.0 * math.pi)  # turns before the end
     turns = math.floor(float(x[-1]) + 1e-9)
     if turns < 1:
-        raise ArgumentError(
-            f"over: {shaft.joint} makes {figure(float(x[-1]))} of a turn in the run; one at least is needed"
-        )
+        made = figure(float(x[-1]))
+        raise ArgumentError(f"over: {shaft.joint} makes {made} of a turn in the run; one at least is needed")
     each = 2 ** math.ceil(math.log2(max(2.0 * len(x) / float(x[-1]), 16.0)))
-    from scipy.interpolate import CubicSpline
-
-    at = np.arange(turns * each) / each
-    samples = CubicSpline(x, values[::-1])(at)
-    mean = samples.mean(axis=0)
-    A = np.fft.rfft(samples - mean, axis=0) * (2.0 / len(samples))
-    return np.arange(len(A)) / turns, _half_axes(A), mean, turns
+    return np.asarray(CubicSpline(x, values[::-1])(np.arange(turns * each) / each)), turns
 
 
 def _even(t: Array, values: Array) -> tuple[Array, Array]:
@@ -250,6 +244,12 @@ def _peaks(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float
     return sorted(found, key=lambda line: -line[1])
 
 
+def _steps(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
+    """The same without a window: every step is a line."""
+    found = [(float(k), float(a)) for k, a in zip(x, amplitude) if a > _floor(amplitude, values)]
+    return sorted(found, key=lambda line: -line[1])
+
+
 # -- resonance -------------------------------------------------------------------------------------
 def compute_resonance(
     run: Trajectory, joint: Any, frequency: Any, part: str, of: str, within: float, axes: Any, hold: Any
@@ -267,7 +267,7 @@ def compute_resonance(
     over = "time"
     if record.kind in BEARING_JOINTS:
         shaft = find_shaft(run, record.name, "resonance")
-        over = "turns" if shaft.turns_on and not shaft.steady and _turned(shaft) >= 1.0 else "time"
+        over = "turns" if shaft.turns_on and not shaft.steady and _turned(shaft) >= ENOUGH else "time"
     spectrum = compute_spectrum(run, record.name, part, of, over, axes, hold)
     if over == "time":
         _check_reach(run, spectrum, natural)
