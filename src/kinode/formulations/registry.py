@@ -24,6 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.chains import hinges_and_slides
+from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.formulations.quasi_base import QuasiBase
@@ -173,6 +174,37 @@ def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
 
 _OF_BODIES = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
 register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
+
+
+FLYING_BODIES = 40
+
+
+def flying_tree(topology: Topology) -> str | None:
+    """The reason why the balances about a moving frame do not give the motion, or would take long."""
+    if len(topology.system.bodies) > FLYING_BODIES:
+        return f"its balances of {len(topology.system.bodies)} bodies would take long (at most {FLYING_BODIES})"
+    return small_tree(topology)
+
+
+def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+    n = numbers
+    flight = FreeFlight(Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs), find_observer(topology))
+    read: dict[str, Callable[[], Any]] = {
+        "u_dot": lambda: flight.u_dot,
+        "mass_matrix": lambda: flight.equations[0],
+        "bias": lambda: flight.equations[1],
+        "effort": lambda: flight.effort(np.zeros(topology.n_u) if n.u_dot is None else n.u_dot),
+        "kinetic_energy": lambda: flight.kinetic_energy,
+        "momentum": lambda: flight.momenta[1],
+        "angular_momentum": lambda: flight.momenta[0],
+        "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
+    }
+    found = {name: value() for name, value in read.items() if name in wanted}
+    return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+
+
+_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy", "static_reactions"}
+register_formulation(Formulation("free_flight", _OF_FLIGHT, flying_tree, _from_flight))
 
 
 def hinged_tree(most: int) -> Callable[[Topology], str | None]:

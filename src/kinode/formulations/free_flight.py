@@ -1,0 +1,291 @@
+"""Free flight: force and moment balance of bodies and of the whole system about the origin of any moving frame.
+
+XYZ is a frame with origin o that moves at V and turns at W; r is the way from o to a body's origin, rho from there to
+its mass center, H = I w its moment of momentum about its origin, all in components of XYZ.  A ring, ``x1`` for x, is
+the rate of these components [2.0]:
+
+    acc(x) = x2 + W1 x x + 2 W x x1 + W x (W x x),    A0 = V1 + W x V
+    F = m (acc(r + rho) + A0)                                                                    [2.1] (15)
+    M = H1 + W x H + m (r + rho) x A0 + m (r + rho) x acc(r) + m r x acc(rho)                    [2.2] (16)
+    F = m (A0 + acc(r_cg)),   M = sums of the same                                               [2.4], [2.5] (19), (20)
+
+Any frame serves: fixed in a body, nonrolling, inertial, moving by a law.  The motion follows from these balances alone.
+What a joint passes on is the balance of all bodies beyond it; its part along the freedoms is the effort of the joint.
+Of the recursion only poses and velocities are used: every rate is the derivative of components along the motion (dual
+numbers).  Friction, loops and constraints are not dealt with here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
+from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
+from kinode.formulations.snapshot import Snapshot
+from kinode.formulations.steps import Spatial
+from kinode.geometry import WORLD, Node
+from kinode.model.frames import Frame
+from kinode.topology import Topology
+
+# Rates are matrices of 3 x (1 + n): the part that is there without accelerations, then that of each unit u_dot.
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Velocity and angular velocity of XYZ, in its own axes, with the rates of their components."""
+
+    V: Array
+    W: Array
+    V1: Array
+    W1: Array
+
+    def acc(self, x: Array, x1: Array, x2: Array) -> Array:
+        """Acceleration of a point x relative to o, in space [2.0]."""
+        return _with(x2 - skew(x) @ self.W1, 2.0 * cross(self.W, x1) + cross(self.W, cross(self.W, x)))
+
+    @property
+    def A0(self) -> Array:
+        """Acceleration of o."""
+        return _with(self.V1, cross(self.W, self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A body as XYZ sees it."""
+
+    mass: Scalar
+    r: Array
+    rho: Array
+    H: Array
+    r1: Array
+    rho1: Array
+    H1: Array
+    r2: Array
+    rho2: Array
+
+    @property
+    def center(self) -> tuple[Array, Array, Array]:
+        """The mass center and its two rates."""
+        return self.r + self.rho, self.r1 + self.rho1, self.r2 + self.rho2
+
+    def force(self, o: Origin) -> Array:
+        """[2.1] (15)."""
+        found: Array = self.mass * (o.acc(*self.center) + o.A0)
+        return found
+
+    def moment(self, o: Origin) -> Array:
+        """[2.2] (16), about o."""
+        arm = self.mass * skew(self.r + self.rho)
+        own = _with(self.H1, cross(o.W, self.H))
+        inner = self.mass * skew(self.r) @ o.acc(self.rho, self.rho1, self.rho2)
+        found: Array = own + arm @ o.A0 + arm @ o.acc(self.r, self.r1, self.r2) + inner
+        return found
+
+
+def mass_center(parts: Iterable[Part]) -> tuple[Scalar, Array, Array, Array]:
+    """Mass of a system, its mass center, and the two rates of that [2.3] (17), (18)."""
+    parts = tuple(parts)
+    mass = sum(part.mass for part in parts)
+    place, first, second = (sum(part.mass * part.center[k] for part in parts) * (1.0 / mass) for k in range(3))
+    return mass, place, first, second
+
+
+def system_balance(o: Origin, parts: Iterable[Part]) -> tuple[Array, Array]:
+    """Force, and moment about o, of a whole system [2.4], [2.5] (19), (20)."""
+    parts = tuple(parts)
+    mass, *center = mass_center(parts)
+    force = mass * (o.A0 + o.acc(*center))
+    H, H1 = (sum((getattr(p, key) for p in parts[1:]), getattr(parts[0], key)) for key in ("H", "H1"))
+    moment = _with(H1, cross(o.W, H)) + mass * skew(center[0]) @ o.A0
+    for p in parts:
+        moment = moment + p.mass * skew(p.r + p.rho) @ o.acc(p.r, p.r1, p.r2)
+        moment = moment + p.mass * skew(p.r) @ o.acc(p.rho, p.rho1, p.rho2)
+    return force, moment
+
+
+def _with(rates: Array, still: Array) -> Array:
+    """Rates with something added that needs no accelerations."""
+    found = np.array(rates, dtype=object)
+    found[:, 0] = found[:, 0] + still
+    return tidy(found)
+
+
+class FreeFlight:
+    """The balances of one instant of a tree, about the origin of a frame and in its axes."""
+
+    def __init__(self, snapshot: Snapshot, frame: Frame) -> None:
+        self.snapshot, self.frame = snapshot, frame
+        self.topology, self.system = snapshot.topology, snapshot.system
+
+    # -- kinematics ----------------------------------------------------------------------------------
+    def _components(self, at: Snapshot) -> Array:
+        """V and W of XYZ; r, rho, H, r1, rho1 of each body, as columns, in components of XYZ."""
+        X, (w, v) = at.pose(self.frame), at.velocity(self.frame)
+        back = X.R.T
+        V, W = back @ v, back @ w
+        columns = [V, W]
+        for name, body in self.system.bodies.items():
+            B, (w_B, v_B), inertia = at.pose(Frame(name)), at.velocity(Frame(name)), body.rigid_inertia(at.resolve)
+            r, rho = back @ (B.p - X.p), back @ (B.R @ self._center(at, name))
+            turning, spin = back @ w_B, B.R.T @ w_B
+            columns += [r, rho, back @ (B.R @ (inertia.J @ spin))]
+            columns += [back @ (v_B - v) - cross(W, r), cross(turning - W, rho)]
+        return np.array(columns, dtype=object).T
+
+    def _center(self, at: Snapshot, name: str) -> Array:
+        return tidy([at.resolve(x) for x in self.system.bodies[name].center()])
+
+    @cached_property
+    def _moving(self) -> tuple[Array, Array]:
+        """All components, and their rates along the motion: one pass with as many rates as there are speeds."""
+        s, n, level = self.snapshot, self.topology.n_u, new_level()
+
+        def seed(value: Scalar, flow: Scalar, k: int | None = None) -> Dual:
+            rates = np.zeros(1 + n, dtype=object)
+            rates[:] = 0.0
+            rates[0 if k is None else 1 + k] = flow
+            return Dual(value, tidy(rates), level)
+
+        q, z = (
+            np.array([seed(x, x_dot) for x, x_dot in zip(values, flow, strict=True)], dtype=object)
+            for values, flow in ((s.q, s.q_dot), (s.z, s.z_dot))
+        )
+        u = np.array([seed(x, 1.0, k) for k, x in enumerate(s.u)], dtype=object)
+        found = self._components(Snapshot(self.topology, seed(s.t, 1.0), q, u, z, s.p, s.inputs))
+        values, rates = np.empty(found.shape, dtype=object), np.zeros((*found.shape, 1 + n), dtype=object)
+        for index, entry in np.ndenumerate(found):
+            moves = isinstance(entry, Dual) and entry.level == level
+            values[index] = entry.value if moves else entry
+            rates[index] = entry.rate if moves else 0.0
+        return tidy(values), tidy(rates)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """How XYZ moves."""
+        values, rates = self._moving
+        return Origin(values[:, 0], values[:, 1], rates[:, 0], rates[:, 1])
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """How each body moves in XYZ."""
+        values, rates = self._moving
+        found = {}
+        for i, (name, body) in enumerate(self.system.bodies.items()):
+            r, rho, H, r1, rho1 = range(2 + 5 * i, 7 + 5 * i)
+            found[name] = Part(
+                self.snapshot.resolve(body.total_mass()), values[:, r], values[:, rho], values[:, H],
+                values[:, r1], values[:, rho1], rates[:, H], rates[:, r1], rates[:, rho1],
+            )  # fmt: skip
+        return found
+
+    # -- balances ------------------------------------------------------------------------------------
+    @cached_property
+    def loads(self) -> dict[str, Spatial]:
+        """Moment about o and force of gravity and of all that acts on each body, in XYZ."""
+        s, X = self.snapshot, self.snapshot.pose(self.frame)
+        found = {}
+        for name, part in self.parts.items():
+            weight = part.mass * (X.R.T @ s.gravity)
+            found[name] = (cross(part.r + part.rho, weight), weight)
+        for load in s.applied_loads:
+            if load.on.body in found:
+                at = s.pose(load.on).p if load.at is None else load.at
+                force, (moment, total) = X.R.T @ load.force, found[load.on.body]
+                turn = X.R.T @ load.moment + cross(X.R.T @ (at - X.p), force)
+                found[load.on.body] = (moment + turn, total + force)
+        return found
+
+    @cached_property
+    def passed(self) -> dict[str, Array]:
+        """What the joint before each body passes on: the balance of all bodies beyond, less the loads on them.
+
+        Moment about o over force, 6 x (1 + n).
+        """
+        nodes = self.topology.full.nodes
+        total: list[Array] = []
+        for node in nodes:
+            part, load = self.parts[node.bodies[0]], self.loads[node.bodies[0]]
+            needed = np.vstack([part.moment(self.origin), part.force(self.origin)])
+            total.append(_with(needed, -np.concatenate(load)))
+        for node in reversed(nodes):
+            if node.parent != WORLD:
+                total[node.parent] = total[node.parent] + total[node.index]
+        return {node.joint.name: total[node.index] for node in nodes}
+
+    def wrench(self, node: Node) -> tuple[Array, Pose, Pose]:
+        """The same by a on b about the joint's point, in its axes, with the poses of F and M in the world."""
+        X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.cut_pose(node.joint.name)
+        moment, force = np.split(self.passed[node.joint.name], 2)
+        moment = moment - skew(X.R.T @ (M.p - X.p)) @ force
+        turn = M.R.T @ X.R * (-1.0 if node.reversed else 1.0)
+        return np.vstack([turn @ moment, turn @ force]), F, M
+
+    @cached_property
+    def equations(self) -> tuple[Array, Array]:
+        """M and h with M u_dot + h = added effort: the balances beyond each joint along its freedoms."""
+        s, n = self.snapshot, self.topology.n_u
+        rows = np.zeros((n, 1 + n), dtype=object)
+        for node in self.topology.full.nodes:
+            joint, way = node.joint, s.state_of(node.joint.name)
+            if joint.n_u == 0 or way is None:
+                continue
+            S = joint.motion_subspace(s.joint_state(joint.name)[0], joint.form(s.resolve))
+            start, ratio = way
+            along = _with(S.T @ self.wrench(node)[0], -s.own_effort(joint.name))
+            rows[start : start + joint.n_u] = rows[start : start + joint.n_u] + ratio * along
+        return tidy(rows[:, 1:]), tidy(rows[:, 0])
+
+    @cached_property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        M, h = self.equations
+        added = 0.0 if self.snapshot.extra_effort is None else self.snapshot.extra_effort
+        return solve_spd(0.5 * (M + M.T), added - h) if len(h) else np.empty(0)
+
+    def effort(self, u_dot: Array) -> Array:
+        """What has to be added to the model's own efforts for given accelerations."""
+        M, h = self.equations
+        return tidy(M @ u_dot + h)
+
+    def reaction(self, node: Node, u_dot: Array) -> Spatial:
+        """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
+        s, joint = self.snapshot, node.joint
+        columns, F, M = self.wrench(node)
+        wrench = columns[:, 0] + columns[:, 1:] @ u_dot
+        if joint.n_u:
+            q, form = s.joint_state(joint.name)[0], joint.form(s.resolve)
+            wrench = wrench - joint.effort_wrench(q, form) @ (joint.motion_subspace(q, form).T @ wrench)
+        R = joint.axis_rotation(s.resolve, self.system.nominal) @ F.R.T @ M.R
+        return R @ wrench[:3], R @ wrench[3:]
+
+    @cached_property
+    def momenta(self) -> Spatial:
+        """Angular momentum about the world's origin, and momentum, in world axes."""
+        o, X = self.origin, self.snapshot.pose(self.frame)
+        L, P = np.zeros(3), np.zeros(3)
+        for part in self.parts.values():
+            v = o.V + part.r1 + cross(o.W, part.r)
+            v_center = v + part.rho1 + cross(o.W, part.rho)
+            L = L + part.H + part.mass * (cross(part.rho, v) + cross(part.r, v_center))
+            P = P + part.mass * v_center
+        P = X.R @ P
+        return X.R @ L + cross(X.p, P), P
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        """Of all bodies, about their origins [U.2]."""
+        o, total = self.origin, 0.0
+        for name, part in self.parts.items():
+            v = o.V + part.r1 + cross(o.W, part.r)
+            w = self.snapshot.pose(self.frame).R.T @ self.snapshot.velocity(Frame(name))[0]
+            total = total + 0.5 * (part.mass * dot(v, v) + dot(w, part.H)) + part.mass * dot(v, cross(w, part.rho))
+        return total
+
+
+def find_observer(topology: Topology) -> Frame:
+    """The frame that balances are written in where nobody says: the first of the model's own, or the first body."""
+    return Frame(next(iter(topology.system.frames), topology.full.nodes[0].bodies[0]))
