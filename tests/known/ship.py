@@ -18,7 +18,7 @@ DRIVES = {"G": "azimuth_drive", "V": "elevation_drive", "C": "roll_drive"}
 RATIOS = np.array([120.0, -100.0, 80.0])
 TIME = 3.7
 ANGLES, RATES, ACCELERATIONS = np.array([0.6, -0.35, 0.2]), np.array([0.25, -0.4, 0.15]), np.array([0.3, 0.5, -0.7])
-# position, velocity, acceleration of mass centers in world axes; angular rate and acceleration, force, moment in body axes.
+# Of mass centers in world axes: position, velocity, acceleration; in body axes: angular rate and acceleration, loads.
 LEVEL = {
     "position": {
         "K": [29.6, 0.044732473015362914, -0.3980300917242559],
@@ -166,7 +166,8 @@ EARTH = {
         [0.10925147719195705, 0.033098479473705256, 1.7014559999999999],
     ],
 }
-# Held by M_D = (gain*(wanted - angle) - rate_gain*rate)/ratio from the state above: t, angles, rates, motor moments, accelerations.
+# Held by M_D = (gain*(wanted - angle) - rate_gain*rate)/ratio from the angles and rates above:
+# t, angles, rates, motor moments, accelerations.
 GAINS, RATE_GAINS, WANTED = (9000.0, 2500.0, 300.0), (900.0, 250.0, 30.0), (0.5, -0.3, 0.1)
 HELD = [
     [
@@ -300,7 +301,7 @@ def held():
 
 
 def ship_on_the_earth():
-    """The same as a subsystem on the earth, which turns; its roll center moves along three slides in the earth's axes."""
+    """The same as a subsystem on the earth, which turns; the roll center moves along slides in the earth's axes."""
     afloat = ship()
     afloat.change("ahead", motion=0.0)
     afloat.change("heel", motion=(0.0, 0.0, afloat["heel"].motion[2]))

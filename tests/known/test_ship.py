@@ -63,7 +63,7 @@ def test_motion_of_every_tier(case):
     """[0.1]-[0.6]: driven by the motors that the accelerations need, so that these are the model's own."""
     dynamics, known, prefix = case
     system = dynamics.system.copy()
-    for (tier, drive), moment in zip(DRIVES.items(), known["motor"].values(), strict=True):
+    for drive, moment in zip(DRIVES.values(), known["motor"].values(), strict=True):
         system.change(f"{prefix}{drive}.shaft", effort=moment)
     names = []
     for body in BODIES.values():
