@@ -33,6 +33,9 @@ _FACE = {
     **dict.fromkeys(
         ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
          "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
+    **dict.fromkeys(
+        ("air_density", "air_pressure", "air_temperature", "air_sound_speed", "air_viscosity"),
+        "kinode.algebra.atmosphere"),
     # compile and solve
     "compile": "kinode.codegen.dynamics",
     "Dynamics": "kinode.codegen.dynamics",
@@ -41,6 +44,7 @@ _FACE = {
     "simulate": "kinode.results.simulate",
     "verify": "kinode.results.verify",
     "equations": "kinode.codegen.equations",
+    "explain": "kinode.codegen.explain",
     "equilibrium": "kinode.solve.equilibrium",
     "linearize": "kinode.solve.linearize",
     "mobility": "kinode.results.mobility",

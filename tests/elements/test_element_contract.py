@@ -24,6 +24,23 @@ ONE = {"body": "one", "at": (0.2, -0.3, 0.1), "rpy": (0.3, 0.2, -0.4)}
 TWO = {"body": "two", "at": (-0.1, 0.25, 0.4)}
 LAWS = ("2*sin(t) - 0.3", "0.5*one.velocity.x", "1.5 + two.angular_velocity.z@two")
 
+FAR = {"body": "world", "at": (0.5, 0.2, -0.4)}
+SIZES = {
+    "area": 0.5,
+    "length": 0.3,
+    "density": "1.2 - 0.1*altitude",
+    "sound_speed": 3.0,
+    "wind": ("0.3*altitude", 0, "sin(t)"),
+}
+COEFFICIENTS = {
+    "force_coefficients": ("-2 - mach", "-3*beta + incidence*roll_ratio", "-4*alpha*density"),
+    "moment_coefficients": ("-roll_ratio", "airspeed - pitch_ratio", "beta - yaw_ratio + dynamic_pressure"),
+}
+BALLISTIC = {
+    "drag": "3 + incidence^2", "lift": "2.7*mach", "magnus_force": -0.6, "roll_damping": -0.3, "overturning": 3.5,
+    "pitch_damping": -8, "magnus_moment": 0.7,
+}  # fmt: skip
+
 # name -> (kind, fields, whether it acts between bodies)
 EXAMPLES = {
     "spring": ("spring", {"a": ONE, "b": TWO, "stiffness": 40.0, "free_length": 0.3}, True),
@@ -36,6 +53,12 @@ EXAMPLES = {
     "force and reaction": ("force", {"on": ONE, "force": LAWS, "expressed_in": "two", "reaction_on": "two"}, True),
     "moment": ("moment", {"on": ONE, "moment": LAWS}, False),
     "moment and reaction": ("moment", {"on": ONE, "moment": LAWS, "expressed_in": ONE, "reaction_on": "two"}, True),
+    "air by coefficients": ("aerodynamic", {"on": ONE, **SIZES, **COEFFICIENTS}, False),
+    "air in other axes": ("aerodynamic", {"on": ONE, **SIZES, **COEFFICIENTS, "expressed_in": "two"}, False),
+    "wind on a body of revolution": ("ballistic", {"on": ONE, **SIZES, **BALLISTIC}, False),
+    "thrust": ("thrust", {"on": ONE, "thrust": "3 + t", "axis": "-z"}, False),
+    "pull of a sphere": ("central_gravity", {"center": {"body": "world", "at": (0.5, 0, -3)}, "mu": 50.0}, False),
+    "turning world": ("earth_rotation", {"latitude": 0.9, "rate": 0.4, "north": "y", "through": FAR}, False),
 }
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -43,7 +66,7 @@ every_example = pytest.mark.parametrize("example", EXAMPLES)
 def make(example):
     """Two free bodies and the element."""
     kind, fields, _ = EXAMPLES[example]
-    system = System("two")
+    system = System("two", gravity=(0.0, 0.0, 0.0 if kind == "central_gravity" else -9.81))
     for name in ("one", "two"):
         body = system.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
         system.free(f"fly_{name}", system.world, body)

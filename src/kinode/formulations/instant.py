@@ -18,7 +18,7 @@ from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations import recursive
 from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD, Geometry, Tree, find_node_frame
-from kinode.model.elements import Load
+from kinode.model.elements import Load, Solid
 from kinode.model.fields import Value
 from kinode.model.frames import Frame
 from kinode.model.system import joint_frame
@@ -77,7 +77,7 @@ class Instant:
 
     def call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
         """The value of a table."""
-        return self.system.tables[table].call(args, axes)
+        return self.system.callable_tables[table].call(args, axes)
 
     def lookup(self, name: str) -> Scalar:
         """The number that a name in a law stands for."""
@@ -229,6 +229,12 @@ class Instant:
     @cached_property
     def gravity(self) -> Array:
         return tidy([self.resolve(x) for x in self.system.gravity])
+
+    @cached_property
+    def solids(self) -> list[Solid]:
+        """Every body with its mass and its inertia about its mass center."""
+        bodies = self.system.bodies.values()
+        return [Solid(b.com, self.resolve(b.total_mass()), b.central_inertia(self.resolve)) for b in bodies]
 
     @cached_property
     def base(self) -> Spatial:

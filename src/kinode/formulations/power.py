@@ -18,7 +18,7 @@ from kinode.algebra.scalars import Array, Scalar, is_number, rate, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.formulations.loops import law_rates, tie_of
 from kinode.model.constraints import Constraint
-from kinode.model.elements import Element, Spring
+from kinode.model.elements import Element
 from kinode.model.system import System
 from kinode.topology import Topology
 
@@ -36,18 +36,13 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
             found.append(f"{name}.damping")
         if joint.friction is not None:
             found.append(f"{name}.friction")
-    found += [name for name, element in topology.system.elements.items() if not is_conservative(element)]
+    found += [name for name, element in topology.system.elements.items() if not element.conservative]
     return (*found, *(c.name for c in topology.constraints if is_moved(c)))
 
 
 def is_moved(constraint: Constraint) -> bool:
     """Whether a constraint has a law that may change with time, and so does work."""
     return any(isinstance(getattr(constraint, field), Expression) for field in constraint.timely)
-
-
-def is_conservative(element: Element) -> bool:
-    """Whether an element is known to do nothing but store energy."""
-    return isinstance(element, Spring) and element.tension is None and element.damping == 0.0
 
 
 def has_potential(element: Element) -> bool:

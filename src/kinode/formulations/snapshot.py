@@ -74,6 +74,8 @@ class Snapshot(Motion):
                 return self.kinetic_energy
             case "potential_energy":
                 return self.potential_energy
+            case "gravity":
+                return self._in_axes(self.gravity, name.axes)
         P, L, first, mass = self.momenta
         return self._in_axes({"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity], name.axes)
 

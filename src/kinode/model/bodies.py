@@ -279,6 +279,15 @@ class Body(Component):
             J = J + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
         return RigidInertia(mass, mass * c, J)
 
+    def central_inertia(self, resolve: Resolve) -> Array:
+        """The tensor about the mass center, in the body's axes."""
+        entries, about = self.inertia_entries()
+        J = tidy(inertia_matrix([resolve(x) for x in entries]))
+        if about == "com":
+            return J
+        c = tidy([resolve(x) for x in self.center()])
+        return tidy(J - resolve(self.total_mass()) * ((c @ c) * np.eye(3) - np.outer(c, c)))
+
     def check(self, nominal: Resolve) -> None:
         """Refuse mass properties that no body can have."""
         if self.solid is not None and (self.mass, self.center_of_mass, self.inertia) != (0.0, ZERO, NO_INERTIA):

@@ -28,6 +28,8 @@ def check_system(system: System) -> None:
     check_laws(system)
     for constraint in system.constraints.values():  # whose laws are looked at
         constraint.check(system)
+    for element in system.elements.values():
+        element.check_in(system)
     check_joined(system)
 
 
@@ -76,7 +78,7 @@ def check_joined(system: System) -> None:
 
 def check_laws(system: System) -> None:
     """Every name in every law exists and may be used there; laws do not go in a circle."""
-    tables = system.tables
+    tables = system.callable_tables
     needs: dict[str, list[str]] = {}
     fields: dict[str, str] = {}
     for component in system.components.values():
@@ -87,7 +89,7 @@ def check_laws(system: System) -> None:
             timely = field in component.timely
             for name in sorted(expression.names() - component.local.get(field, frozenset())):
                 found = _check_name(system, component.name, field, expression, name, timely)
-                if _is_law(found) and not timely:
+                if _is_law(system, found) and not timely:
                     needs.setdefault(component.name, []).append(found.owner)
                     fields[component.name] = field
     _check_circles(needs, fields)
@@ -104,11 +106,12 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
 
 
-def _is_law(found: QuantityName) -> bool:
+def _is_law(system: System, found: QuantityName) -> bool:
     """Whether a quantity is itself the value of a law, and could lead in a circle."""
     if found.sort == "joint":
         return found.quantity in ("effort", "effort.drive")
-    return found.sort == "signal" or (found.sort == "element" and found.quantity in ("tension", "force", "moment"))
+    lawful = system.elements[found.owner].lawful if found.sort == "element" else ()
+    return found.sort == "signal" or found.quantity in lawful
 
 
 def _check_name(

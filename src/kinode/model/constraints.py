@@ -139,7 +139,7 @@ def law_at_start(system: Any, value: Value) -> float:
             return float(system.nominal(system.inputs[name].value))
         return 0.0 if name == "t" else float(system.parameter_values()[name])
 
-    return float(value.evaluate(look_up, lambda table, args, axes=(): system.tables[table].call(args, axes)))
+    return float(value.evaluate(look_up, lambda table, args, axes=(): system.callable_tables[table].call(args, axes)))
 
 
 def register_constraint(cls: type[Constraint]) -> type[Constraint]:

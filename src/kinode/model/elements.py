@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, Pose, dot
 from kinode.errors import ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 ELEMENTS: dict[str, type[Element]] = {}
 
@@ -34,6 +36,24 @@ class Scene(Protocol):
         ...
 
     def law(self, value: Value) -> Scalar: ...
+
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall."""
+        ...
+
+    @property
+    def solids(self) -> Sequence[Solid]:
+        """Every body with its mass properties."""
+        ...
+
+
+class Solid(NamedTuple):
+    """A body: its mass center, its mass and its inertia about the mass center, in its own axes."""
+
+    com: Frame
+    mass: Scalar
+    inertia: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +73,12 @@ class Element(Component):
     section: ClassVar[str] = "elements"
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
+    lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
+
+    @property
+    def conservative(self) -> bool:
+        """Whether it is known to do nothing but store energy."""
+        return False
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         raise NotImplementedError
@@ -65,6 +91,9 @@ class Element(Component):
 
     def check(self) -> None:
         """Refuse combinations that cannot hold."""
+
+    def check_in(self, system: System) -> None:
+        """Refuse what cannot hold in the finished system."""
 
 
 def register_element(cls: type[Element]) -> type[Element]:
@@ -106,6 +135,10 @@ class Spring(Element):
             if isinstance(value, float) and value < 0:
                 raise ModelError(f"must not be negative, and is {value:g}", component=self.name, field=field)
 
+    @property
+    def conservative(self) -> bool:
+        return self.tension is None and self.damping == 0.0
+
     def stretch(self, scene: Scene) -> tuple[Array, Scalar, Scalar]:
         """Unit vector from a to b, length, rate of length."""
         line = scene.pose(self.b).p - scene.pose(self.a).p
@@ -120,11 +153,7 @@ class Spring(Element):
         if self.tension is None:
             k, d, free = scene.law(self.stiffness), scene.law(self.damping), scene.law(self.free_length)
             return k * (length - free) + d * rate
-        own = self.local["tension"]
-        law = self.tension
-        if isinstance(law, Expression):
-            law = law.rename(lambda name: f"{self.name}.{name}" if name in own else name)
-        return scene.law(law)
+        return scene.law(self.own("tension", self.tension))
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         if self.free_length == 0.0 and self.damping == 0.0 and self.tension is None:

@@ -181,6 +181,13 @@ class Component:
         """Their rates."""
         raise NotImplementedError
 
+    def own(self, field: str, law: Value) -> Value:
+        """A law of a field with the names that it has for itself written out as quantities of the component."""
+        local = self.local.get(field, frozenset())
+        if not isinstance(law, Expression) or not local & law.names():
+            return law
+        return law.rename(lambda name: f"{self.name}.{name}" if name in local else name)
+
     def given(self) -> dict[str, Any]:
         """The fields that differ from their defaults."""
         return {

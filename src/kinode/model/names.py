@@ -45,6 +45,7 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "momentum": ("momentum", XYZ, "velocity"),
     "angular_momentum": ("angular_momentum", XYZ, "velocity"),
     "com": ("length", XYZ, "position"),
+    "gravity": ("acceleration", XYZ, "position"),
 }
 JOINT_WRENCHES = {
     "reaction.force": ("force", XYZ),

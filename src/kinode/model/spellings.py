@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kinode.model.earth import CentralGravity, EarthRotation
 from kinode.model.elements import Element
+from kinode.model.flight import Aerodynamic, Ballistic, Thrust
 from kinode.model.joint import Joint
 
 
@@ -73,3 +75,23 @@ class Spellings:
     def moment(self, name: str, on: Any, moment: Any, **fields: Any) -> Element:
         """A moment on a body."""
         return self.element(name, "moment", on=on, moment=moment, **fields)
+
+    def aerodynamic(self, name: str, on: Any, **fields: Any) -> Element:
+        """Air on a body by six coefficients along its axes."""
+        return self.element(name, Aerodynamic.kind, on=on, **fields)
+
+    def ballistic(self, name: str, on: Any, **fields: Any) -> Element:
+        """Air on a body of revolution: drag, lift, overturning, damping, Magnus."""
+        return self.element(name, Ballistic.kind, on=on, **fields)
+
+    def thrust(self, name: str, on: Any, thrust: Any, **fields: Any) -> Element:
+        """A push along an axis of the frame that it acts at."""
+        return self.element(name, Thrust.kind, on=on, thrust=thrust, **fields)
+
+    def central_gravity(self, name: str, **fields: Any) -> Element:
+        """The pull of a sphere on every body."""
+        return self.element(name, CentralGravity.kind, **fields)
+
+    def earth_rotation(self, name: str, latitude: Any, **fields: Any) -> Element:
+        """The world turns as a place on the earth does."""
+        return self.element(name, EarthRotation.kind, latitude=latitude, **fields)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kinode.algebra.atmosphere import STANDARD
 from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
@@ -155,7 +156,7 @@ class _Copier:
         return self._rename_head(head) + (at + self._rename_head(axes) if at else "")
 
     def _rename_head(self, head: str) -> str:
-        if head == "t":
+        if head == "t" or head in STANDARD:
             return head
         try:
             owner, rest = split_owner(self.system, head, head)

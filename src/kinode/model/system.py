@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from kinode.algebra.atmosphere import STANDARD, Property
 from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, Expression
 from kinode.algebra.tables import Table, read_table_file
 from kinode.algebra.units import Dimension
@@ -37,7 +38,7 @@ from kinode.model.quantities import (
 from kinode.model.spellings import Spellings
 
 __all__ = ["System", "joint_frame"]
-RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS})
+RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 C = TypeVar("C", bound=Component)
 joint_frame = places.joint_frame
 
@@ -122,6 +123,15 @@ class System(Spellings):
     def tables(self) -> dict[str, Table]:
         return {name: record.table for name, record in self._section("tables").items()}
 
+    @property
+    def callable_tables(self) -> dict[str, Table | Property]:
+        """What laws can call by name: the tables, and the properties of standard air."""
+        return {**STANDARD, **self.tables}
+
+    def call_counts(self) -> dict[str, int]:
+        """How many arguments each of these takes."""
+        return {name: len(table.axes) for name, table in self.callable_tables.items()}
+
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
             raise ModelError(f"components are found by name, not by {short(name)}")
@@ -156,7 +166,7 @@ class System(Spellings):
         return Reader(
             component,
             parameters=self.parameters,
-            tables={name: len(record.table.axes) for name, record in self._section("tables").items()},
+            tables=self.call_counts(),
             frame=self.find_frame,
             symbols=Symbols,
         )

@@ -93,10 +93,7 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
         for field, law in laws_of(component):
             place = f"the {field} of {component.name}"
             try:
-                if field in component.local:  # the law's own names are quantities of its component
-                    value = snapshot.quantity(f"{component.name}.{field}")
-                else:
-                    value = snapshot.resolve(law)
+                value = snapshot.resolve(component.own(field, law))
             except LawError as error:
                 owner = error.component
                 table = f"the table {owner}" if owner in dynamics.system.tables else str(owner or "it")

@@ -35,11 +35,10 @@ class Condition:
     """A law that is met where it is positive; a comparison is turned into the difference of its sides."""
 
     def __init__(self, dynamics: Dynamics, text: Any) -> None:
-        tables = {name: len(table.axes) for name, table in dynamics.system.tables.items()}
         text = text.text() if isinstance(text, Expression) else text
         if not isinstance(text, str):
             raise ArgumentError(f"stop_when: a law in text is expected, such as 'elbow.q > 1', not {short(text)}")
-        law = parse(text, tables)
+        law = parse(text, dynamics.system.call_counts())
         if not isinstance(law, Expression):
             raise ArgumentError(f"stop_when: {text!r} never changes")
         for name in sorted(law.names()):
