@@ -255,10 +255,16 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
         children[body].append((joint, other))
         return other
 
+    later: deque[tuple[Joint, str]] = deque()  # joints that hold nothing: as cuts they cost no rows and spare speeds
     enter("world")
-    while queue:
-        body = queue.popleft()
-        for joint in at[body]:
+    while queue or later:
+        if queue:
+            body = queue.popleft()
+            later.extend((joint, body) for joint in at[body] if joint.n_u == FREE)
+            ways = [(joint, body) for joint in at[body] if joint.n_u < FREE]
+        else:
+            ways = [later.popleft()]
+        for joint, body in ways:
             if other := take(joint, body):
                 enter(other)
     order = {name: k for k, name in enumerate(system.joints)}
@@ -272,6 +278,9 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
         stack.extend((j, other, o) for j, o in reversed(children[other]))
     cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
     return steps, cuts
+
+
+FREE = 6  # freedoms of a joint that holds nothing
 
 
 def _with_laws(system: System) -> set[str]:
