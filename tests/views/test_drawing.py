@@ -6,6 +6,7 @@ import pytest
 import kinode as kn
 from kinode.views.camera import box_patches, find_camera, hull
 from kinode.views.drawing import draw
+from kinode.views.scene import find_scene
 from kinode.views.symbols import metric, round_length
 
 
@@ -67,3 +68,13 @@ def test_parameters_of_the_run_are_used(arm_run, tmp_path):
     longer = kn.simulate(arm_run.system, 0.1, parameters={"L": 2.0})
     axes = draw(longer, file=tmp_path / "a.png").axes[0]
     assert axes.get_xlim()[1] > 2.0
+
+
+def test_seen_from_a_body_it_stands_still(crane_run):
+    rows = range(len(crane_run.t))
+    fixed, moving = find_scene(crane_run, rows, "boom"), find_scene(crane_run, rows)
+    np.testing.assert_allclose(fixed.p["boom"], 0.0, atol=1e-15)
+    np.testing.assert_allclose(fixed.R["boom"] - np.eye(3), 0.0, atol=1e-12)
+    for scene in (fixed, moving):  # distances are the same from everywhere
+        gaps = np.linalg.norm(scene.p["stray"] - scene.p["world"], axis=1)
+        np.testing.assert_allclose(gaps, np.linalg.norm(crane_run["stray.position"], axis=1), rtol=1e-12)

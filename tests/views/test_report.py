@@ -122,3 +122,14 @@ def test_a_folder_that_is_a_file_is_told(arm_run, tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(kn.Error, match="taken: the report cannot be written"):
         arm_run.report(tmp_path / "taken", verify=False)
+
+
+def test_plots_of_ones_own_choice(arm_run):
+    text = compose(
+        arm_run, verify=False, plots={"Drive & spring": ["shoulder.effort", "coil.tension"]}, seen_from="upper"
+    )
+    assert re.findall(r"<h2>(.*?)</h2>", text)[:3] == ["Mechanism", "At a glance", "Motion"]
+    assert "<h3>Drive &amp; spring</h3>" in text and "Seen from upper" in text
+    assert "Drive &amp; spring over time: shoulder.effort" in text and "over time: coil.tension" in text
+    with pytest.raises(kn.Error, match="torsion"):
+        compose(arm_run, verify=False, plots={"none": ["coil.torsion"]})

@@ -32,17 +32,21 @@ PATH = 400  # points of a path
 
 def draw(
     run: Trajectory, *, time: float | None = None, view: Any = "auto", file: Any = None, paths: bool = True,
-    ghosts: int = 2, names: bool = True, size: tuple[float, float] | None = None,
+    ghosts: int = 2, names: bool = True, size: tuple[float, float] | None = None, seen_from: str | None = None,
 ) -> Figure:  # fmt: skip
     """The mechanism at a time (the start, unless given), with the paths of its ends and ``ghosts`` of later poses.
 
-    Without a size the picture is as high as the mechanism needs.
+    Without a size the picture is as high as the mechanism needs.  ``seen_from`` names a body or frame that stands
+    still in the picture, such as a vehicle's: the ground is then left out.
     """
     with style():
         figure = new_figure(size or (8.0, 5.0), shown=file is None)
         figure.set_layout_engine("none")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        draw_mechanism(axes, run, time=time, view=view, paths=paths, ghosts=ghosts, names=names, grow=size is None)
+        draw_mechanism(
+            axes, run, time=time, view=view, paths=paths, ghosts=ghosts, names=names, grow=size is None,
+            seen_from=seen_from,
+        )  # fmt: skip
         if file is not None:
             figure.savefig(file)
     return figure
@@ -50,20 +54,21 @@ def draw(
 
 def draw_mechanism(
     axes: Axes, run: Trajectory, *, time: float | None = None, view: Any = "auto", paths: bool = True,
-    ghosts: int = 2, names: bool = True, grow: bool = False,
+    ghosts: int = 2, names: bool = True, grow: bool = False, seen_from: str | None = None,
 ) -> None:  # fmt: skip
     """The same into an axes, which it fills; with ``grow`` the figure's height is changed to suit."""
     first = 0 if time is None else int(np.argmin(np.abs(np.asarray(run.t) - time)))
     last = len(run.t) - 1
     later = [int(k) for k in np.linspace(first, last, ghosts + 1)[1:]] if last > first else []
-    still = find_scene(run, [first, *later])
+    still = find_scene(run, [first, *later], seen_from)
     system = run.system
     directions = [still.axis(joint, 0) for joint in system.joints.values() if joint.n_u]
     known = [d for d in directions if d is not None]
     camera = find_camera(system, view, known if len(known) == len(directions) else ())
     paper = Paper(axes, camera)
-    frames = link_frames(system)
-    moving = find_scene(run, np.unique(np.linspace(first, last, PATH).astype(int))) if paths and last > first else None
+    frames = link_frames(system) | ({} if seen_from is None else {"world": []})
+    rows = np.unique(np.linspace(first, last, PATH).astype(int))
+    moving = find_scene(run, rows, seen_from) if paths and last > first else None
     trails = {name: camera.project(moving.path(tip)) for name, tip in tips(system, frames).items()} if moving else {}
     fit(paper, still, frames, trails, grow)
     colors = {name: TINTS[k % len(TINTS)] for k, name in enumerate(system.bodies)}
@@ -73,7 +78,8 @@ def draw_mechanism(
         paper.faint = True
         draw_bodies(paper, still, frames, colors, k)
     paper.faint = False
-    draw_ground(paper, still, find_up(system))
+    if seen_from is None:
+        draw_ground(paper, still, find_up(system))
     draw_springs(paper, still)
     draw_bodies(paper, still, frames, colors, 0)
     draw_joints(paper, still)

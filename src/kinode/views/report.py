@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,31 +49,38 @@ GROUPS = 8  # plots of coordinates, and of speeds
 
 def report(
     run: Trajectory, folder: str | os.PathLike[str] = ".", *, name: str | None = None, title: str | None = None,
-    verify: bool = True, joints: int = JOINTS,
+    verify: bool = True, joints: int = JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
+    seen_from: str | None = None,
 ) -> Path:  # fmt: skip
     """Write ``<system>.html`` into a folder, which is made if needed, and return its path.
 
     ``joints`` is how many have their loads plotted (the most loaded ones); ``verify=False`` leaves that table out.
+    ``plots`` are plots of the caller's choice, headings with the names of what they show; ``seen_from`` names the
+    body or frame that stands still in the picture.
     """
     path = Path(folder)
     file = path / f"{_file_name(name or run.system.name)}.html"
     try:
         path.mkdir(parents=True, exist_ok=True)
-        file.write_text(compose(run, title=title, verify=verify, joints=joints), encoding="utf-8")
+        text = compose(run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from)
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
     return file
 
 
-def compose(run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = JOINTS) -> str:
+def compose(
+    run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = JOINTS,
+    plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None,
+) -> str:  # fmt: skip
     """The text of the report."""
     wrenches = find_wrenches(run) if len(run) else {}
     loads = compute_loads(run, wrenches) if len(run) else []
     checked = _verify(run) if verify else None
     heading = title or run.system.name
-    sections = [_mechanism(run)]
+    sections = [_mechanism(run, seen_from)]
     if len(run):
-        sections += [_motion(run), _loads(run, loads, wrenches, joints), _energy(run)]
+        sections += [_chosen(run, plots or {}), _motion(run), _loads(run, loads, wrenches, joints), _energy(run)]
     sections += [_verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
     css = resources.files("kinode.views").joinpath("report.css").read_text(encoding="utf-8")
@@ -130,18 +137,30 @@ def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
 
 
 # -- sections --------------------------------------------------------------------------------------
-def _mechanism(run: Trajectory) -> Markup:
+def _mechanism(run: Trajectory, seen_from: str | None) -> Markup:
     drawn: list[Markup] = []
     if len(run):
         with style():
             figure = new_figure((8.6, 5.2), shown=False)
             figure.set_layout_engine("none")
-            draw_mechanism(figure.add_axes((0.0, 0.0, 1.0, 1.0)), run, grow=True)
+            draw_mechanism(figure.add_axes((0.0, 0.0, 1.0, 1.0)), run, grow=True, seen_from=seen_from)
             words = (
                 f"At {number(float(run.t[0]))} s; lighter, later poses. Lines are the paths of the mechanism's ends."
             )
+            words += "" if seen_from is None else f" Seen from {seen_from}, which stands still in the picture."
             drawn.append(picture(figure, f"The mechanism {run.system.name}", caption=words, class_="hero"))
     return join([tag("h2", "Mechanism"), *drawn, describe_model(run)])
+
+
+def _chosen(run: Trajectory, plots: Mapping[str, Sequence[str]]) -> Markup:
+    """The plots that the caller asks for, each with its heading; names of different units make several."""
+    found = []
+    for heading, names in plots.items():
+        run.evaluate(names)
+        groups = group_lines([line for name in names for line in find_lines(run, name)])
+        drawn = [_small(run, group, heading) for group in groups]
+        found += [tag("h3", heading), tag("div", *drawn, class_="plots")]
+    return join([tag("h2", "At a glance"), *found]) if found else Markup("")
 
 
 def _motion(run: Trajectory) -> Markup:

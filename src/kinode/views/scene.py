@@ -65,14 +65,19 @@ class Scene:
         return np.asarray(self.R[F.body][k] @ R @ given)
 
 
-def find_scene(run: Trajectory, rows: Any) -> Scene:
-    """The poses of all bodies of a run at some of its rows."""
+def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Scene:
+    """The poses of all bodies of a run at some of its rows, in the axes of the world or of a body or frame."""
     rows = np.asarray(rows, dtype=int)
     R = {"world": np.broadcast_to(np.eye(3), (len(rows), 3, 3))}
     p = {"world": np.zeros((len(rows), 3))}
-    found = run.evaluate(f"{name}.{what}" for name in run.system.bodies for what in ("rotation", "position"))
+    owners = [*run.system.bodies, *([] if seen_from is None else [seen_from])]
+    found = run.evaluate(f"{name}.{what}" for name in owners for what in ("rotation", "position"))
     for name in run.system.bodies:
         R[name], p[name] = found[f"{name}.rotation"][rows], found[f"{name}.position"][rows]
+    if seen_from is not None:
+        back, origin = found[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), found[f"{seen_from}.position"][rows]
+        R = {name: back @ turn for name, turn in R.items()}
+        p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
     return Scene(run.system, run.dynamics._resolver(run.p), rows, R, p)
 
 
