@@ -77,7 +77,14 @@ def test_show_prints_quantities_even_when_quiet(model):
 
 @pytest.mark.parametrize("columns", ["60", "120"])
 def test_output_fits_the_terminal(model, columns):
-    for command in (("run", model), ("verify", model), ("examples",)):
+    asked = ("--joint", "pivot", "--causes", "--bearings", "0,10 cm")
+    for command in (
+        ("run", model),
+        ("verify", model),
+        ("reactions", model),
+        ("reactions", model, *asked),
+        ("examples",),
+    ):
         done = kinode(*command, COLUMNS=columns, NO_COLOR="1")
         assert done.returncode == 0
         assert max(len(line) for line in done.stdout.splitlines()) <= int(columns)
@@ -98,6 +105,11 @@ def test_output_fits_the_terminal(model, columns):
         (("run", "{}", "--until", "-1"), 2, "before the start"),
         (("run", "{}", "--rtol", "5"), 2, "rtol"),
         (("verify", "{}", "--base", "loose"), 2, "fixed or free"),
+        (("reactions", "{}", "--causes"), 2, "which joint?"),
+        (("reactions", "{}", "--joint", "pivt"), 2, "pivot"),
+        (("reactions", "{}", "--joint", "pivot", "--bearings", "0"), 2, "two places are expected"),
+        (("reactions", "{}", "--joint", "pivot", "--frequency", "5"), 2, "say the unit"),
+        (("reactions", "{}", "--joint", "pivot", "--hold", "pivot"), 2, "in no loop"),
         (("examples", "pendulm"), 1, "pendulum"),
         (("schema", "--out", "/nowhere/at/all.json"), 1, "/nowhere/at/all.json"),
         (("fly",), 2, "fly"),
@@ -131,6 +143,27 @@ def test_verify(model):
     assert done.returncode == 0 and "all agree" in done.stdout and "2 random states" in done.stdout
 
 
+def test_reactions_say_who_loads_a_joint(tmp_path):
+    rotor, picture = ROOT / "examples" / "rotor.yaml", tmp_path / "causes.svg"
+    done = kinode("reactions", rotor, "--joint", "shaft", "--causes", "--plot", picture, "--frequency", "55 Hz")
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("kinetic force", "centrifugal", "100 %", "EXCITED", f"wrote {picture}"):
+        assert words in done.stdout
+    assert "<svg" in picture.read_text()
+    done = kinode("reactions", rotor, "--set", "loose=0", "--part", "total")
+    assert done.returncode == 0 and "static N" in done.stdout and "hub" in done.stdout
+
+
+def test_reactions_of_loops_need_to_know_who_holds():
+    four_bar = ROOT / "examples" / "four_bar.yaml"
+    done = kinode("reactions", four_bar, "--until", "0.1", "--samples", 5)
+    assert done.returncode == 0 and "name a joint: left, pin, right or top" in " ".join(done.stdout.split())
+    done = kinode(
+        "reactions", four_bar, "--until", "0.1", "--samples", 5, "--joint", "top", "--causes", "--hold", "left"
+    )
+    assert done.returncode == 0 and "kinetic part by body" in done.stdout
+
+
 def test_examples_list_print_copy(tmp_path):
     listed = kinode("examples").stdout
     assert "excavator.yaml" in listed and "pendulum.yaml" in listed
@@ -152,7 +185,7 @@ def test_bench(model):
     assert done.returncode == 0 and "us" in done.stdout and "steps in a second" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["", "run", "verify", "examples", "schema", "bench"])
+@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "examples", "schema", "bench"])
 def test_help_teaches_by_examples(command):
     done = kinode(*command.split(), "--help", COLUMNS="60")
     assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout

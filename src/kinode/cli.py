@@ -33,6 +33,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode run excavator.yaml --report out write an HTML report
   kinode run arm.urdf --until 5 --show elbow.q
   kinode verify excavator.yaml           derive it in independent ways
+  kinode reactions rotor.yaml            say what loads its joints
 
 Each command has its own help: kinode run --help
 """
@@ -55,6 +56,14 @@ class Method(StrEnum):
     dop853 = "dop853"
     rk4 = "rk4"
     stiff = "stiff"
+
+
+class Part(StrEnum):
+    """The parts of a reaction."""
+
+    total = "total"
+    static = "static"
+    kinetic = "kinetic"
 
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
@@ -282,6 +291,61 @@ def verify(
     print_verification(found)
     if not found.ok:
         raise typer.Exit(1)
+
+
+@app.command()
+@told
+def reactions(
+    model: Model,
+    joint: Annotated[str | None, typer.Option(metavar="NAME", help="Which joint; all, in short, without.")] = None,
+    part: Annotated[Part, typer.Option(help="Which part bearings, spectrum and plot are of.")] = Part.kinetic,
+    causes: Annotated[bool, typer.Option("--causes", help="Who loads the joint: by cause, or by body.")] = False,
+    bearings: Annotated[
+        str | None, typer.Option(metavar="Z1,Z2", help="Two bearings at these places on the axis.")
+    ] = None,
+    frequency: Annotated[
+        str | None, typer.Option(metavar="FREQ", help="A natural frequency: is it excited?")
+    ] = None,
+    hold: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Joints that hold loops.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End, such as 10 or '500 ms'.")] = None,
+    samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Say what loads a joint, and who.
+
+    The static part is what applied loads ask for, the kinetic part what inertia
+    adds; --causes splits it. --plot draws what was asked for: causes, spectrum,
+    pressure around a shaft, or the load over time.
+
+    \b
+    kinode reactions rotor.yaml
+    kinode reactions rotor.yaml --joint shaft --causes --plot causes.png
+    kinode reactions rotor.yaml --joint shaft --part total --bearings '0,30 cm'
+    kinode reactions rotor.yaml --joint shaft --frequency '55 Hz'
+    """
+    from kinode.results.simulate import simulate
+    from kinode.results.spectra import read_frequency
+    from kinode.views.reaction_tables import Question, print_all, print_joint
+
+    system = _load(model, base)
+    at = None if bearings is None else tuple(text.strip() for text in bearings.split(","))
+    if at is not None and len(at) != 2:
+        raise typer.BadParameter(f"two places are expected, Z1,Z2, not {bearings!r}", param_hint="--bearings")
+    if joint is None and (causes or bearings or frequency or plot):
+        raise typer.BadParameter("which joint? --causes, --bearings, --frequency and --plot ask about one")
+    if frequency is not None:
+        read_frequency(frequency)
+    end = system.run_defaults.get("until", UNTIL) if until is None else _time(system, "--until", until)
+    done = simulate(system, end, times=samples, parameters=pairs("--set", set_) or None)
+    if joint is None:
+        print_all(done, hold or None)
+        return
+    print_joint(done, Question(joint, part.value, hold or None, causes, at, frequency, plot))
+    if plot is not None:
+        typer.echo(f"wrote {plot}")
 
 
 @app.command()
