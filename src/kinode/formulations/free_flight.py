@@ -114,6 +114,14 @@ def _with(rates: Array, still: Array) -> Array:
     return tidy(found)
 
 
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """What acts on a body or on the whole system, and what its motion takes: moment about o and force, in XYZ."""
+
+    acting: Spatial
+    needed: Spatial
+
+
 class FreeFlight:
     """The balances of one instant of a tree, about the origin of a frame and in its axes."""
 
@@ -261,6 +269,32 @@ class FreeFlight:
             wrench = wrench - joint.effort_wrench(q, form) @ (joint.motion_subspace(q, form).T @ wrench)
         R = joint.axis_rotation(s.resolve, self.system.nominal) @ F.R.T @ M.R
         return R @ wrench[:3], R @ wrench[3:]
+
+    def balances(self, u_dot: Array | None = None) -> dict[str, Balance]:
+        """Both sides of the balance of every body, and as ``system`` that of all; for given accelerations or the own.
+
+        Loads and joints act on a body; on the system loads, and joints that hold it in the world.
+        """
+        u_dot = self.u_dot if u_dot is None else u_dot
+
+        def at(rates: Array) -> Array:
+            found: Array = rates[:, 0] + rates[:, 1:] @ u_dot
+            return found
+
+        nodes = self.topology.full.nodes
+        acting = {node.bodies[0]: np.concatenate(self.loads[node.bodies[0]]) for node in nodes}
+        acting["system"] = sum(acting.values(), np.zeros(6))
+        for node in nodes:
+            passed = at(self.passed[node.joint.name])
+            before = "system" if node.parent == WORLD else nodes[node.parent].bodies[0]
+            acting[node.bodies[0]] = acting[node.bodies[0]] + passed
+            acting[before] = acting[before] + (passed if before == "system" else -passed)
+        needed = {
+            name: (at(part.moment(self.origin)), at(part.force(self.origin))) for name, part in self.parts.items()
+        }
+        force, moment = system_balance(self.origin, self.parts.values())
+        needed["system"] = at(moment), at(force)
+        return {name: Balance((a[:3], a[3:]), needed[name]) for name, a in acting.items()}
 
     @cached_property
     def momenta(self) -> Spatial:
