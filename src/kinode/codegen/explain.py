@@ -2,9 +2,9 @@
 
 The steps are those of SPEC 1.3, and the functions that take them are those that are compiled (steps.py): outward for
 turning, velocities and accelerations [0.6], body by body for what inertia asks for [0.7], inward for what joints pass
-on [0.9], along the freedoms for the equations [0.10].  Each body is seen in its own axes, about its pole, which is where
-its joint holds it; the formulas of a body hold the symbols of the body below, so that they stay short for any number
-of tiers.  Loops are the tree that is left when they are cut open, and the forces of the constraints that close them.
+on [0.9], along the freedoms for the equations [0.10].  Each body is seen in its own axes, about its pole, which is
+where its joint holds it; the formulas of a body hold the symbols of the body below, so that they stay short for any
+number of tiers.  Loops are the tree that is left when they are cut open, and the forces of the constraints that close them.
 """
 
 from __future__ import annotations
@@ -202,8 +202,8 @@ class Explainer:
             items.append(self.sheet.show("J", body, self.inertias[i].J, "kg*m^2", parts=TENSOR, columns=3))
         words = (
             "d leads from the pole of the body below to the pole, in the axes of the body below; A turns from the "
-            "body's axes to those of the body below; c leads from the pole to the mass center and J is the tensor about the "
-            "pole, both in the body's own axes."
+            "body's axes to those of the body below; c leads from the pole to the mass center and J is the tensor "
+            "about the pole, both in the body's own axes."
         )
         law = ("J = J_C + m (c.c 1 - c c')", r"J^O = J^C + m\,(c\cdot c\,1 - c\,c^T)")
         return Step("Poles and radius vectors", words, law, tuple(items))
