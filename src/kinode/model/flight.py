@@ -23,7 +23,7 @@ from kinode.algebra.atmosphere import air_density, air_sound_speed
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, cross, dot
-from kinode.errors import ModelError
+from kinode.errors import LawError, ModelError
 from kinode.model.elements import Element, Load, Scene, register_element
 from kinode.model.fields import Reader, Spec, Value, Vector, choice, frame, law, laws, number, record, special
 from kinode.model.frames import ZERO, Frame, axis_vector
@@ -123,7 +123,10 @@ class _Airborne(Element):
             g = scene.gravity
             return -dot(scene.pose(self.on).p, g) * inverse(sqrt(dot(g, g)))
         h = self._named(scene, "altitude")
-        return air_density(h) if name == "density" else air_sound_speed(h)
+        try:
+            return air_density(h) if name == "density" else air_sound_speed(h)
+        except LawError as error:
+            raise ModelError(error.message, component=self.name, field=name) from None
 
     def _flow(self, name: str, scene: Scene) -> Scalar:
         v = self.flow(scene)
