@@ -1,4 +1,4 @@
-"""The command ``kinode``: run, verify, examples, schema, bench.  Commands only; the work is done below.
+"""The command ``kinode``: run, verify, equations, examples, schema, bench.  Commands only; the work is done below.
 
 What is heavy is imported inside the commands, so that help is quick.  Results go to stdout, everything else to stderr.
 Exit codes: 0 well, 1 a model or a simulation that is not, 2 a command that cannot be understood, 130 Ctrl-C.
@@ -33,6 +33,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode run excavator.yaml --report out write an HTML report
   kinode run arm.urdf --until 5 --show elbow.q
   kinode verify excavator.yaml           derive it in independent ways
+  kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
 
 Each command has its own help: kinode run --help
@@ -346,6 +347,47 @@ def reactions(
     print_joint(done, Question(joint, part.value, hold or None, causes, at, frequency, plot))
     if plot is not None:
         typer.echo(f"wrote {plot}")
+
+
+@app.command()
+@told
+def equations(
+    model: Model,
+    formulation: Annotated[
+        str | None, typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators or newton_euler.")
+    ] = None,
+    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
+    reactions: Annotated[
+        str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
+    ] = "",
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
+    python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Print the equations of motion of a model.
+
+    Small models are written out, large ones with names for what recurs. Files
+    are written in place of printing.
+
+    \b
+    kinode equations pendulum.yaml
+    kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
+    kinode equations four_bar.yaml --formulation newton_euler
+    """
+    from kinode.codegen.equations import equations as derive
+    from kinode.views.terminal import console
+
+    names = [name.strip() for name in reactions.split(",") if name.strip()]
+    found = derive(_load(model, base), formulation, shape, names)
+    files = {latex: lambda: found.latex(document=True), python: found.python, c: found.c}
+    for path, write in files.items():
+        if path is not None:
+            path.write_text(write(), encoding="utf-8")
+            typer.echo(f"wrote {path}")
+    if not any(files):
+        typer.echo(found.text(max(console().width, 40)))
 
 
 @app.command()

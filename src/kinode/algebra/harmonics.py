@@ -22,7 +22,7 @@ Angle = tuple[tuple[Monomial, Fraction], ...]  # a sum of monomials
 Wave = tuple[str, Angle]  # ("cos" | "sin", angle), or ("", ()) for none
 Key = tuple[Monomial, Wave]
 
-LONGEST = 2_000  # terms: what is longer nobody reads
+LONGEST = 500  # terms: what is longer nobody reads
 PLAIN: Wave = ("", ())
 ONE: Key = ((), PLAIN)
 

@@ -1,9 +1,11 @@
 """The equations of motion as formulas: ``kn.equations``.
 
-    M u_dot + C u + G = Q        (trees)
+    M u_dot + C u + G = Q                         (trees)
+    M u_dot + C u + G = Q + J' lam,  J u_dot = gamma    (loops)
 
 M is the mass matrix, C u what is quadratic in the speeds (by Christoffel's symbols, so that M_dot - 2 C is skew),
-G the slope of the potential energy, Q all the rest: efforts, damping, loads, and what prescribed motions bring in.
+G the slope of the potential energy, Q all the rest: efforts, damping, loads, and what prescribed motions bring in;
+J is the Jacobian of the constraints.  ``newton_euler`` writes down every body by itself instead (body_equations.py).
 
 A formulation is traced once.  From the tape come both shapes: ``expanded``, the harmonics of algebra/harmonics.py
 written as a person would, and ``named``, the operations of the tape with a name for each value that is used again.
@@ -12,31 +14,28 @@ written as a person would, and ``named``, the operations of the tape with a name
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinode.algebra.harmonics import TooLongError
-from kinode.algebra.scalars import Array, Dual, Scalar, tidy
-from kinode.algebra.trace import Tape, count_operations, replay
-from kinode.codegen.formulas import write_c, write_latex, write_python, write_text
-from kinode.codegen.notation import Namer, Notation, Writer
+from kinode.algebra.scalars import tidy
+from kinode.codegen.body_equations import BodyEquations
+from kinode.codegen.derivation import WAYS, Derivation
+from kinode.codegen.notation import chosen_rows
+from kinode.codegen.printed import Line, Printed, Reaction, Section, matrix, terms_of
 from kinode.errors import ArgumentError
-from kinode.formulations.lagrange import Energies
-from kinode.formulations.quasi_base import QuasiBase
 from kinode.formulations.registry import FORMULATIONS
-from kinode.formulations.rotators import Rotators, Term
-from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.topology import Topology, find_topology
 
 SHAPES = ("auto", "expanded", "named")
-WAYS: dict[str, type[Snapshot]] = {
-    "recursive": Snapshot, "lagrange": Energies, "quasi_base": QuasiBase, "rotators": Rotators,
-}  # fmt: skip
+BODIES = "newton_euler"
 READABLE = 400  # operations: what has more is given with names
+READABLE_BODIES = 4  # the same of bodies by themselves
 
 
 class Matrices(NamedTuple):
@@ -48,20 +47,23 @@ class Matrices(NamedTuple):
     Q: Any
 
 
-class Reaction(NamedTuple):
-    """Force and moment of a joint's reaction: by a on b, about b's joint point, in a's joint axes."""
+class Constraint(NamedTuple):
+    """A row of constraints: whose it is, its multiplier, what vanishes, and its second rate, G u_dot - gamma."""
 
-    force: Any
-    moment: Any
+    of: str
+    symbol: Any
+    residual: Any
+    acceleration: Any
 
 
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
-) -> Equations:
+) -> Equations | BodyEquations:
     """The equations of motion of a system as SymPy expressions, and the reactions of the joints named.
 
-    ``formulation`` is one of lagrange (for reading), recursive (for size), quasi_base, rotators; ``shape`` is
-    expanded, named (with intermediate variables), or auto, which chooses by size.
+    ``formulation`` is one of lagrange (for reading), recursive (for size, and loops), quasi_base, rotators,
+    newton_euler (every body by itself, with all reactions as unknowns); ``shape`` is expanded,
+    named (with intermediate variables), or auto, which chooses by size.
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
@@ -73,148 +75,77 @@ def equations(
             raise ArgumentError(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
-    topology = find_topology(system)
+    topology = _independent(find_topology(system))
     way = formulation or ("recursive" if shape == "named" or not _fits(topology, "lagrange") else "lagrange")
-    if way not in WAYS:
-        raise ArgumentError(f"formulation: {short(way)} is none of {', '.join(WAYS)}")
-    reason = FORMULATIONS[way].applies(topology) or _no_loops(topology)
+    if way not in (*WAYS, BODIES):
+        raise ArgumentError(f"formulation: {short(way)} is none of {', '.join((*WAYS, BODIES))}")
+    reason = FORMULATIONS[way].applies(topology)
     if reason:
         raise ArgumentError(f"{way} does not apply to {system.name}: {reason}")
+    if way == BODIES and names:
+        raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
+    try:
+        return _written(topology, way, shape, names, formulation is not None)
+    except TooLongError:
+        message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
+        raise ArgumentError(f"{system.name}: {message}") from None
+
+
+def _written(topology: Topology, way: str, shape: str, names: Sequence[str], chosen: bool) -> Equations | BodyEquations:
+    """The equations in the shape asked for, or in the one that their size allows."""
+    if way == BODIES:
+        if shape == "expanded":
+            return BodyEquations(topology, "expanded")
+        if shape == "auto" and len(topology.system.bodies) <= READABLE_BODIES:
+            with suppress(TooLongError):
+                return BodyEquations(topology, "expanded")
+        return BodyEquations(topology, "named")
     found = Derivation(topology, way, names)
-    if shape == "expanded" or (shape == "auto" and found.operations <= READABLE):
-        try:
+    if shape == "expanded":
+        return Equations(found, "expanded")
+    if shape == "auto" and found.operations <= READABLE:
+        with suppress(TooLongError):
             return Equations(found, "expanded")
-        except TooLongError:
-            if shape == "expanded":
-                message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
-                raise ArgumentError(f"{system.name}: {message}") from None
-    return Equations(found if formulation else Derivation(topology, "recursive", names), "named")
+    return Equations(found if chosen else Derivation(topology, "recursive", names), "named")
 
 
 def _fits(topology: Topology, way: str) -> bool:
     return FORMULATIONS[way].applies(topology) is None and topology.n_u <= 6
 
 
-def _no_loops(topology: Topology) -> str | None:
-    if topology.constrained:
-        return "constraints close loops"
-    return None
+def _independent(topology: Topology) -> Topology:
+    """With an independent set of constraint rows, where there are constraints."""
+    if not topology.constrained:
+        return topology
+    from kinode.codegen.dynamics import Dynamics
+
+    return Dynamics(topology.system).topology
 
 
-class Derivation:
-    """One formulation traced: its outputs as nodes of a tape."""
-
-    def __init__(self, topology: Topology, way: str, reactions: Sequence[str]) -> None:
-        self.topology, self.way, self.joints = topology, way, list(reactions)
-        self.tape = Tape()
-        n = topology
-        count = {"q": n.n_q, "u": n.n_u, "z": n.n_z, "p": len(n.parameters), "inputs": len(n.inputs)}
-        arrays = [self.tape.inputs(name, size) for name, size in count.items()]
-        state: tuple[Any, ...] = (topology, self.tape.input("t", 0), *arrays)
-        self.snapshot = WAYS[way](*state)
-        self.u_dot = self.tape.inputs("u_dot", topology.n_u)
-        moving = Rotators if way == "rotators" else QuasiBase if way == "quasi_base" else Snapshot
-        self.given = moving(*state, u_dot=self.u_dot)
-        self.notation = Notation(topology)
-
-    @cached_property
-    def M(self) -> Array:
-        return np.asarray(self.snapshot.mass_matrix, dtype=object)
-
-    @cached_property
-    def h(self) -> Array:
-        """M u_dot + h = 0."""
-        return tidy(-self.snapshot.bias_effort) if self.topology.n_u else np.empty(0)
-
-    @cached_property
-    def reactions(self) -> dict[str, tuple[Array, Array]]:
-        """Moment and force of each joint asked for."""
-        return {name: self.given.reaction(name) for name in self.joints}
-
-    @cached_property
-    def Q(self) -> Array:
-        """What is left on the right: efforts, damping, loads, prescribed motions."""
-        return tidy(self.C @ self.snapshot.u + self.G - self.h)
-
-    @cached_property
-    def terms(self) -> dict[str, list[tuple[Term, tuple[Array, Array]]]]:
-        """The kinetic parts of the reactions term by term, by the rotators."""
-        assert isinstance(self.given, Rotators)
-        return {name: self.given.joint_terms(name) for name in self.joints}
-
-    @property
-    def operations(self) -> int:
-        """How many operations M, h and the reactions take on the tape."""
-        flat = [*self.M.ravel(), *self.h, *(x for pair in self.reactions.values() for part in pair for x in part)]
-        return sum(count_operations(flat).values())
-
-    def along(self, outputs: Sequence[Scalar], direction: Array) -> list[Scalar]:
-        """Rates of outputs while q changes at ``direction``."""
-        seeds = {("q", i): Dual(self.tape.input("q", i), direction[i]) for i in range(self.topology.n_q)}
-        return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
-
-    @cached_property
-    def directions(self) -> list[Array]:
-        """How q changes for a unit of each speed."""
-        found = []
-        for k in range(self.topology.n_u):
-            unit = np.zeros(self.topology.n_u)
-            unit[k] = 1.0
-            found.append(np.asarray(self.snapshot.at(u=unit).q_dot, dtype=object))
-        return found
-
-    @cached_property
-    def G(self) -> Array:
-        """Slope of the potential energy along each speed."""
-        V = [self.snapshot.potential_energy]
-        return tidy([self.along(V, n)[0] for n in self.directions])
-
-    @cached_property
-    def C(self) -> Array:
-        """Christoffel's symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
-        if self.topology.quaternions:
-            message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
-            raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
-        n = self.topology.n_u
-        slopes = [np.array(self.along(list(self.M.ravel()), d), dtype=object).reshape(n, n) for d in self.directions]
-        u = self.snapshot.u
-        C = np.zeros((n, n), dtype=object)
-        for i in range(n):
-            for j in range(n):
-                parts = [(slopes[k][i, j] + slopes[j][i, k] - slopes[i][j, k]) * u[k] for k in range(n)]
-                C[i, j] = 0.5 * sum(parts[1:], parts[0])
-        return C
-
-
-class Equations:
-    """Equations of motion as formulas; prints in a terminal, in LaTeX, as Python and as C."""
+class Equations(Printed):
+    """Equations of motion in the coordinates of joints, as formulas."""
 
     def __init__(self, derivation: Derivation, shape: str) -> None:
-        self._derivation = derivation
-        self.system, self.formulation, self.shape = derivation.topology.system, derivation.way, shape
-        self.topology, self.notation = derivation.topology, derivation.notation
-        self._writer: Writer | Namer = Namer(self.notation) if shape == "named" else Writer(self.notation)
-        flat = [*derivation.M.ravel(), *derivation.h]
-        flat += [x for moment, force in derivation.reactions.values() for x in (*force, *moment)]
+        super().__init__(derivation.topology, derivation.notation, derivation.way, shape)
+        self._derivation, d, n = derivation, derivation, derivation.topology.n_u
+        self.law = "M u_dot + bias = G' lam, G u_dot = gamma" if len(d.gamma) else "M u_dot + bias = 0"
+        flat = [*d.M.ravel(), *d.h, *d.jacobian.ravel(), *d.gamma, *d.residuals]
+        flat += [x for moment, force in d.reactions.values() for x in (*force, *moment)]
         written = iter(self._writer.write_all(flat))
-        n = derivation.topology.n_u
-        self.M = self._matrix([next(written) for _ in range(n * n)], n)
-        self.bias = self._matrix([next(written) for _ in range(n)], 1)
+        rows = len(d.gamma)
+        self.M = matrix([next(written) for _ in range(n * n)], n)
+        self.bias = matrix([next(written) for _ in range(n)], 1)
+        self.jacobian = matrix([next(written) for _ in range(rows * n)], n)
+        self.gamma = matrix([next(written) for _ in range(rows)], 1)
+        self.residual = matrix([next(written) for _ in range(rows)], 1)
         self.reactions = {
-            name: Reaction(*(self._matrix([next(written) for _ in range(3)], 1) for _ in range(2)))
-            for name in derivation.joints
+            name: Reaction(*(matrix([next(written) for _ in range(3)], 1) for _ in range(2))) for name in d.joints
         }
 
-    @staticmethod
-    def _matrix(entries: Sequence[Any], columns: int) -> Any:
-        import sympy
-
-        return sympy.ImmutableMatrix(len(entries) // columns if columns else 0, columns, list(entries))
-
     @property
-    def symbols(self) -> dict[str, Any]:
-        """All symbols by name."""
-        return self.notation.symbols
+    def heading(self) -> str:
+        count = len(self.unknowns)
+        return f"{self.system.name}: {count} equation{'s' * (count != 1)} of motion, by {self.formulation}"
 
     @property
     def unknowns(self) -> list[Any]:
@@ -222,26 +153,29 @@ class Equations:
         return self.notation.of("u_dot")
 
     @property
-    def intermediates(self) -> list[tuple[Any, Any]]:
-        """Names of values that are used again, each with its formula, in the order in which they are needed."""
-        return self._writer.intermediates
+    def multipliers(self) -> list[Any]:
+        """lam, in the order of the constraints."""
+        return self.notation.of("lam")
 
     @property
-    def operations(self) -> int:
-        """Additions, multiplications and functions of all formulas together."""
-        parts = [expr for _, expr in self.intermediates] + [*self.M, *self.bias]
-        parts += [x for reaction in self.reactions.values() for part in reaction for x in part]
-        return int(sum(part.count_ops() for part in parts))
+    def arguments(self) -> tuple[str, ...]:
+        used = ["q", "u"] + ["u_dot"] * bool(self.reactions) + ["lam"] * bool(self.reactions and self.multipliers)
+        return (*used, *(["friction"] * bool(self.notation.of("friction"))), *(["z"] * bool(self.topology.n_z)))
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        held = {"G": self.jacobian, "gamma": self.gamma, "residual": self.residual} if len(self.gamma) else {}
+        return {"M": self.M, "bias": self.bias, **held}
 
     def matrices(self) -> Matrices:
-        """M, C, G, Q of M u_dot + C u + G = Q."""
+        """M, C, G, Q of M u_dot + C u + G = Q; in loops the multipliers times ``jacobian`` are added to Q."""
         d, n = self._derivation, self._derivation.topology.n_u
         C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
-        return Matrices(self.M, self._matrix(C, n), self._matrix(G, 1), self._matrix(Q, 1))
+        return Matrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
 
     @cached_property
-    def equations(self) -> list[Any]:
-        """One equation for each speed of the state, what moves on the left, what drives on the right."""
+    def _lines(self) -> list[Line]:
+        """One line for each speed of the state: accelerations and what is quadratic in the speeds, then what drives."""
         import sympy
 
         d, acceleration = self._derivation, self.unknowns
@@ -252,8 +186,42 @@ class Equations:
         found = []
         for i, rest in enumerate(left):
             inertial = [self.M[i, j] * a for j, a in enumerate(acceleration)]
-            found.append(sympy.Eq(sympy.Add(*inertial, rest), right[i], evaluate=False))
+            held = [self.jacobian[k, i] * lam for k, lam in enumerate(self.multipliers)]
+            found.append(Line(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *held])))
         return found
+
+    @cached_property
+    def equations(self) -> list[Any]:
+        """One equation for each speed of the state, what moves on the left, what drives on the right."""
+        import sympy
+
+        return [sympy.Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False) for left, right in self._lines]
+
+    @cached_property
+    def constraints(self) -> list[Constraint]:
+        """The rows that close loops, each with the joint or constraint that it belongs to and its multiplier."""
+        import sympy
+
+        found = []
+        for k, (owner, _) in enumerate(chosen_rows(self.topology)):
+            rates = [self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)]
+            found.append(Constraint(owner, self.multipliers[k], self.residual[k], sympy.Add(*rates, -self.gamma[k])))
+        return found
+
+    @property
+    def sections(self) -> list[Section]:
+        import sympy
+
+        constraints, motion = self.constraints, self._lines
+        found = [Section("", self._named_lines())] if self.intermediates else []
+        found.append(Section("", motion))
+        for k, row in enumerate(constraints):
+            rates = _shown([self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)])
+            lines = [Line(rates, terms_of(self.gamma[k]))]
+            if row.residual != 0:
+                lines.insert(0, Line(terms_of(row.residual), [sympy.S.Zero]))
+            found.append(Section(f"{row.of} holds with {row.symbol}", lines))
+        return found + [Section(f"reaction of {joint}", self._reaction_lines(joint)) for joint in self.reactions]
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[str, Reaction]]]:
@@ -266,24 +234,13 @@ class Equations:
             for term, (moment, force) in terms:
                 written = self._writer.write_all([*force, *moment])
                 if any(x != 0 for x in written):
-                    rows.append((term.name, Reaction(self._matrix(written[:3], 1), self._matrix(written[3:], 1))))
+                    rows.append((term.name, Reaction(matrix(written[:3], 1), matrix(written[3:], 1))))
             found[joint] = rows
         return found
 
-    def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX: an align environment, or a whole ``document``."""
-        return write_latex(self, document)
 
-    def python(self) -> str:
-        """A Python function of t, q, u, u_dot that returns M, bias and the reactions; parameters have their values."""
-        return write_python(self)
+def _shown(terms: Sequence[Any]) -> list[Any]:
+    """Terms that are not zero, or a zero."""
+    import sympy
 
-    def c(self) -> str:
-        """The same as a function in C."""
-        return write_c(self)
-
-    def __str__(self) -> str:
-        return write_text(self)
-
-    def _repr_latex_(self) -> str:
-        return self.latex()
+    return [term for term in terms if term != 0] or [sympy.S.Zero]

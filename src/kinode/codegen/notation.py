@@ -7,14 +7,16 @@ sin(nutation)^2 for the top.  ``Namer`` writes the operations of the tape and na
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from kinode.algebra.harmonics import Angle, Atom, Harmonic, Monomial, Wave, as_fraction
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
+from kinode.formulations.loops import ties_of
 from kinode.topology import Topology
 
 MOST_TERMS = 60  # beyond, only the first way is tried
@@ -22,52 +24,94 @@ MOST_FACTORED = 25  # sums of more terms stay as they are: finding their factors
 SMALL = 64  # denominators up to this stay fractions
 
 
+C_WORDS = """auto case char const default do double enum extern float goto int long main register restrict short signed
+sizeof static struct switch typedef union unsigned void volatile"""
+FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # no names in Python and in C
+GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω")}
+
+
+class Look(NamedTuple):
+    """How a symbol is set: a letter with dots, an index below and one above."""
+
+    letter: str
+    dots: int = 0
+    below: str = ""
+    above: str = ""
+
+    @property
+    def latex(self) -> str:
+        letter = GREEK.get(self.letter, (self.letter,))[0]
+        letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
+        below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])
+        return letter + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
+
+
 class Notation:
-    """Symbols for the inputs of a tape: q_elbow, u_elbow, u_dot_elbow, parameters by their names."""
+    """Symbols for the inputs of a tape: q_elbow, u_elbow, u_dot_elbow, lam_top_1, parameters by their names."""
 
     def __init__(self, topology: Topology) -> None:
-        self.names: dict[tuple[str, int], str] = {("t", 0): "t"}
-        self.latex: dict[str, str] = {}  # where SymPy's own spelling would not do
-        self._taken = {"t"}
+        self.names: dict[tuple[str, int], str] = {}
+        self.looks: dict[str, Look] = {}  # where the name itself would not do
+        self.taken: set[str] = set()
+        self.name("t", 0, "t")
         for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
             for i, name in enumerate(named):
-                self._name((role, i), name.replace(".", "_"))
+                self.name(role, i, name.replace(".", "_"))
         rates = not topology.quaternions  # else speeds are not the rates of coordinates
         for c in topology.coordinates:
             letter = "q" if c.role == "z" else c.role
             owner = c.name.replace(f".{letter}", "", 1).replace(".", "_")
-            subscript = rf"_{{\mathrm{{{owner}}}}}".replace("_", r"\_").replace(r"\_", "_", 1)
-            self._name(
-                (c.role, c.index), f"{letter}_{owner}", (r"\dot{q}" if rates and letter == "u" else letter) + subscript
-            )
+            dotted = Look("q", 1, owner) if rates and letter == "u" else Look(letter, 0, owner)
+            self.name(c.role, c.index, f"{letter}_{owner}", dotted)
             if c.role == "u":
-                dotted = r"\ddot{q}" if rates else r"\dot{u}"
-                self._name(("u_dot", c.index), f"u_dot_{owner}", dotted + subscript)
+                self.name("u_dot", c.index, f"u_dot_{owner}", Look("q", 2, owner) if rates else Look("u", 1, owner))
+        for k, (owner, part) in enumerate(chosen_rows(topology)):
+            self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), Look("lam", 0, f"{owner}, {part}"))
+        for k, (owner, axis) in enumerate(rubbing(topology)):
+            self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
 
-    def _name(self, place: tuple[str, int], name: str, latex: str | None = None) -> None:
-        while name in self._taken:
+    def name(self, role: str, place: int, name: str, look: Look | None = None) -> str:
+        """Give an input of the tape a name that no other has."""
+        while name in self.taken or name in FORBIDDEN:
             name += "_"
-        self._taken.add(name)
-        self.names[place] = name
-        if latex is not None:
-            self.latex[name] = latex
+        self.taken.add(name)
+        self.names[role, place] = name
+        if look is not None:
+            self.looks[name] = look
+        return name
 
-    @cached_property
+    @property
     def symbols(self) -> dict[str, Any]:
         """SymPy symbols by name."""
         import sympy
 
         return {name: sympy.Symbol(name) for name in self.names.values()}
 
-    @cached_property
+    @property
     def harmonics(self) -> dict[tuple[str, int], Harmonic]:
         """The inputs of the tape as readable numbers."""
         return {place: Harmonic.symbol(name) for place, name in self.names.items()}
 
     def of(self, role: str) -> list[Any]:
         """The symbols of one array, in order."""
+        import sympy
+
         found = sorted((i, name) for (array, i), name in self.names.items() if array == role)
-        return [self.symbols[name] for _, name in found]
+        return [sympy.Symbol(name) for _, name in found]
+
+
+def chosen_rows(topology: Topology) -> list[tuple[str, int]]:
+    """The constraint rows that are used: whose each is, and which of them, counted from 1."""
+    if not topology.constrained:
+        return []
+    every = [(tie.name, k + 1) for tie in ties_of(topology) for k in range(len(tie.units))]
+    return every if topology.rows is None else [every[k] for k in topology.rows]
+
+
+def rubbing(topology: Topology) -> list[tuple[str, str]]:
+    """The freedoms with friction, whose efforts are symbols: they follow from the reactions."""
+    rough = [joint for joint in topology.system.joints.values() if joint.friction is not None]
+    return [(joint.name, f"_{k + 1}" * (joint.n_u > 1)) for joint in rough for k in range(joint.n_u)]
 
 
 class Namer:
@@ -76,12 +120,8 @@ class Namer:
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
         self._written: dict[int, Any] = {}
-        self._named: dict[int, tuple[Any, Any]] = {}
-
-    @property
-    def intermediates(self) -> list[tuple[Any, Any]]:
-        """Names and formulas so far, in the order in which they can be computed."""
-        return [self._named[index] for index in sorted(self._named)]
+        self.intermediates: list[tuple[Any, Any]] = []  # names and formulas, in an order in which they can be computed
+        self._count = 0
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """Outputs as expressions in named values."""
@@ -96,23 +136,24 @@ class Namer:
         for x in outputs:
             if type(x) is Traced:
                 uses[x.index] = uses.get(x.index, 0) + 1
-        symbols = self.notation.symbols
         for node in nodes:
             if node.index in self._written:
                 continue
             if node.op == "input":
-                self._written[node.index] = symbols[self.notation.names[node.args]]
+                self._written[node.index] = sympy.Symbol(self.notation.names[node.args])
                 continue
             formula = apply(node.op, *(self._argument(arg) for arg in node.args))
             if uses[node.index] > 1 and node.op != "neg":
                 name = sympy.Symbol(self._fresh())
-                self._named[node.index] = (name, formula)
+                self.intermediates.append((name, formula))
                 formula = name
             self._written[node.index] = formula
         return [self._argument(x) for x in outputs]
 
     def _fresh(self) -> str:
-        return f"x{len(self._named) + 1}"
+        self._count += 1
+        name = f"x{self._count}"
+        return self._fresh() if name in self.notation.taken else name
 
     def _argument(self, arg: Any) -> Any:
         import sympy
@@ -133,8 +174,7 @@ class Writer:
 
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
-        self.symbols = notation.symbols
-        self.intermediates: list[tuple[Any, Any]] = []  # there are none
+        self.intermediates: list[tuple[Any, Any]] = []  # those that are defined from outside
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """Outputs of a tape, each in full."""
@@ -168,8 +208,10 @@ class Writer:
         return sympy.Mul(*(self._atom(atom) ** power for atom, power in mono))
 
     def _atom(self, atom: Atom) -> Any:
+        import sympy
+
         if not atom.function:
-            return self.symbols[atom.text]
+            return sympy.Symbol(atom.text)
         if atom.function == "inv":
             return 1 / self.write(atom.args[0])
         return apply(atom.function, *(arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args))
@@ -217,11 +259,12 @@ def _sum(parts: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
     return sympy.Add(*(_factored(sympy.expand(value)) * write(key) for key, value in parts.items()))
 
 
+@lru_cache(maxsize=4096)
 def _factored(expr: Any) -> Any:
     """The shortest of a polynomial as it is and with factors taken out."""
     import sympy
 
-    if not expr.is_Add or len(expr.args) > MOST_FACTORED:
+    if not expr.is_Add or len(expr.args) > MOST_FACTORED or expr.has(sympy.Piecewise):
         return expr
     return min((expr, sympy.factor_terms(expr), sympy.factor(expr)), key=lambda form: form.count_ops())
 
