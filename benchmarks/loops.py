@@ -125,6 +125,35 @@ def run_cold(name: str, point: Point) -> float:
     return min(found)
 
 
+GROWTH = (10, 20, 40, 80)
+
+
+def growth() -> list[tuple[int, float, int]]:
+    """N, seconds of one evaluation of the rate of N four-bars, and its operations."""
+    import kinode as kn
+    from kinode.algebra.trace import count_operations
+    from kinode.codegen.kernels import Kernel, trace
+
+    found = []
+    for n in GROWTH:
+        dynamics = kn.compile(find_mechanism(f"four_bars_{n}").make())
+        state = dynamics.initial
+        seconds = measure.best(measure.call(dynamics.acceleration, state.t, state.q, state.u))
+        operations = sum(count_operations(trace(dynamics.topology, Kernel("acceleration"))).values())
+        found.append((n, seconds, operations))
+    return found
+
+
+def growth_table(found: list[tuple[int, float, int]]) -> str:
+    """What an evaluation costs as the number of loops grows."""
+    lines = [
+        "| accelerations of N four-bars | one call from Python | for each loop | operations |",
+        "|---|--:|--:|--:|",
+    ]
+    lines += [f"| {n} | {t * 1e6:.3g} us | {t / n * 1e9:.3g} ns | {count:,} |" for n, t, count in found]
+    return "\n".join(lines)
+
+
 def markdown(rows: list[Row]) -> str:
     """The table as it stands in the documentation."""
     lines = [
@@ -154,7 +183,8 @@ def main() -> int:
             print("    " + "; ".join(f"{key}: {p.variant}, {p.setting:.3g}" for key, p in row.best.items() if p))
     if names == list(NAMES):
         draw_curves({name: curves[name] for name in ("andrews", "four_bars_10")}, ROOT / "docs" / "pictures")
-        measure.write_between_markers(ROOT / "docs" / "benchmarks.md", markdown(rows), "loops")
+        text = f"{markdown(rows)}\n\n{growth_table(growth())}"
+        measure.write_between_markers(ROOT / "docs" / "benchmarks.md", text, "loops")
         print("Written to docs/benchmarks.md.")
     return 1 if any(row.passed is False for row in rows) else 0
 
