@@ -332,7 +332,9 @@ def test_verify_finds_what_is_wrong(monkeypatch):
     assert not any(one == "recursive" and quantity != "accelerations" for quantity, one in wrong)
     assert not found.worst.ok
     assert "joint1.u_dot" in str(found)
-    assert "FAILS" in str(found)
+    assert "!" in str(found)
+    assert "accelerations: recursive and lagrange are" in str(found)
+    assert max(map(len, str(found).splitlines())) <= 150
 
 
 def test_verify_compares_the_compiled_code():

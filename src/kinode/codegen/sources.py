@@ -126,7 +126,7 @@ def write_c(printed: Printed) -> str:
 
     tables = _Tables(printed)
     counts = {name: len(table) for table, name in tables.names.items()}
-    functions = {"interval": lambda b, x: f"interval({b}, {counts[str(b)]}, {x})", "fetch": "fetch"}
+    functions = {"interval": [(lambda *_: True, lambda b, x: f"interval({b}, {counts[b]}, {x})")], "fetch": "fetch"}
     code: Any = sympy.ccode
     write: Callable[[Any], str] = lambda expr: code(tables.put(expr), user_functions=functions)  # noqa: E731
     arrays = {role: [str(s) for s in printed.notation.of(role)] for role in printed.arguments}

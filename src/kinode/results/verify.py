@@ -34,6 +34,7 @@ from kinode.topology import Topology, find_topology
 
 TOLERANCE = 1e-9
 COMPILED = frozenset(OUTPUTS) - {"momentum", "angular_momentum"}
+COMPILED_NAME = "compiled"
 REACTIONS = ("reactions", "static_reactions")
 WORDS = {"u_dot": "accelerations", "effort": "inverse dynamics"}
 
@@ -72,22 +73,52 @@ class Verification:
     def ok(self) -> bool:
         return all(row.ok for row in self.rows)
 
-    def __str__(self) -> str:
-        head = ("quantity", "compared", "difference", "largest at")
-        lines = [
-            (r.quantity, f"{r.one} - {r.two}", f"{r.difference:.1e}", r.where + ("" if r.ok else "   FAILS"))
+    @property
+    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Head and rows of two tables: how far each way is from the first, and how well each keeps identities.
+
+        What disagrees is marked by an exclamation mark; ``rows`` has every pair.
+        """
+        ways = {*FORMULATIONS, COMPILED_NAME}
+        pairs = [row for row in self.rows if row.two in ways]
+        first = pairs[0].one if pairs else ""
+        found = [_grid(f"from {first}", [(r.quantity, r.two, r) for r in pairs if r.one == first])]
+        kept = [row for row in self.rows if row.two not in ways]
+        sides: dict[str, set[str]] = {}
+        for row in kept:
+            sides.setdefault(row.quantity, set()).add(row.two)
+        named = [(r.quantity if len(sides[r.quantity]) == 1 else f"{r.quantity}: {r.two}", r.one, r) for r in kept]
+        found.append(_grid("identity", named))
+        return [(head, rows) for head, rows in found if rows]
+
+    @property
+    def failures(self) -> list[str]:
+        """What disagrees, in full."""
+        return [
+            f"{r.quantity}: {r.one} and {r.two} are {r.difference:.1e} apart ({r.tolerance:.1e} allowed), at {r.where}"
             for r in self.rows
+            if not r.ok
         ]
-        widths = [max(len(line[k]) for line in [head, *lines]) for k in range(4)]
-        table = [
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-            for line in [head, *lines]
-        ]
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for head, rows in self.tables:
+            widths = [max(len(line[k]) for line in [head, *rows]) for k in range(len(head))]
+            for line in [head, *rows]:
+                cells = [line[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(line[1:], widths[1:], strict=True))]
+                lines.append("  ".join(cells).rstrip())
         notes = [f"{name} does not apply: {reason}" for name, reason in self.skipped]
         count = f"{self.states} random state{'s' * (self.states != 1)}"
-        wrong = sum(not row.ok for row in self.rows)
-        verdict = f"{wrong} of {len(self.rows)} rows disagree" if wrong else "all agree"
-        return "\n".join([f"{self.name}, {count}: {verdict}", *table, *notes])
+        wrong = len(self.failures)
+        verdict = f"{wrong} of {len(self.rows)} comparisons disagree" if wrong else "all agree"
+        return "\n".join([f"{self.name}, {count}: {verdict}", *lines, *self.failures, *notes])
+
+
+def _grid(corner: str, cells: Sequence[tuple[str, str, Row]]) -> tuple[list[str], list[list[str]]]:
+    """Differences by what they are of (down) and whose (across)."""
+    down, across = (list(dict.fromkeys(cell[k] for cell in cells)) for k in (0, 1))
+    values = {(name, way): f"{row.difference:.1e}" + "!" * (not row.ok) for name, way, row in cells}
+    return [corner, *across], [[name, *(values.get((name, way), "") for way in across)] for name in down]
 
 
 def verify(
@@ -173,7 +204,7 @@ def _compiled(dynamics: Dynamics) -> Formulation:
 
     # Static parts of large trees are written out in full, which would take long for a check.
     outputs = COMPILED - {"static_reactions"} if is_large(dynamics.topology) else COMPILED
-    return Formulation("compiled", outputs, lambda topology: None, evaluate)
+    return Formulation(COMPILED_NAME, outputs, lambda topology: None, evaluate)
 
 
 # -- states ----------------------------------------------------------------------------------------

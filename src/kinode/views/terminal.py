@@ -26,7 +26,11 @@ ROWS = 24  # of a table, at the most
 def make_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)) -> Table:
     """A table; columns are numbers unless they stand in ``left``.  Text is not read as markup."""
     table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False
+        title=Text(title, style="bold") if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
     )
     for k, word in enumerate(head):
         if k in left:
@@ -101,18 +105,23 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
 def print_verification(found: Verification) -> None:
     """The table of verify."""
     out = console()
-    head = ["quantity", "compared", "apart", "agrees", "largest at"]
-    rows = [
-        [r.quantity, f"{r.one}, {r.two}", f"{r.difference:.0e}", "yes" if r.ok else "NO", r.where] for r in found.rows
-    ]
-    if out.width < 90:
-        head, rows = head[:4], [row[:4] for row in rows]
     states = f"{found.states} random state{'s' * (found.states != 1)}"
-    out.print(make_table(f"{found.name}, {states}", head, rows, left=(0, 1, 3, 4)[: len(head) - 1]))
+    out.print(Text(f"{found.name}, {states}", style="bold"))
+    for head, rows in found.tables:
+        out.print()
+        if out.width < 90:  # one column for all ways, the largest difference
+            head, rows = [head[0], "most"], [[row[0], _most(row[1:])] for row in rows]
+        out.print(make_table("", head, rows))
+    for words in found.failures:
+        out.print(Text(words, style="bold"))
     for name, reason in found.skipped:
         out.print(Text(f"{name} does not apply: {reason}"))
-    wrong = sum(not row.ok for row in found.rows)
-    out.print(Text("all agree" if found.ok else f"{wrong} of {len(found.rows)} rows disagree", style="bold"))
+    wrong = len(found.failures)
+    out.print(Text("all agree" if found.ok else f"{wrong} of {len(found.rows)} comparisons disagree", style="bold"))
+
+
+def _most(cells: Sequence[str]) -> str:
+    return max((cell for cell in cells if cell), key=lambda cell: float(cell.rstrip("!")))
 
 
 def print_list(items: Sequence[tuple[str, str]]) -> None:
