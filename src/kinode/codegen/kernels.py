@@ -24,6 +24,7 @@ from kinode.formulations.contributions import contributions
 from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
+from kinode.formulations.tiers import by_segment, by_tier
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
@@ -255,6 +256,8 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "holding_of_motion": _holding,
     "unit_wrench": _unit_wrench,
     "pose": _pose,
+    "tiers": lambda s, options: by_tier(s, s.system.find_frame(options[0])),
+    "segments": lambda s, options: by_segment(s, s.system.find_frame(options[0])),
     "closure": _closure,
     "measures": _measures,
     "projection": _projection,

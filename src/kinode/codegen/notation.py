@@ -27,7 +27,7 @@ SMALL = 64  # denominators up to this stay fractions
 C_WORDS = """auto case char const default do double enum extern float goto int long main register restrict short signed
 sizeof static struct switch typedef union unsigned void volatile"""
 FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # no names in Python and in C
-GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω")}
+GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
 
 
 class Look(NamedTuple):
@@ -40,7 +40,8 @@ class Look(NamedTuple):
 
     @property
     def latex(self) -> str:
-        letter = GREEK.get(self.letter, (self.letter,))[0]
+        whole = rf"\mathit{{{self.letter}}}" if len(self.letter) > 1 else self.letter
+        letter = GREEK.get(self.letter, (whole,))[0]
         letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
         below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])
         return letter + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")

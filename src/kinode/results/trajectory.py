@@ -31,6 +31,7 @@ from kinode.results.bearings import Bearing, bearings
 from kinode.results.causes import Causes, compute_causes
 from kinode.results.names import known_names
 from kinode.results.shafts import Pressure, compute_pressure
+from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.solve.events import Event, singular_event
 from kinode.solve.simulate import Motion, split
@@ -303,6 +304,14 @@ class Trajectory:
     def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Angular velocity relative to another body or frame, in its axes or in others."""
         return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
+
+    def acceleration_by_cause(self, of: Any, by: str = "tier", *, expressed_in: Any = None) -> AccelerationCauses:
+        """The acceleration of a point as a sum over the tiers that carry it: which of them shakes it, and how.
+
+        Terms are relative, tangential, centripetal and Coriolis.  By tier each is due to the motion of one joint; by
+        segment they go along the radius vectors from pole to pole.  Printed, it is a table; ``.plot()`` stacks it.
+        """
+        return acceleration_by_cause(self, of, by, expressed_in)
 
     def plot(self, *names: str, **options: Any) -> Any:
         """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.plot``."""

@@ -22,6 +22,8 @@ from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines, make_room
+from kinode.views.report_causes import describe_causes
+from kinode.views.report_explain import describe_scheme, describe_steps
 from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
 from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, small_axes, style
 
@@ -50,19 +52,21 @@ GROUPS = 8  # plots of coordinates, and of speeds
 def report(
     run: Trajectory, folder: str | os.PathLike[str] = ".", *, name: str | None = None, title: str | None = None,
     verify: bool = True, joints: int = JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
-    seen_from: str | None = None,
+    seen_from: str | None = None, explain: bool = False,
 ) -> Path:  # fmt: skip
     """Write ``<system>.html`` into a folder, which is made if needed, and return its path.
 
     ``joints`` is how many have their loads plotted (the most loaded ones); ``verify=False`` leaves that table out.
     ``plots`` are plots of the caller's choice, headings with the names of what they show; ``seen_from`` names the
-    body or frame that stands still in the picture.
+    body or frame that stands still in the picture.  ``explain`` adds the steps that lead to the equations.
     """
     path = Path(folder)
     file = path / f"{_file_name(name or run.system.name)}.html"
     try:
         path.mkdir(parents=True, exist_ok=True)
-        text = compose(run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from)
+        text = compose(
+            run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain
+        )
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
@@ -71,16 +75,23 @@ def report(
 
 def compose(
     run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = JOINTS,
-    plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None,
+    plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None, explain: bool = False,
 ) -> str:  # fmt: skip
     """The text of the report."""
     wrenches = find_wrenches(run) if len(run) else {}
     loads = compute_loads(run, wrenches) if len(run) else []
     checked = _verify(run) if verify else None
     heading = title or run.system.name
-    sections = [_mechanism(run, seen_from)]
+    sections = [_mechanism(run, seen_from), describe_scheme(run.system)]
     if len(run):
-        sections += [_chosen(run, plots or {}), _motion(run), _loads(run, loads, wrenches, joints), _energy(run)]
+        sections += [
+            _chosen(run, plots or {}),
+            _motion(run),
+            _loads(run, loads, wrenches, joints),
+            describe_causes(run, wrenches),
+            _energy(run),
+        ]
+    sections += [describe_steps(run.system)] if explain else []
     sections += [_verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
     css = resources.files("kinode.views").joinpath("report.css").read_text(encoding="utf-8")

@@ -72,12 +72,12 @@ class Cell:
         return max(self.arm + words, GAP + width_of(self.d))
 
 
-def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0) -> Figure:
+def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: bool = True) -> Figure:
     """The vector scheme as a figure of matplotlib, as large as it needs to be; ``file`` (.svg, .png, .pdf) keeps it."""
     scheme = Scheme(system)
     with style():
         size = scheme.high - scheme.low
-        figure = new_figure(tuple(scale * size / 72.0), shown=file is None, layout="none")
+        figure = new_figure(tuple(scale * size / 72.0), shown=shown and file is None, layout="none")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set(xlim=(scheme.low[0], scheme.high[0]), ylim=(scheme.low[1], scheme.high[1]))
         axes.axis("off")

@@ -1,0 +1,81 @@
+"""What a report says about the derivation: the vector scheme, and the steps of ``kn.explain`` with their formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kinode.codegen.explained import Explanation, Step, number_text
+from kinode.codegen.sheet import Item
+from kinode.views.markup import Markup, join, picture, table, tag
+from kinode.views.mathml import math
+from kinode.views.scheme import draw_scheme
+from kinode.views.style import MINUS, pretty_unit
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+MOST = 16  # bodies of a scheme that a page has room for
+SCHEME = (
+    "Not to scale: each tier stands above the body that carries it. Radius vectors are in the axes of the body that "
+    "they start from, at the initial state."
+)
+
+
+def describe_scheme(system: System) -> Markup:
+    """The vector scheme, as long as it fits a page."""
+    if len(system.bodies) > MOST:
+        return Markup("")
+    figure = draw_scheme(system, shown=False)
+    return join(
+        [
+            tag("h3", "Vector scheme"),
+            picture(figure, f"Vector scheme of {system.name}", caption=SCHEME, class_="scheme"),
+        ]
+    )
+
+
+def describe_steps(system: System) -> Markup:
+    """A section with all steps, each folded."""
+    from kinode.codegen.explain import explain
+
+    return join([tag("h2", "How the equations come about"), compose_steps(explain(system))])
+
+
+def compose_steps(explanation: Explanation) -> Markup:
+    """The steps one after the other, to be unfolded."""
+    return join(_step(explanation, k + 1, step) for k, step in enumerate(explanation.steps))
+
+
+def _step(explanation: Explanation, number: int, step: Step) -> Markup:
+    parts: list[object] = [tag("summary", f"{number}. {step.title}"), tag("p", step.words)]
+    if step.law:
+        parts.append(tag("pre", step.law[0]))
+    if step.table:
+        parts.append(table(*step.table))
+    rows = [row for item in step.items for row in _rows(explanation, item)]
+    if rows:
+        parts.append(table(["", "formula", "at the start", ""], rows, numbers=(2,)))
+    parts += [tag("p", note, class_="note") for note in step.notes]
+    return tag("details", *parts)
+
+
+def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
+    """A row for each component that is not zero by itself; the owner's name before the first."""
+    looks, owner = explanation.notation.looks, item.owner
+    for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
+        if formula is not None and formula == 0:
+            continue
+        shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
+        written = (
+            math(formula, looks, name=name) if formula is not None else join([math_name(explanation, name), " (long)"])
+        )
+        yield [owner, written, shown, "" if unit == "1" else pretty_unit(unit)]
+        owner = ""
+
+
+def math_name(explanation: Explanation, name: str) -> Markup:
+    """A symbol by itself."""
+    import sympy
+
+    return math(sympy.Symbol(name), explanation.notation.looks)
