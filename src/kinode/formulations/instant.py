@@ -7,7 +7,7 @@ is asked for, and once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -350,5 +350,6 @@ class Instant:
         raise NotImplementedError(name)
 
 
+@lru_cache(maxsize=1024)  # laws outlive the many instants that ask for their rates
 def _derivative(value: Value) -> Value:
     return value.derivative("t") if isinstance(value, Expression) else 0.0
