@@ -142,7 +142,7 @@ def test_epicyclic_motion(form, flying):
 
 
 def test_modal_rates_of_ballistic_theory():
-    """McCoy's quadratic s^2 + (H - i P) s - (M + i P T) = 0 in calibers of travel: products of air terms are left out."""
+    """McCoy's quadratic s^2 + (H - i P) s - (M + i P T) = 0 in calibers of travel, without products of air terms."""
     m, A, B, d, V, p = SHELL.values()
     air = SEA * AREA * d / (2 * m)
     H = air * (FORM["lift"] - FORM["pitch_damping"] * m * d * d / B)
@@ -269,3 +269,38 @@ def test_names_of_standard_air_are_taken():
         system.table("air_density", axes=[0, 1], values=[0, 1])
     with pytest.raises(kn.LawError, match=r"takes 1 argument, not 2"):
         system.signal("thick", "air_density(1, t)")
+
+
+# -- small motions, and a loose part ------------------------------------------------------------------------
+
+
+def test_small_motions_of_the_shell():
+    """In body axes, which turn at the spin, the arms show at the spin less their own rates."""
+    found = kn.linearize(shell((0, 0), (0, 0))).eigenvalues
+    for arm in np.linalg.eigvals(nodding()):
+        assert abs(found - (arm.real + 1j * (SHELL["p"] - arm.imag))).min() < 1e-6
+
+
+def loosened():
+    """The shell with a part of 0.5 kg that slides across on springs; ``own`` is its frequency with the shell held."""
+    system = shell((0, 0), (0, 0))
+    system.body("slide")
+    system.body("loose", mass=0.5, inertia=(3e-4, 2e-4, 2e-4))
+    own = system.parameter("own", 600.0)
+    spring = {"stiffness": 0.5 * own**2, "damping": 5.0}
+    system.prismatic("loose_y", {"body": "shell", "at": (0.25, 0, 0)}, "slide", axis="y", q=1e-6, **spring)
+    system.prismatic("loose_z", "slide", "loose", axis="z", **spring)
+    return system
+
+
+def test_a_loose_part_that_spins_faster_than_it_swings():
+    """Rubbing that turns with the spin feeds the whirl: the motion grows at the rate of the linear system."""
+    dynamics = kn.compile(loosened())
+    fast = kn.linearize(dynamics, {"loose_y.q": 0.0})
+    assert not fast.stable
+    growth = fast.modes[0].eigenvalue.real
+    assert growth == pytest.approx(5.0 * (1200 / 600 - 1), rel=0.02)  # a light part: c / 2m (spin / own - 1)
+    run = kn.simulate(dynamics, 1.0, times=np.linspace(0, 1, 201), rtol=1e-9, atol=1e-13)
+    size = np.log(np.hypot(run["loose_y.q"], run["loose_z.q"]))[100:]
+    assert np.polyfit(run.t[100:], size, 1)[0] == pytest.approx(growth, rel=1e-3)
+    assert kn.linearize(dynamics, {"loose_y.q": 0.0}, parameters={"own": 1800.0}).stable
