@@ -79,20 +79,25 @@ class Sharing:
         return found
 
 
+Analyses = list[tuple[Uniqueness, Structure]]
+
+
 def is_redundant(dynamics: Dynamics) -> bool:
     """Whether any reaction may not be unique."""
     closing = dynamics.closing if dynamics.topology.constrained else None
     return closing is not None and len(closing.rows) < closing.total
 
 
-def share(dynamics: Dynamics, states: States, part: str = "total", hold: Hold = None) -> Sharing:
+def share(
+    dynamics: Dynamics, states: States, part: str = "total", hold: Hold = None, every: Analyses | None = None
+) -> Sharing:
     """The way from compiled reactions and multipliers to those that the rule chooses.
 
-    It is linear, so that shared parts add up to the shared total.
+    It is linear, so that shared parts add up to the shared total.  ``every`` is what ``analyze_all`` says of the
+    states, where it is known already.
     """
     compiled = np.atleast_2d(states.call(dynamics, "holding", (part, hold_option(hold))))
-    rows = len(compiled)
-    every = list(_analyze(dynamics, states, rows))
+    every = list(_analyze(dynamics, states, len(compiled))) if every is None else every
     places, start = {}, 0
     for name, size in dynamics.topology.holding.items():
         places[name] = slice(start, start + size)
@@ -112,6 +117,11 @@ def share(dynamics: Dynamics, states: States, part: str = "total", hold: Hold = 
         {name: np.array([found.along[name] for found, _ in every]) for name in dynamics.system.joints},
         every[0][1].efforts if every else {name: {} for name in dynamics.system.joints},
     )
+
+
+def analyze_all(dynamics: Dynamics, states: States, rows: int) -> Analyses:
+    """What is unique in each of many states, whatever part of the reactions is asked for."""
+    return list(_analyze(dynamics, states, rows))
 
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:

@@ -25,9 +25,18 @@ def reaction(
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
     about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
-    wanted = Wanted(part, whole, body, about, axes).held_by(run.dynamics, hold, [record.name])
-    sharing = run.shared(part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
-    return joint_wrenches(run.dynamics, (record.name,), run.states, wanted, sharing)[record.name]
+    return _all(run, [record.name], Wanted(part, whole, body, about, axes), hold)[record.name]
+
+
+def reactions(run: Trajectory, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
+    """The same of several joints, from one compiled function."""
+    return _all(run, joints, Wanted(part), hold)
+
+
+def _all(run: Trajectory, joints: list[str], wanted: Wanted, hold: Any) -> dict[str, Wrench]:
+    wanted = wanted.held_by(run.dynamics, hold, joints)
+    sharing = run.shared(wanted.part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
+    return joint_wrenches(run.dynamics, tuple(joints), run.states, wanted, sharing)
 
 
 def find_joint(run: Trajectory, name: Any) -> Any:

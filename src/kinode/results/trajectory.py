@@ -20,7 +20,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State, Wrench
-from kinode.codegen.sharing import Sharing, States, share
+from kinode.codegen.sharing import Analyses, Sharing, States, analyze_all, share
 from kinode.errors import ArgumentError
 from kinode.formulations.statics import Hold
 from kinode.model.names import QuantityName, find_quantity
@@ -168,8 +168,12 @@ class Trajectory:
     def shared(self, part: str = "total", hold: Hold = None) -> Sharing:
         """How reactions that are not unique are shared among all that holds."""
         if (part, hold) not in self._shared:
-            self._shared[part, hold] = share(self.dynamics, self.states, part, hold)
+            self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
         return self._shared[part, hold]
+
+    @cached_property
+    def _analyses(self) -> Analyses:
+        return analyze_all(self.dynamics, self.states, len(self))
 
     def _joined(self, name: QuantityName, value: Array) -> Array:
         """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""

@@ -172,11 +172,11 @@ def find_columns(axes: Axes) -> int:
     return max(1, min(len(names), 5, int(width / entry)))
 
 
-def make_room(axes: Axes) -> None:
+def make_room(axes: Axes, rows: int | None = None) -> None:
     """Raise a figure of one axes by what its legend needs beyond the one row that ``small_axes`` leaves it."""
     if axes.get_legend() is None:
         return
-    rows = -(-len(axes.get_lines()) // find_columns(axes))
+    rows = -(-len(axes.get_lines()) // find_columns(axes)) if rows is None else rows
     figure: Any = axes.get_figure()
     width, height = figure.get_size_inches()
     taller = height + 1.6 * LEGEND_EM * (rows - 1)

@@ -44,8 +44,8 @@ def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] |
     return figure
 
 
-def draw_causes(axes: Axes, causes: Causes, of: str) -> None:
-    """One stack: the largest contributions by name, the rest as one."""
+def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
+    """One stack: the largest contributions by name, the rest as one; gives the rows of the legend."""
     total, parts = (causes.force, causes.forces) if of == "force" else (causes.moment, causes.moments)
     every = -(-len(causes.t) // POINTS)
     t, total = causes.t[::every], total[::every]
@@ -67,7 +67,9 @@ def draw_causes(axes: Axes, causes: Causes, of: str) -> None:
     axes.margins(x=0.0)
     figure: Any = axes.get_figure()
     room = figure.get_size_inches()[0] / (0.35 + 0.075 * max(map(len, (*along, SUM))))
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=max(1, min(int(room), len(along) + 1)))
+    columns = max(1, min(int(room), len(along) + 1))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+    return -(-(len(along) + 1) // columns)
 
 
 def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, Array]:
