@@ -277,6 +277,11 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
         steps.append((joint, body, other))
         stack.extend((j, other, o) for j, o in reversed(children[other]))
     cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
+    for cut in cuts:
+        if cut.joint.driven:
+            field = "speed" if cut.joint.motion is None else "motion"
+            message = f"the other joints of its loop are all driven ({', '.join(cut.loop)}) and decide its motion"
+            raise ModelError(f"{message}; leave it out", component=cut.joint.name, field=field)
     return steps, cuts
 
 
@@ -299,7 +304,7 @@ def _with_laws(system: System) -> set[str]:
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
         return any(law is not None for law in own) or joint.name in geared
 
-    for joint in filter(has_law, system.joints.values()):
+    for joint in sorted(filter(has_law, system.joints.values()), key=lambda joint: not joint.driven):  # drives first
         a, b = find(joint.a.body), find(joint.b.body)
         if a != b:
             group[a] = b

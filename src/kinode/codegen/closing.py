@@ -194,7 +194,7 @@ def close(rows: Rows, advance: Callable[[Array, Array], Array], q: Array, free: 
             there = advance(q, move)
             r_there, A_there = rows(there)
             gain = 1.0 - float(r_there @ r_there) / float(r @ r)
-            if gain > 0.0 or damping > 1e6 * top or gap <= CLOSED_ENOUGH:
+            if gain > 0.0 or damping >= 1e6 * top or gap <= CLOSED_ENOUGH:
                 break
             damping = max(10.0 * damping, 1e-3 * top)
         if not gain > (0.5 if gap <= CLOSED_ENOUGH else 1e-9):

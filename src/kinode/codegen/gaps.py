@@ -100,4 +100,4 @@ def check_speeds(assembler: Assembler, off: Array, u: Array, exact: Array) -> No
     said = f"u= of {', '.join(given)}" if given else "drives"
     gap = float(abs(off).max())
     message = f"the speeds that are given ({said}) tear {worst} apart, by {gap:.3g} of its size or rad each second"
-    raise AssemblyError(f"{message}: leave some of the u= out")
+    raise AssemblyError(f"{message}: {'leave some of the u= out' if given else 'their laws do not fit together'}")

@@ -24,6 +24,7 @@ from kinode.solve.integrators import ATOL, RTOL
 from kinode.solve.native import prepare
 from kinode.solve.progress import Progress
 from kinode.solve.simulate import Options, check_options, compute_motion, find_start
+from kinode.solve.torn import end_where_torn
 
 
 def simulate(
@@ -69,6 +70,8 @@ def simulate(
             dynamics, begin, end, times=times, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
         )  # fmt: skip
     message = describe_failure(dynamics, motion) if motion.status == "failed" else None
+    whole, motion = motion, end_where_torn(dynamics, motion)
+    message = message if motion is whole else motion.message
     run = Trajectory.from_motion(dynamics, motion, message)
     run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - began}
     if message is not None:
