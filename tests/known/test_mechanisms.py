@@ -93,17 +93,57 @@ def test_dop853_never_leaves_the_branch():
         assert abs(-run["ground0.q"][-1] - exact) < 0.1
 
 
-@pytest.mark.parametrize("method", ["dopri5", "dop853"])
-def test_passes_of_singular_positions_are_told(method):
+PASSING = (
+    {"rtol": 1e-10, "atol": 1e-12},
+    {"rtol": 3e-6, "atol": 1e-7},  # steps of half a radian, none of which need come near
+    {"method": "dop853", "rtol": 1e-10, "atol": 1e-12},
+    {"method": "dop853", "rtol": 1e-6, "atol": 1e-8},
+    {"method": "rk4", "step": 3e-3},
+)
+
+
+@pytest.mark.parametrize("options", PASSING)
+def test_passes_of_singular_positions_are_told(options):
     """Each once, when the rods lie flat: cos th = 0 of the exact solution."""
     until, speed, k = 5.0, 1.0, G * 2 / (5 / 3)  # N = 1
     flat = lambda t, y: np.cos(y[0])  # noqa: E731
     rate = lambda t, y: (y[1], k * np.sin(y[0]))  # noqa: E731
     exact = solve_ivp(rate, (0, until), (0, speed), "DOP853", rtol=1e-12, atol=1e-12, events=flat).t_events[0]
-    run = kn.simulate(four_bars(1, 1.0, speed), until, method=method, rtol=1e-10, atol=1e-12)
+    run = kn.simulate(four_bars(1, 1.0, speed), until, **options)
     assert [event.time for event in run.events] == pytest.approx(exact, abs=1e-3)
     assert {(event.kind, event.components) for event in run.events} == {("singular", ("right0",))}
     assert "right0" in str(run.events[0])
+
+
+def test_fixed_steps_end_where_they_may_leave_the_branch():
+    """Long ones through singular positions: right, or told; the exact angle is that of the first rod."""
+    dynamics, exact, stopped = kn.compile(four_bars(2, 0.3, 2.0)), four_bars_angle(2, 2.0, 5.0), 0
+    for step in np.geomspace(1e-3, 5e-2, 12):
+        try:
+            run = kn.simulate(dynamics, 5.0, times=[0.0, 5.0], method="rk4", step=step)
+        except kn.SimulationError as error:
+            assert "right" in str(error) or "shorter steps" in str(error)
+            stopped += 1
+        else:
+            assert abs(-run["ground0.q"][-1] - exact) < 1e5 * step**4
+    assert stopped < 6
+
+
+def test_a_coin_that_falls_flat():
+    """Without spin it falls like a rod about its edge, r w^2 (1/4 + 1) / 2 = g (cos a0 - cos a), and says where."""
+    r, lean = 0.1, 0.3
+    system = kn.System("coin", gravity=(0, 0, -G))
+    coin = system.body("coin", mass=1, inertia=(r * r / 4, r * r / 4, r * r / 2))
+    axle, t = np.array([np.cos(lean), 0, np.sin(lean)]), np.array([0, 1.0, 0])
+    axes = np.column_stack([np.cross(t, axle), t, axle])
+    system.free("way", system.world, coin, position=(0, 0, r * np.cos(lean)), matrix=axes.tolist())
+    system.constraint("contact", "rolling", wheel=coin, radius=r)
+    with pytest.raises(kn.SimulationError, match="contact changes the direction") as caught:
+        kn.simulate(system, 1.0)
+    rate = lambda t, y: (y[1], G / (1.25 * r) * np.sin(y[0]))  # noqa: E731
+    flat = lambda t, y: y[0] - np.pi / 2  # noqa: E731
+    exact = solve_ivp(rate, (0, 1), (lean, 0), "DOP853", rtol=1e-11, atol=1e-11, events=flat).t_events[0][0]
+    assert caught.value.run.t[-1] == pytest.approx(exact, abs=1e-4)
 
 
 # -- one freedom, by hand ---------------------------------------------------------------------------------------------

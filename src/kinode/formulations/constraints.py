@@ -14,7 +14,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations import loops
 from kinode.formulations.loops import Tie
-from kinode.formulations.saddle import Row, Solve, saddle_solver
+from kinode.formulations.saddle import Row, Saddle
 from kinode.model.constraints import POSITIONS
 from kinode.model.elements import Load
 from kinode.model.frames import Frame
@@ -79,9 +79,9 @@ class Constraints:
         return G
 
     @cached_property
-    def solve(self) -> Solve:
+    def solve(self) -> Saddle:
         """Accelerations and multipliers from generalized forces and what the rows are to be."""
-        return saddle_solver(self.motion.mass_rows, self.rows)
+        return Saddle(self.motion.mass_rows, self.rows)
 
     def share(self, other: Constraints) -> None:
         """Take over what no effort changes from the same instant with other efforts."""
@@ -115,15 +115,14 @@ class Constraints:
         solve_positions = self.solve
         held = [k for k, unit in enumerate(self.units) if unit in POSITIONS]
         if len(held) < len(self.rows):
-            solve_positions = saddle_solver(motion.mass_rows, [self.rows[k] for k in held])
+            solve_positions = Saddle(motion.mass_rows, [self.rows[k] for k in held])
         step, _ = solve_positions(none, -self.chosen(loops.residual)[held])
         q = motion.advanced_q(step)
         there = motion.at(q=q)
         change, _ = self.solve(none, -there.constraints.chosen(loops.drift))
         number = np.arange(1, len(self.rows) + 1)
         probe = np.where(np.sin(number**2) < 0, -1.0, 1.0) * (1.0 + number * GOLDEN % 1.0)
-        _, lam = self.solve(none, probe)
-        return q, tidy(motion.u + change), sum((a * b for a, b in zip(probe, lam, strict=True)), 0.0)
+        return q, tidy(motion.u + change), self.solve.effective_mass(probe)
 
     @property
     def units(self) -> list[str]:

@@ -11,14 +11,13 @@ Rows are kept as dictionaries from column to entry, so that time goes with the e
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
 
 Row = dict[int, Scalar]
-Solve = Callable[[Array, Array], tuple[Array, Array]]
 
 
 def is_zero(x: Scalar) -> bool:
@@ -33,23 +32,28 @@ def sparse(A: Array) -> list[Row]:
 
 def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]:
     """x and lam of M x = f + G' lam, G x = gamma."""
-    return saddle_solver(sparse(M), sparse(G))(f, gamma)
+    return Saddle(sparse(M), sparse(G))(f, gamma)
 
 
-def saddle_solver(M: Sequence[Mapping[int, Scalar]], G: Sequence[Mapping[int, Scalar]]) -> Solve:
+class Saddle:
     """Solves for any right-hand sides with one factorization."""
-    n, m = len(M), len(G)
-    K: list[Row] = [dict(row) for row in M] + [dict(row) for row in G]
-    for k, row in enumerate(G):
-        for j, x in row.items():
-            K[j][n + k] = x
-    factor = Factor(K, n)
 
-    def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
-        found = factor.solve([*f, *gamma])
-        return tidy(found[:n]), tidy([-x for x in found[n : n + m]])
+    def __init__(self, M: Sequence[Mapping[int, Scalar]], G: Sequence[Mapping[int, Scalar]]) -> None:
+        n = len(M)
+        K: list[Row] = [dict(row) for row in M] + [dict(row) for row in G]
+        for k, row in enumerate(G):
+            for j, x in row.items():
+                K[j][n + k] = x
+        self.n, self.factor = n, Factor(K, n)
 
-    return solve
+    def __call__(self, f: Array, gamma: Array) -> tuple[Array, Array]:
+        """x and lam."""
+        found = self.factor.solve([*f, *gamma])
+        return tidy(found[: self.n]), tidy([-x for x in found[self.n :]])
+
+    def effective_mass(self, rates: Array) -> Scalar:
+        """rates' (G M^-1 G')^-1 rates: twice the energy that it takes to give the rows these rates from rest."""
+        return -self.factor.form([*np.zeros(self.n), *rates])
 
 
 def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
@@ -105,12 +109,22 @@ class Factor:
                 for k in below[: a + 1]:
                     rows[i][k] = rows[k][i] = rows[i].get(k, 0.0) - self.columns[j][i] * column[k]
 
-    def solve(self, right: Sequence[Scalar]) -> Array:
-        """The x of K x = right."""
+    def _forward(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """The x of L x = right."""
         x = list(right)
         for j in self.order:
             for i, value in self.columns[j].items():
                 x[i] = x[i] - value * x[j]
+        return x
+
+    def form(self, right: Sequence[Scalar]) -> Scalar:
+        """right' K^-1 right, for half the operations of a solution."""
+        x = self._forward(right)
+        return sum((x[j] * x[j] * self.inverse[j] for j in self.order), 0.0)
+
+    def solve(self, right: Sequence[Scalar]) -> Array:
+        """The x of K x = right."""
+        x = self._forward(right)
         for j in reversed(self.order):
             x[j] = x[j] * self.inverse[j]
             for i, value in self.columns[j].items():

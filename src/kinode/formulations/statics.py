@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ArgumentError
 from kinode.formulations import loops, recursive
-from kinode.formulations.saddle import saddle_solver, sparse
+from kinode.formulations.saddle import Saddle, sparse
 from kinode.formulations.steps import Moved, Spatial
 from kinode.geometry import WORLD
 from kinode.model.constraints import Constraint, Coupled
@@ -161,7 +161,7 @@ class Statics:
         A, f = self.rows[:, self.free], self._demand[self.free]
         weights = {k: dot(self.rows[:, k], self.rows[:, k]) + TINY for k in self.bound}
         scale = tidy([weights[k] for k in self.free])
-        solve, none = saddle_solver([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
+        solve, none = Saddle([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
         found = solve(-f, none)[1]
         change = solve(A.T @ found - f, none)[1]
         sizes = tidy([sum((row[k] * row[k] / w for k, w in weights.items()), 0.0) for row in self.rows])

@@ -33,7 +33,7 @@ from kinode.results.names import known_names
 from kinode.results.shafts import Pressure, compute_pressure
 from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
-from kinode.solve.events import Event, singular_event
+from kinode.solve.events import Event, singular_events
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Trajectory:
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
             message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
-        run.events = tuple(singular_event(dynamics, found, motion.p, motion.inputs) for found in motion.passes)
+        run.events = singular_events(dynamics, motion.passes, motion.p, motion.inputs)
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
         return run
 
@@ -305,10 +305,6 @@ class Trajectory:
         """Acceleration as seen by somebody who moves and turns with ``relative_to``, in its axes or in others."""
         return relative.motion(self, "acceleration", of, relative_to, expressed_in)
 
-    def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
-        """Angular velocity relative to another body or frame, in its axes or in others."""
-        return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
-
     def acceleration_by_cause(self, of: Any, by: str = "tier", *, expressed_in: Any = None) -> AccelerationCauses:
         """The acceleration of a point as a sum over the tiers that carry it: which of them shakes it, and how.
 
@@ -316,6 +312,10 @@ class Trajectory:
         segment they go along the radius vectors from pole to pole.  Printed, it is a table; ``.plot()`` stacks it.
         """
         return acceleration_by_cause(self, of, by, expressed_in)
+
+    def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
+        """Angular velocity relative to another body or frame, in its axes or in others."""
+        return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
 
     def plot(self, *names: str, **options: Any) -> Any:
         """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.plot``."""

@@ -120,10 +120,12 @@ def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
     """All stages of one step of length h. False, with the component, at the first slope that is not finite.
 
     Stages need not be on the constraints. But near a singular position what they are off by is multiplied in their
-    slopes, so that a step that was rejected is tried again with stages that are.
+    slopes, so that a step that was rejected there, or for its constraints, is tried again with stages that are.
     """
     last, nodes = layout[LAST], table(layout, layout[STAGES])
-    closed = layout[PROJECTION] != 0 and counters[AFTER_REJECT] > 0
+    blamed = memory[END_MOVED] > 1.0 or crosses(memory, 2.0 * h)
+    closed = layout[PROJECTION] != 0 and counters[AFTER_REJECT] > 0 and blamed
+    memory[END_MOVED] = math.inf
     for s in range(1, last + 1):
         row = Y_NEW if s == last else Y_STAGE
         t = memory[T] + nodes[s] * h

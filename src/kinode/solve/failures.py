@@ -17,6 +17,7 @@ from kinode.errors import Error, LawError
 from kinode.formulations.friction import find_jammed
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.checks import laws_of
+from kinode.solve.events import find_abrupt, find_singular
 from kinode.solve.simulate import Motion, split
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the prescribed coordinate"}
@@ -24,6 +25,11 @@ _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "t
 
 def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
     """A sentence with time and component, and the cause where it can be found."""
+    t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
+    singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
+    singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)
+    if singular:
+        return f"the motion cannot be followed beyond t = {motion.t_end:.9g} s: {singular}"
     if motion.failed_component is None:
         return _describe_abrupt(dynamics, motion)
     when = motion.t_end if motion.failed_time is None else motion.failed_time
@@ -35,7 +41,7 @@ def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
 
 def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
     """The step became too small, or the stiff method gave up: name what changes fastest."""
-    if not dynamics.coordinates:
+    if not dynamics.coordinates or "shorter steps" in motion.message:
         return motion.message
     with np.errstate(all="ignore"):
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)

@@ -11,8 +11,13 @@ from __future__ import annotations
 import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
+from kinode.solve.dense_loops import sample
 from kinode.solve.primitives import *
 from kinode.solve.records import *
+from kinode.solve.watch_loops import begin_watch, distance, watch
+
+MOVED = 0.1  # of what a step changes: closing the loops may move its end so far
+ROUNDING = 1e-7  # of a state: less is not looked at
 
 
 def _fixed_step(layout: Ints, t: float, h: float) -> int:
@@ -36,17 +41,11 @@ def _fixed_step(layout: Ints, t: float, h: float) -> int:
 
 
 def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
-    """As `_write`, on the cubic through both ends and their slopes; a time on the grid gets the state there."""
-    n, h, sampled = layout[N], memory[H], layout[SAMPLED] != 0
-    y, new, k1, k_next = (
-        state_row(layout, Y),
-        state_row(layout, Y_NEW),
-        state_row(layout, K1),
-        state_row(layout, K_NEXT),
-    )
+    """As `_write`; a time on the grid gets the state there, rounding aside."""
+    n, h, sampled, new = layout[N], memory[H], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
     times, out_t = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
     while True:
-        t, theta = memory[T_NEW], 1.0
+        t, beyond = memory[T_NEW], 0.0
         if sampled:
             if counters[NEXT_TIME] >= layout[TIMES]:
                 return True
@@ -54,25 +53,38 @@ def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
             beyond = (t - memory[T_NEW]) / h
             if beyond > 1e-9:
                 return True
-            if beyond < -1e-9:
-                theta = (t - memory[T]) / h
         row = counters[WRITTEN]
         if row >= layout[ROOM]:
             return False
         out_t[row] = t
         place = layout[AT_OUT_Y] + 8 * row * n
         out = floats(place)
-        a = theta * theta * (3.0 - 2.0 * theta)
-        b = h * theta * (1.0 - theta) * (1.0 - theta)
-        c = -h * theta * theta * (1.0 - theta)
-        for i in range(n):
-            out[i] = (1.0 - a) * y[i] + a * new[i] + b * k1[i] + c * k_next[i]
-        if theta != 1.0:
+        if beyond < -1e-9:
+            sample(layout, memory, counters, t, out)
             project(layout, t, place)
+        else:
+            for i in range(n):
+                out[i] = new[i]
         counters[WRITTEN] += 1
         counters[NEXT_TIME] += 1
         if not sampled:
             return True
+
+
+def _close_fixed(layout: Ints, memory: Floats) -> bool:
+    """Bring the end of the step onto its constraints; False if it was so far from them that it may be on any branch."""
+    y, new, open_end = state_row(layout, Y), state_row(layout, Y_NEW), state_row(layout, Y_STAGE)
+    for i in range(layout[N]):
+        open_end[i] = new[i]
+    project(layout, memory[T_NEW], layout[AT_STATE] + 8 * Y_NEW * layout[N])
+    if layout[PROJECTION] == 0:
+        return True
+    memory[DISTANCE_NEW] = distance(layout)
+    moved, way = 0.0, 0.0
+    for i in range(layout[N]):
+        moved += abs(new[i] - open_end[i])
+        way += abs(new[i] - y[i]) + ROUNDING * abs(new[i])
+    return moved <= MOVED * (way + ROUNDING)
 
 
 def advance_fixed(layout: Ints) -> int:
@@ -93,6 +105,8 @@ def advance_fixed(layout: Ints) -> int:
             if budget <= 0:
                 return CHUNK
             budget -= 1
+            if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
+                begin_watch(layout, memory, counters)
             bad = _fixed_step(layout, memory[T], memory[H])
             counters[STEPS] += 1
             counters[EVALUATIONS] += 4
@@ -103,9 +117,14 @@ def advance_fixed(layout: Ints) -> int:
                 counters[FAILED] = first_not_finite(new, layout[N])
                 memory[FAILED_TIME] = memory[T_NEW]
                 return NOT_FINITE
-            project(layout, memory[T_NEW], layout[AT_STATE] + 8 * Y_NEW * layout[N])
+            memory[H_DONE] = memory[T_NEW] - memory[T]
+            closed = _close_fixed(layout, memory)
             rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
             counters[PENDING] = 1
+            if not closed:
+                return TORN
+            if layout[PROJECTION] != 0 and watch(layout, memory, counters):
+                return NOTED
         if not _write_fixed(layout, memory, counters):
             return FULL
         for i in range(layout[N]):

@@ -18,6 +18,7 @@ import math
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -30,7 +31,10 @@ from kinode.solve.tableaus import tableau
 
 Array = npt.NDArray[np.float64]
 Method = Literal["dopri5", "dop853", "rk4"]
-Status = Literal["done", "not finite", "step too small", "too many steps", "stopped", "interrupted", "failed"]
+Status = Literal[
+    "done", "not finite", "step too small", "step too long", "too many steps", "stopped", "interrupted",
+    "failed",
+]  # fmt: skip
 
 RTOL = 1e-8
 """Default relative tolerance. Errors of a run are some fifty times the tolerance (a double pendulum after 10 s: 6e-7),
@@ -39,8 +43,8 @@ ATOL = 1e-10
 """Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
 ABSURD = 10
 """A run at fixed step that needs so many times the steps allowed is refused at once, not when they are used up."""
-NEAR = 1e-3
-"""Distance from a singular position, as a share of the largest in the run, below which a pass is told."""
+LEFT = 1e-2
+"""Share of the largest distance from singular positions, at the end of a step: from there the next pass is another."""
 CHUNK_SECONDS = 0.05
 _BLOCK_NUMBERS = 1 << 19
 
@@ -226,7 +230,7 @@ class _Run(Job):
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
         self.name, self.max_steps = name, max_steps
         self.passes: list[Pass] = []
-        self._last_note = -2
+        self._near_until = -2  # the last step that ended near a singular position
         self.state[R.Y] = y0
         self.p[: p.size], self.inputs[: inputs.size] = p, inputs
         self.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
@@ -292,14 +296,13 @@ class _Run(Job):
     def _note(self) -> None:
         """Keep a pass near a singular position, once for all steps that it takes."""
         share, step = float(self.memory[R.NEAR_SHARE]), int(self.counters[R.STEPS])
-        if share >= NEAR:
-            return
         looked = self.memory[R.NEAR_TIME] != self.memory[R.T_NEW]
         found = Pass(float(self.memory[R.NEAR_TIME]), share, self.state[R.Y_STAGE if looked else R.Y_NEW].copy())
-        if step == self._last_note + 1:
+        if step == self._near_until + 1:
             found = min(found, self.passes.pop(), key=lambda one: one.share)
         self.passes.append(found)
-        self._last_note = step
+        if self.memory[R.DISTANCE] < LEFT * self.memory[R.FARTHEST]:
+            self._near_until = step
 
     def _failure(self, code: int) -> tuple[Status, str]:
         t = float(self.memory[R.T])
@@ -311,6 +314,12 @@ class _Run(Job):
             return (
                 "step too small",
                 f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed",
+            )
+        if code == R.TORN:
+            return (
+                "step too long",
+                f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
+                "take shorter steps, or a method that chooses them",
             )
         return "too many steps", f"the allowed number of steps was used up at t = {t:.9g} s"
 
@@ -338,7 +347,15 @@ class _Run(Job):
         )
 
 
-def _prepare_adaptive(run: _Run, method: Any, rtol: float, atol: Array, max_step: float, first_step: float) -> None:
+@cache
+def _packed(method: Method) -> Array:
+    """All numbers of a method, one row below the other."""
+    table = tableau(method)
+    return np.vstack([table.stages, table.nodes, table.errors, table.dense])
+
+
+def _prepare(run: _Run, method: Method) -> None:
+    """Tell the loop its method."""
     table = tableau(method)
     run.layout[[R.LAST, R.STAGES, R.POWERS, R.ORDER]] = (
         table.last,
@@ -346,8 +363,12 @@ def _prepare_adaptive(run: _Run, method: Any, rtol: float, atol: Array, max_step
         len(table.dense),
         table.error_order,
     )
+    run.place(R.AT_TABLE, _packed(method))
+
+
+def _prepare_control(run: _Run, method: Method, rtol: float, atol: Array, max_step: float, first_step: float) -> None:
+    table = tableau(method)
     run.memory[[R.RTOL, R.MAX_STEP, R.DAMPING, R.H]] = rtol, max_step, table.damping, first_step
-    run.place(R.AT_TABLE, np.vstack([table.stages, table.nodes, table.errors, table.dense]))
     run.layout[R.ESTIMATES] = 1 + table.errors[1].any()
     run.place(R.AT_ATOL, atol)
 
@@ -393,18 +414,16 @@ def integrate(
         raise ValueError(f"max_step: must be positive, got {max_step}")
     asked = None if times is None else check_times(times, t0, t1)
     arguments = flat("p", p), flat("inputs", inputs)
+    rows = int(R.SLOPES) + len(tableau(method).nodes)
+    run = _Run(LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
+    _prepare(run, method)
     if method == "rk4":
         steps = count_steps(t0, t1, step)
         if steps > ABSURD * max(max_steps, 10_000_000):
             raise ValueError(f"step: {step} s would take {steps:.1e} steps, far beyond the {max_steps:.0e} allowed")
-        run = _Run(
-            LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, int(R.FIXED_ROWS), max_steps
-        )
         run.layout[R.MAX_STEPS], run.memory[R.H] = steps, (t1 - t0) / steps
     else:
-        rows = int(R.SLOPES) + len(tableau(method).nodes)
-        run = _Run(LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
-        _prepare_adaptive(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
+        _prepare_control(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
         run.layout[R.MAX_STEPS] = max_steps
     if t0 == t1 or n == 0:
         return run.solution("done", "nothing to integrate")

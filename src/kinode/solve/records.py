@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # What a loop returns.
-DONE, CHUNK, FULL, NOT_FINITE, TOO_SMALL, TOO_MANY, NOTED = range(7)
+DONE, CHUNK, FULL, NOT_FINITE, TOO_SMALL, TOO_MANY, NOTED, TORN = range(8)
 
 # ``layout`` (int64): addresses of the arrays, their sizes, and numbers that stay the same between two calls. "N" is the
 # length of a row of the state, that is, all lanes of all components.
@@ -20,7 +20,7 @@ PROJECTION, AT_PROJECTED, LAYOUT_SIZE = range(45, 48)
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
 # distances from singular positions (watch_loops.py)
-END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, BEND, SLOPE, SPAN, NEAR_TIME, NEAR_SHARE = range(11, 21)
+END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, STEEPEST, SLOPE, SPAN, NEAR_TIME, NEAR_SHARE = range(11, 21)
 MEMORY_SIZE = 21
 
 # ``counters`` (int64)

@@ -1,4 +1,4 @@
-"""Coefficients of the explicit Runge-Kutta methods with step control, in the one form that the compiled loop reads.
+"""Coefficients of the explicit Runge-Kutta methods, in the one form that the compiled loops read.
 
 Dormand-Prince 5(4): J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19. Its dense output here is of
 order 5 and our own: a quintic through both ends with their slopes and two slopes inside the step, which are taken on
@@ -343,7 +343,28 @@ def dop853() -> Tableau:
     )
 
 
+def rk4() -> Tableau:
+    """The classical method, with the cubic through both ends and their slopes as dense output; it has no estimate."""
+    last = 4
+    stages = _rows(({}, {0: 0.5}, {1: 0.5}, {2: 1.0}, {0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6}), last + 1)
+    return Tableau(
+        name="rk4",
+        last=last,
+        order=4,
+        dense_order=3,
+        error_order=4,
+        damping=0.0,
+        nodes=np.array([0.0, 0.5, 0.5, 1.0, 1.0]),
+        stages=stages,
+        errors=np.zeros((2, last + 1)),
+        dense=_hermite(stages[last], last),
+    )
+
+
+_TABLEAUS = {"dopri5": dopri5, "dop853": dop853, "rk4": rk4}
+
+
 @cache
-def tableau(name: Literal["dopri5", "dop853"]) -> Tableau:
+def tableau(name: Literal["dopri5", "dop853", "rk4"]) -> Tableau:
     """The method of that name; its arrays are shared, so nobody may change them."""
-    return dopri5() if name == "dopri5" else dop853()
+    return _TABLEAUS[name]()

@@ -1,9 +1,9 @@
 """How near a run comes to singular positions, step by step.
 
 The distance is measured by the square root of what is left of the constraints' inverse effective mass: it goes to zero
-in proportion to the distance from a singular position, and is nearly linear in time there, so that it can be foreseen.
-Steps may jump over such a position. Where the distance at the end of a step is not the one that was to be expected, or
-where it was to come near zero, the least one is looked for on the dense output of the step.
+in proportion to the distance from a singular position. Steps may jump over such a position. No step can that is too
+short for the way to zero and back, at the steepest that the distance was seen to change; in the others the least
+distance is looked for on the dense output.
 """
 
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
@@ -18,10 +18,13 @@ from kinode.solve.dense_loops import sample
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 
-NEAR = 1e-3  # of the largest distance (integrators.py tells of the same)
-SURPRISE = 0.8  # of the distance at both ends: less was to be expected between
-SECTIONS = 16  # golden ones, to some 1e-3 of a step
-GOLDEN = 0.381966011250105
+NEAR = 1e-3  # of the largest distance: a pass is told
+STEEPER = 1.5  # times what was seen: it may change faster within a step
+TURNING = 2.0  # of the largest distance, in a turn of a coordinate by 1 rad: as fast as a distance changes
+PIECE = 0.4  # rad; longer ways are looked at in pieces
+LOOKS = 8  # at most, in a piece
+FOUND = 1e-2  # of what counts as near: no need to look on
+FAR = 0.1  # of the largest distance: no need to look on, either
 
 
 def distance(layout: Ints) -> float:
@@ -41,7 +44,7 @@ def begin_watch(layout: Ints, memory: Floats, counters: Ints) -> None:
         stage[i] = y[i]
     project(layout, memory[T], layout[AT_STATE] + 8 * Y_STAGE * layout[N])
     memory[DISTANCE] = distance(layout)
-    memory[TREND], memory[BEND], memory[SPAN] = 0.0, 0.0, 0.0
+    memory[TREND], memory[SPAN] = 0.0, 0.0
     memory[FARTHEST] = max(memory[FARTHEST], memory[DISTANCE])
     counters[WATCHING] = 1
 
@@ -53,50 +56,87 @@ def watch(layout: Ints, memory: Floats, counters: Ints) -> bool:
     stage.
     """
     before, after = memory[DISTANCE], memory[DISTANCE_NEW]
-    h = memory[H_DONE]
-    expected = before + (memory[TREND] + memory[BEND] * h) * h  # the parabola through the last three
+    h, way = memory[H_DONE], _way(layout)
+    slope = (after - before) / h
     memory[FARTHEST] = max(memory[FARTHEST], after)
     memory[DISTANCE] = after
     memory[NEAR_TIME], memory[NEAR_SHARE] = memory[T_NEW], after / memory[FARTHEST]
-    if expected < SURPRISE * min(before, after):
-        _look(layout, memory, counters, before, after)
-    crossed = memory[NEAR_SHARE] < NEAR and memory[NEAR_TIME] != memory[T_NEW]
-    slope = (after + before if crossed else after - before) / h
-    # the slope at the end of the step, and half the rate of slopes
-    memory[BEND] = (slope - memory[SLOPE]) / (h + memory[SPAN]) if memory[SPAN] != 0.0 else 0.0
-    memory[TREND] = slope + memory[BEND] * h
+    reach = max(STEEPER * max(memory[STEEPEST], abs(slope)) * abs(h), TURNING * way * memory[FARTHEST])
+    if before + after < reach:
+        _look(layout, memory, counters, before, reach, int(way / PIECE) + 1)
+    near = memory[NEAR_SHARE] < NEAR
+    if near and memory[NEAR_TIME] != memory[T_NEW]:
+        slope = (after + before) / h
+    memory[STEEPEST] = max(memory[STEEPEST], abs(slope))
+    # the slope at the end of the step, from the parabola through the last three distances
+    bend = (slope - memory[SLOPE]) / (h + memory[SPAN]) if memory[SPAN] != 0.0 else 0.0
+    memory[TREND] = slope + bend * h
     memory[SLOPE], memory[SPAN] = slope, h
-    return memory[NEAR_SHARE] < NEAR
+    return near
+
+
+def _way(layout: Ints) -> float:
+    """How far a coordinate goes in the step at most, in radians; lengths count as they are."""
+    y, new, farthest = state_row(layout, Y), state_row(layout, Y_NEW), 0.0
+    for i in range(layout[U_AT]):
+        farthest = max(farthest, abs(new[i] - y[i]))
+    return farthest
 
 
 def _distance_at(layout: Ints, memory: Floats, counters: Ints, share: float) -> float:
-    """The distance at a share of the step; the state is in the row of the stage."""
+    """The distance at a share of the step; the state, on its constraints, is in the row of the stage."""
     t = memory[T] + share * memory[H_DONE]
     sample(layout, memory, counters, t, state_row(layout, Y_STAGE))
-    project(layout, t, layout[AT_STATE] + 8 * Y_STAGE * layout[N])
+    for _ in range(2):  # the distance is that of the state before it is projected
+        project(layout, t, layout[AT_STATE] + 8 * Y_STAGE * layout[N])
     found = distance(layout)
     return found if math.isfinite(found) else 0.0
 
 
-def _look(layout: Ints, memory: Floats, counters: Ints, before: float, after: float) -> None:
-    """The least distance within the step, by golden sections from where two straight lines would cross."""
-    low, high, best = 0.0, 1.0, before / (before + after)
-    least = _distance_at(layout, memory, counters, best)
-    if least > 0.5 * min(before, after):
-        return
-    for _ in range(SECTIONS):
-        left = best - low > high - best
-        share = best + GOLDEN * ((low - best) if left else (high - best))
-        there = _distance_at(layout, memory, counters, share)
-        if there < least:
-            if left:
-                high = best
-            else:
-                low = best
-            best, least = share, there
-        elif left:
-            low = share
+def _look(layout: Ints, memory: Floats, counters: Ints, before: float, reach: float, pieces: int) -> None:
+    """The least distance within the step: in each of its pieces that is too short for nothing to be there."""
+    left, best = before, -1.0
+    for k in range(pieces):
+        right = memory[DISTANCE_NEW] if k == pieces - 1 else _distance_at(layout, memory, counters, (k + 1.0) / pieces)
+        if left + right < reach / pieces:
+            place = _narrow(layout, memory, counters, k / float(pieces), 1.0 / pieces, left, right)
+            best = place if place >= 0.0 else best
+        left = right
+    if best >= 0.0:
+        memory[NEAR_SHARE] = _distance_at(layout, memory, counters, best) / memory[FARTHEST]
+        memory[NEAR_TIME] = memory[T] + best * memory[H_DONE]
+
+
+def _narrow(
+    layout: Ints, memory: Floats, counters: Ints, start: float, size: float, before: float, after: float
+) -> float:
+    """The share of the step with the least distance in a piece, or -1 if a lesser one is known.
+
+    The square of the distance is smooth, so that parabolas find it in a few looks, beginning where two straight lines
+    would meet.
+    """
+    low, high, f_low, f_high = start, start + size, before * before, after * after
+    best = start + size * before / (before + after)
+    least = _distance_at(layout, memory, counters, best) ** 2
+    far = memory[FARTHEST] * memory[FARTHEST]
+    for _ in range(LOOKS):
+        left, right = (f_low - least) / (best - low), (f_high - least) / (high - best)  # chords, downwards to the best
+        bend = (left + right) / (high - low)
+        if least < FOUND * NEAR * FOUND * NEAR * far or not bend > 0.0:
+            break
+        share = 0.5 * (low + best) + 0.5 * left / bend
+        if not low < share < high or abs(share - best) < 1e-9 or least - bend * (share - best) ** 2 > FAR * FAR * far:
+            break
+        there = _distance_at(layout, memory, counters, share) ** 2
+        if there < least and share < best:
+            high, f_high, best, least = best, least, share, there
+        elif there < least:
+            low, f_low, best, least = best, least, share, there
+        elif share < best:
+            low, f_low = share, there
         else:
-            high = share
-    least = _distance_at(layout, memory, counters, best)
-    memory[NEAR_TIME], memory[NEAR_SHARE] = memory[T] + best * memory[H_DONE], least / memory[FARTHEST]
+            high, f_high = share, there
+    if math.sqrt(least) >= memory[NEAR_SHARE] * memory[FARTHEST]:
+        return -1.0
+    memory[NEAR_SHARE] = math.sqrt(least) / memory[FARTHEST]
+    return best
