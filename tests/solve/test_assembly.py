@@ -1,6 +1,7 @@
 """Assembly: the same start wherever loops are cut, the nearest branch, and errors that say why."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import kinode as kn
 
 JOINTS = ("j1", "j2", "j3", "j4")
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def four_bar(order=JOINTS, **given):
@@ -225,3 +227,21 @@ def test_inputs_move_the_start():
     found = kn.assemble(system, inputs={"lift": 0.4})
     assert found["j1.q"] == pytest.approx(0.7)
     assert run["j2.q"][0] == pytest.approx(found["j2.q"], abs=1e-12)
+
+
+def test_a_stewart_platform_from_a_rough_guess():
+    """Six legs drawn out as asked, all angles off by 0.15 rad: the corners are at the legs' lengths."""
+    model = kn.compile(kn.load(EXAMPLES / "stewart_platform.yaml"))
+    own = kn.assemble(model).values
+    off = {name: 0.15 * (-1) ** k for k, name in enumerate(own) if ".foot.q" in name}
+    drawn = {f"leg{k}.stroke.q": 0.01 * k for k in range(1, 7)}
+    rough = {**{name: own[name] + off[name] for name in off}, **drawn}
+    found = kn.assemble(model, rough, hold=[f"leg{k}.stroke" for k in range(1, 7)])
+    R, p = model.pose("table", 0.0, found.state.q)
+    feet = np.radians([-15, 15, 105, 135, 225, 255])
+    corners = np.radians([-45, 45, 75, 165, 195, 285])
+    for k in range(6):
+        foot = 1.1 * np.array([np.cos(feet[k]), np.sin(feet[k]), 0])
+        corner = p + R @ (0.7 * np.array([np.cos(corners[k]), np.sin(corners[k]), 0]))
+        assert np.linalg.norm(corner - foot) == pytest.approx(1.2 + 0.01 * (k + 1), abs=1e-10)
+    assert max(gap.length for gap in found.residual.values()) < 1e-11
