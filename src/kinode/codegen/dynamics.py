@@ -266,9 +266,19 @@ class Dynamics(Arguments):
         """
         on = None if on is None else str(getattr(on, "name", on))
         names = self._joints_on(on, joints)
+        if u_dot is not None and self.topology.constrained:
+            self._check_own(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))
         about_, axes = (None if x is None else self._frame(x) for x in (about, expressed_in))
         wanted = Wanted(part, whole, on, about_, axes).held_by(self, hold, names)
         return joint_wrenches(self, names, States(t, q, u, z, p, inputs, u_dot), wanted)
+
+    @staticmethod
+    def _check_own(u_dot: Any, own: Array) -> None:
+        """In loops, other accelerations than the model's own leave open which joints make them."""
+        given = np.asarray(u_dot, dtype=float)
+        if given.shape != own.shape or not np.allclose(given, own, rtol=1e-6, atol=1e-6 * (1.0 + abs(own).max())):
+            message = "where constraints close loops, accelerations do not tell which joints make them"
+            raise ArgumentError(f"u_dot: {message}; leave it out, or add an effort to the model")
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
