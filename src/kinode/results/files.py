@@ -11,6 +11,7 @@ import csv
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from kinode.codegen.dynamics import compile as compile_system
 from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
 from kinode.results.trajectory import Trajectory
+from kinode.solve.events import Event
 from kinode.solve.simulate import split
 from kinode.version import __version__
 
@@ -49,7 +51,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     )
     data.attrs.update(
         format=FORMAT, kinode_version=__version__, status=run.status, message=run.message, end_time=end.t,
-        title=run.system.name, facts=json.dumps(run.facts),
+        title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
     target = Path(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
@@ -93,6 +95,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         end = split(dynamics, float(data.attrs["end_time"]), np.array([final[name] for name in names]))
         status, message = str(data.attrs["status"]), str(data.attrs["message"])
         facts = dict(json.loads(str(data.attrs.get("facts", "{}"))))
+        events = tuple(_event(record) for record in json.loads(str(data.attrs.get("events", "[]"))))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, Error):
             raise
@@ -100,8 +103,13 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     finally:
         data.close()
     run = Trajectory(dynamics, t, y, p=p, inputs=inputs, status=status, message=message, end=end)
-    run.facts = facts
+    run.facts, run.events = facts, events
     return run
+
+
+def _event(record: dict[str, Any]) -> Event:
+    names = tuple(str(name) for name in record["components"])
+    return Event(float(record["time"]), str(record["kind"]), names, str(record["message"]))
 
 
 def _read(path: Any) -> xarray.Dataset:

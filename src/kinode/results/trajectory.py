@@ -33,7 +33,7 @@ from kinode.results.names import known_names
 from kinode.results.shafts import Pressure, compute_pressure
 from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
-from kinode.solve.events import Event, singular_events
+from kinode.solve.events import Event, count_events, singular_events
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s, " if len(self) else ""
-        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}>"
+        met = f", {count_events(self.events)}" if self.events else ""
+        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}{met}>"
 
     # -- quantities --------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Array:

@@ -31,6 +31,11 @@ class Event:
         return self.message
 
 
+def count_events(events: Sequence[Event]) -> str:
+    """How many there are, in words."""
+    return f"{len(events)} singular position{'s' * (len(events) > 1)} passed"
+
+
 def singular_events(dynamics: Dynamics, passes: Sequence[Pass], p: Array, inputs: Array) -> tuple[Event, ...]:
     """Passes near singular positions; the rows named are those of the least singular value."""
     if not passes:

@@ -62,6 +62,7 @@ def plot(
         rows: Any = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
         for axes, group in zip(rows, groups):
             draw_lines(axes, run.t, group)
+            mark_events(axes, run)
         rows[-1].set_xlabel(label("time", "s"))
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
@@ -156,6 +157,13 @@ def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None 
     _limit(axes, lines, size)
     if len(lines) > 1:
         draw_legend(axes)
+
+
+def mark_events(axes: Axes, run: Trajectory) -> None:
+    """Thin lines at the times of what the run met."""
+    if run.events:
+        times = [event.time for event in run.events]
+        axes.vlines(times, 0, 1, transform=axes.get_xaxis_transform(), colors="0.6", linewidth=0.6, linestyles=":")
 
 
 def draw_legend(axes: Axes) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.model.fields import Value
+from kinode.solve.events import count_events
 from kinode.views.markup import Markup, join, table, tag, with_unit
 from kinode.views.style import number, pretty_unit
 
@@ -36,8 +37,17 @@ def describe_size(run: Trajectory) -> str:
 
 
 def describe_status(run: Trajectory) -> str:
-    """How the run ended."""
-    return ENDINGS.get(run.status, run.status)
+    """How the run ended, and what it met."""
+    ending = ENDINGS.get(run.status, run.status)
+    return f"{ending}, {count_events(run.events)}" if run.events else ending
+
+
+def describe_events(run: Trajectory) -> Markup:
+    """What the run met on its way."""
+    if not run.events:
+        return Markup("")
+    rows = [[f"{number(event.time, 6)}", ", ".join(event.components), event.message] for event in run.events]
+    return join([tag("h2", "Met on the way"), table(["at s", "by", "what"], rows, numbers=[0])])
 
 
 def describe_model(run: Trajectory) -> Markup:

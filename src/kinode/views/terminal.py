@@ -55,6 +55,11 @@ def print_run(run: Trajectory) -> None:
     took = f" in {number(facts['seconds'], 2)} s" if "seconds" in facts else ""
     how = ", ".join(str(x) for x in (facts.get("method"), f"{facts.get('steps', 0)} steps") if x)
     out.print(Text.assemble((run.system.name, "bold"), f": {span}{took} ({how}), {describe_status(run)}"))
+    if run.events:
+        times = ", ".join(number(event.time) for event in run.events[:ROWS])
+        names = ", ".join(dict.fromkeys(name for event in run.events for name in event.components))
+        out.print(Text(f"singular positions of {names} at s: {times}"))
+        _rest(out, len(run.events), "of them; --report shows them all")
     loads = compute_loads(run)
     if loads:
         rows = [
