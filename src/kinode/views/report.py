@@ -21,10 +21,20 @@ from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
-from kinode.views.plots import MANY, Line, coordinate_names, draw_lines, draw_loads, find_lines, group_lines, make_room
+from kinode.views.plots import (
+    MANY,
+    Line,
+    coordinate_names,
+    draw_lines,
+    draw_loads,
+    find_lines,
+    group_lines,
+    make_room,
+    mark_events,
+)
 from kinode.views.report_causes import describe_causes
 from kinode.views.report_explain import describe_scheme, describe_steps
-from kinode.views.report_model import describe_limits, describe_model, describe_size, describe_status
+from kinode.views.report_model import describe_events, describe_limits, describe_model, describe_size, describe_status
 from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
@@ -90,6 +100,7 @@ def compose(
             _loads(run, loads, wrenches, joints),
             describe_causes(run, wrenches),
             _energy(run),
+            describe_events(run),
         ]
     sections += [describe_steps(run.system)] if explain else []
     sections += [_verification(checked) if verify else Markup(""), _facts(run)]
@@ -196,6 +207,7 @@ def _small(run: Trajectory, lines: Sequence[Line], words: str, word: str | None 
     with style():
         figure, axes = small_axes(SMALL)
         draw_lines(axes, run.t, lines, word=word)
+        mark_events(axes, run)
         axes.set_xlabel(label("time", "s"))
         make_room(axes)
         return picture(figure, f"{words} over time: {', '.join(line.name for line in lines)}")
