@@ -144,11 +144,50 @@ def make_elastic() -> Path:
     return path
 
 
+def make_arm() -> kn.System:
+    """The arm of the page on bearings."""
+    arm = kn.System("arm", gravity=(0, 0, -9.81))
+    column = arm.body("column", mass=5, com=(0, 0, 0.2), inertia=(0.1, 0.1, 0.05))
+    upper = arm.body("upper", mass=3, com=(0.2, 0, 0), inertia=(0.01, 0.05, 0.05))
+    tool = arm.body("tool", mass=1, com=(0.1, 0.02, 0), inertia=(0.01, 0.02, 0.02))
+    arm.revolute("base", arm.world, column, axis="z", motion="2*sin(3*t)")
+    arm.revolute("shoulder", column.at(0, 0, 0.4), upper, axis="y", motion="-0.5 + 0.5*cos(2*t)")
+    arm.prismatic("reach", upper.at(0.3, 0, 0), tool, axis="x", motion="0.1*sin(5*t)")
+    return arm
+
+
+def make_causes() -> Path:
+    """Who loads the shoulder of an arm."""
+    path = PICTURES / "causes.png"
+    with style():
+        figure = kn.simulate(make_arm(), 4.0, times=801).causes("shoulder").plot()
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+    return path
+
+
+def make_pressure() -> Path:
+    """The pressure of an unbalanced shaft, in fixed and in turning axes."""
+    path = PICTURES / "pressure.png"
+    with style():
+        figure = kn.simulate(ROOT / "examples" / "rotor.yaml", 0.2, times=2001).pressure("shaft", "total").plot()
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
     for path in filter(
-        None, (make_excavator(run), make_boom_pin(run), make_report(run), make_unique(), make_elastic())
+        None,
+        (
+            make_excavator(run),
+            make_boom_pin(run),
+            make_report(run),
+            make_unique(),
+            make_elastic(),
+            make_causes(),
+            make_pressure(),
+        ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -27,7 +29,7 @@ def measure(t: Array, values: Array) -> Measure:
     size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)
     if not len(size) or not np.isfinite(size).any():
         return Measure(np.nan, np.nan, np.nan, np.nan)
-    k = int(np.nanargmax(size))
+    k = int(np.argmax(size >= (1.0 - ROUNDING) * np.nanmax(size)))  # the first of peaks that rounding tells apart
     span = float(t[-1] - t[0])
     if span <= 0:
         return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))

@@ -89,7 +89,8 @@ class Spectrum:
 
     def __str__(self) -> str:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
-        mean = f"mean {figure(float(np.linalg.norm(self.mean)))} {self.unit}"
+        size, most = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
+        mean = f"mean {figure(size)} {self.unit}" if size > 1e-5 * most else "no mean"
         lines = lay_out(self.head, self.rows) if self.lines else ["no lines: the load does not change"]
         unit = "Hz" if self.over == "time" else "orders"
         return "\n".join([title, *lines, f"{mean}; lines nearer than {figure(self.resolution)} {unit} are one"])

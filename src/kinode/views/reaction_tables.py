@@ -96,7 +96,7 @@ def print_joint(run: Trajectory, asked: Question) -> None:
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         if spectrum.lines:
             head = [pretty_unit(x) for x in spectrum.head]
-            out.print(make_table(f"spectrum of the {asked.part} force", head, spectrum.rows, left=()))
+            out.print(make_table(f"spectrum, {asked.part} force", head, spectrum.rows, left=()))
         found = run.resonance(asked.joint, asked.frequency, asked.part, hold=asked.hold_for_part)
         out.print(Text(str(found), style="bold red" if found.excited else "bold"))
     if asked.plot is not None:
