@@ -32,6 +32,13 @@ def test_a_drive_is_kept_wherever_it_is_declared(drive):
     assert run["b.angular_velocity.z"] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("start", [{"q": 0.7}, {"guess": 0.7}], ids=str)
+def test_a_prescribed_speed_starts_where_it_is_asked_to(start):
+    found = kn.assemble(parallelogram(j1={"speed": "2", **start}, j4={"guess": 0.6}))
+    assert [found[f"{name}.q"] for name in JOINTS] == pytest.approx([0.7, -0.7, 0.7, 0.7], abs=1e-11)
+    assert [found[f"{name}.u"] for name in JOINTS] == pytest.approx([2, -2, 2, 2], abs=1e-10)
+
+
 def test_a_loop_of_drives_alone_is_refused():
     with pytest.raises(kn.ModelError, match=r"j4\.motion: .*all driven \(j1, j2, j3\)"):
         kn.compile(parallelogram(**{name: {"motion": LAW} for name in JOINTS}))
