@@ -1,13 +1,12 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
-#   make demo    install kinode, simulate one example, write its report
+#   make demo    install kinode, simulate a camera on a ship in a seaway, write its report
 #   make test    the whole test suite          make lint   ruff and the strict type checker
 #   make bench   the table against the peers   make docs   the documentation site, in site/
 #   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
 
 PYTHON  ?= python3
 VENV    ?= .venv
-EXAMPLE ?= examples/excavator.yaml
-OUT     ?= out
+EXAMPLE ?= examples/ship_at_sea.py
 # Extra arguments for pytest; `make test PYTEST="tests/joints -x"` runs a part.
 PYTEST  ?= -n auto --dist worksteal
 
@@ -23,8 +22,7 @@ help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
 
 demo: $(VENV)/.installed
-	@$(BIN)/kinode run $(EXAMPLE) --report $(OUT)
-	@echo "The report is in $(OUT)/: open $$(ls $(OUT)/*.html | head -n 1) in a browser."
+	@$(BIN)/python $(EXAMPLE)
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest $(PYTEST)
@@ -45,7 +43,7 @@ docs: $(VENV)/.installed-docs
 	@echo "The site is in site/: open site/index.html in a browser."
 
 clean:
-	rm -rf $(OUT) site build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf out site build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One mark for each set of extras; a change of pyproject.toml installs again.

@@ -3,11 +3,14 @@
 The picture of the report needs a browser, chromium; without one it stays as it is.
 """
 
+import contextlib
+import runpy
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -174,6 +177,30 @@ def make_pressure() -> Path:
     return path
 
 
+def make_ship() -> Path:
+    """The ship in a seaway: how it moves, what the motors do, how far the camera is off."""
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        run = runpy.run_path(str(ROOT / "examples" / "ship_at_sea.py"))["run"]
+    first = run.t >= 2.0
+    turns = {"heel": "heel.q.angle", "pitch": "pitch.q"}
+    deck = [Line(word, "deg", np.degrees(run[name][first])) for word, name in turns.items()]
+    gimbals = ("azimuth", "elevation", "roll")
+    motors = [Line(name, "N*m", run[f"{name}_drive.shaft.effort.drive"][first]) for name in gimbals]
+    errors = [Line(name.replace("_", " "), "rad", run[name][first]) for name in ("off_left", "off_up", "tilt")]
+    with style():
+        figure = Figure(figsize=(10.4, 4.9))
+        draw_mechanism(figure.add_axes((0.0, 0.0, 0.56, 1.0)), run, ghosts=2, seen_from="course", names=False)
+        rows = [figure.add_axes((0.635, bottom, 0.35, 0.205)) for bottom in (0.7, 0.4, 0.1)]
+        for axes, lines, word in zip(rows, (deck, motors, errors), ("deck", "motors", "line of sight")):
+            draw_lines(axes, run.t[first], lines, word=word)
+        for axes in rows[:2]:
+            axes.tick_params(labelbottom=False)
+        rows[2].set_xlabel(label("time", "s"))
+        path = PICTURES / "ship.png"
+        figure.savefig(path, dpi=130, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
@@ -185,6 +212,7 @@ def main() -> None:
             make_report(run),
             make_unique(),
             make_elastic(),
+            make_ship(),
             make_causes(),
             make_pressure(),
         ),

@@ -1,10 +1,9 @@
 """A camera on a ship in a seaway: what do its drives need, what do its joints carry, how still is its picture?
 
-Shows motions from a sea's spectrum, reactions by part, and a report with plots of one's own choice. The model is
-ship_gimbal.yaml; the report goes into the folder that is named on the command line, else into out.
+Shows motions from a sea's spectrum, motors as bodies of their own, and a report with plots of one's own choice, which
+goes into the folder out. The model is ship_gimbal.yaml.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,5 +37,4 @@ plots = {
     "Motors": motors,
     "Line of sight and picture": ["off_left", "off_up", "tilt"],
 }
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
-print(f"wrote {run.report(folder, plots=plots, seen_from='course')}")
+print(f"The report is {run.report('out', plots=plots, seen_from='course')}: open it in a browser.")
