@@ -13,7 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.elements import Element, Load, Scene, register_element
+from kinode.model.element import Element, Load, Scene, register_element
 from kinode.model.fields import Value, choice, frame, number, record
 from kinode.model.frames import Frame, axis_vector
 

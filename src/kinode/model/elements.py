@@ -1,105 +1,23 @@
-"""Elements: what pushes and pulls.
-
-An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
-potential energy where it has one (the contract test checks that the loads are its gradient), and
-``quantities`` what can be asked of it by name.  A ``Scene`` answers for poses, velocities and laws, in
-whatever kind of number the question is put.
-"""
+"""Elements between points and at points: springs, forces, moments; with those of flight and of the earth, all kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
-from kinode.algebra.spatial import ZERO3, Pose, dot
+from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model.fields import Component, Reader, Spec, Value, Vector, frame, law, laws, number, record, special
+from kinode.model import earth, flight
+from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
+from kinode.model.fields import Reader, Spec, Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
-if TYPE_CHECKING:
-    from kinode.model.system import System
-
-ELEMENTS: dict[str, type[Element]] = {}
-
-
-class Scene(Protocol):
-    """What an element may ask; vectors are in world axes."""
-
-    def pose(self, frame: Frame) -> Pose: ...
-
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular velocity, and velocity of the frame's origin."""
-        ...
-
-    def law(self, value: Value) -> Scalar: ...
-
-    @property
-    def gravity(self) -> Array:
-        """The acceleration of free fall."""
-        ...
-
-    @property
-    def solids(self) -> Sequence[Solid]:
-        """Every body with its mass properties."""
-        ...
-
-
-class Solid(NamedTuple):
-    """A body: its mass center, its mass and its inertia about the mass center, in its own axes."""
-
-    com: Frame
-    mass: Scalar
-    inertia: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Load:
-    """A force and a moment on a body, at the origin of a frame, in world axes."""
-
-    on: Frame
-    force: Array
-    moment: Array
-    at: Array | None = None  # a point in world axes, where it is not the frame's origin
-
-
-@record
-class Element(Component):
-    """Something that loads bodies."""
-
-    section: ClassVar[str] = "elements"
-    quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
-    single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
-    lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
-
-    @property
-    def conservative(self) -> bool:
-        """Whether it is known to do nothing but store energy."""
-        return False
-
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
-        raise NotImplementedError
-
-    def potential(self, scene: Scene) -> Scalar:
-        return 0.0
-
-    def quantity(self, name: str, scene: Scene) -> Scalar:
-        raise KeyError(name)
-
-    def check(self) -> None:
-        """Refuse combinations that cannot hold."""
-
-    def check_in(self, system: System) -> None:
-        """Refuse what cannot hold in the finished system."""
-
-
-def register_element(cls: type[Element]) -> type[Element]:
-    """Make an element known by its ``kind``."""
-    ELEMENTS[cls.kind] = cls
-    return cls
+__all__ = [
+    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "earth", "flight", "register_element",
+]  # fmt: skip
 
 
 @register_element

@@ -24,7 +24,7 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.errors import LawError, ModelError
-from kinode.model.elements import Element, Load, Scene, register_element
+from kinode.model.element import Element, Load, Scene, register_element
 from kinode.model.fields import Reader, Spec, Value, Vector, choice, frame, law, laws, number, record, special
 from kinode.model.frames import ZERO, Frame, axis_vector
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinode.model.earth import CentralGravity, EarthRotation
-from kinode.model.elements import Element
-from kinode.model.flight import Aerodynamic, Ballistic, Thrust
+from kinode.model.element import Element
 from kinode.model.joint import Joint
 
 
@@ -78,20 +76,20 @@ class Spellings:
 
     def aerodynamic(self, name: str, on: Any, **fields: Any) -> Element:
         """Air on a body by six coefficients along its axes."""
-        return self.element(name, Aerodynamic.kind, on=on, **fields)
+        return self.element(name, "aerodynamic", on=on, **fields)
 
     def ballistic(self, name: str, on: Any, **fields: Any) -> Element:
         """Air on a body of revolution: drag, lift, overturning, damping, Magnus."""
-        return self.element(name, Ballistic.kind, on=on, **fields)
+        return self.element(name, "ballistic", on=on, **fields)
 
     def thrust(self, name: str, on: Any, thrust: Any, **fields: Any) -> Element:
         """A push along an axis of the frame that it acts at."""
-        return self.element(name, Thrust.kind, on=on, thrust=thrust, **fields)
+        return self.element(name, "thrust", on=on, thrust=thrust, **fields)
 
     def central_gravity(self, name: str, **fields: Any) -> Element:
         """The pull of a sphere on every body."""
-        return self.element(name, CentralGravity.kind, **fields)
+        return self.element(name, "central_gravity", **fields)
 
     def earth_rotation(self, name: str, latitude: Any, **fields: Any) -> Element:
         """The world turns as a place on the earth does."""
-        return self.element(name, EarthRotation.kind, latitude=latitude, **fields)
+        return self.element(name, "earth_rotation", latitude=latitude, **fields)
