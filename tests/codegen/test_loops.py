@@ -121,14 +121,3 @@ def test_batch_driver_with_odd_rows_and_strides(lanes, n):
         untouched = np.ones_like(out, dtype=bool)
         untouched[first:last, :size] = False
         assert (out[untouched] == -7.0).all()
-
-
-def test_accelerations_that_the_loop_does_not_make_are_refused():
-    """Which joints would make them is not known, and reactions would depend on it."""
-    dynamics = kn.compile(kn.load("examples/four_bar.yaml"))
-    start = dynamics.initial
-    own = dynamics.acceleration(0.0, start.q, start.u)
-    given, left_out = (dynamics.reactions(0.0, start.q, start.u, x)["pin"].force for x in (own, None))
-    np.testing.assert_allclose(given, left_out, rtol=1e-12, atol=1e-12)
-    with pytest.raises(kn.ArgumentError, match="u_dot: where constraints close loops"):
-        dynamics.reactions(0.0, start.q, start.u, 2 * own)

@@ -104,3 +104,14 @@ def test_what_carries_a_whole_loop_has_no_column():
     snapshot = Snapshot(topology, 0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3))
     columns = loops.columns(snapshot, loops.Closing(topology.cuts[0]))
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
+
+
+def test_accelerations_that_the_loop_does_not_make_are_refused():
+    """Which joints would make them is not known, and reactions would depend on it."""
+    dynamics = kn.compile(kn.load("examples/four_bar.yaml"))
+    start = dynamics.initial
+    own = dynamics.acceleration(0.0, start.q, start.u)
+    given, left_out = (dynamics.reactions(0.0, start.q, start.u, x)["pin"].force for x in (own, None))
+    np.testing.assert_allclose(given, left_out, rtol=1e-12, atol=1e-12)
+    with pytest.raises(kn.ArgumentError, match="u_dot: where constraints close loops"):
+        dynamics.reactions(0.0, start.q, start.u, 2 * own)
