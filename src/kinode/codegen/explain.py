@@ -80,6 +80,8 @@ class Explainer:
         self.state = self.dynamics.state(at)
         self.plain = self.dynamics.snapshot(self.state)
         self.sheet = Sheet(Notation(self.topology), self._known())
+        if not self.topology.quaternions:  # speeds are rates of coordinates
+            self.sheet.dotted.update({"u": ("q", 1), "u_dot": ("q", 2)})
         tape, friction = self.sheet.tape, friction_of(self.topology, self.sheet.tape)
         self.u_dot = tape.inputs("u_dot", self.topology.n_u)
         self.snapshot = Snapshot(*traced_state(self.topology, tape), u_dot=self.u_dot, friction=friction, full=True)

@@ -43,6 +43,7 @@ class Sheet:
         self._harmonics: dict[tuple[str, int], Scalar] = {
             place: Harmonic.symbol(name) for place, name in notation.names.items()
         }
+        self.dotted: dict[str, tuple[str, int]] = {"u": ("u", 0), "u_dot": ("u", 1)}  # letters and their dots
         self._count = 0
 
     def define(
@@ -76,9 +77,12 @@ class Sheet:
         if sum(count_operations([x]).values()) > TRIED:
             return None
         try:
-            found = self.writer.write(replay([x], self._harmonics)[0])
+            harmonic = replay([x], self._harmonics)[0]
         except TooLongError:
             return None
+        if isinstance(harmonic, Harmonic) and 2 * len(harmonic.terms) > longest:
+            return None
+        found = self.writer.write(harmonic)
         return found if found.count_ops() <= longest else None
 
     def _name(self, stem: str, owner: str, part: str) -> str:
@@ -86,4 +90,5 @@ class Sheet:
         where = owner.replace(".", "_")
         name = "_".join(x for x in (stem, where, part) if x)
         below = f"{where},{part}" if part and where else where or part
-        return self.notation.name("named", self._count, name, Look(stem, 0, below))
+        letter, dots = self.dotted.get(stem, (stem, 0))
+        return self.notation.name("named", self._count, name, Look(letter, dots, below))

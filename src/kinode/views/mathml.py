@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kinode.codegen.notation import GREEK, Look
@@ -16,7 +18,7 @@ LONG = 16  # operations a line, after which a sum goes on in the next
 
 def equations_markup(printed: Printed) -> Markup:
     """All sections of printed equations."""
-    printer = _printer(printed)
+    printer = printer_of(printed.notation.looks)
     parts: list[Markup] = []
     for section in printed.sections:
         if section.title:
@@ -36,7 +38,7 @@ def _rows(line: Line, printer: Any) -> list[Markup]:
             rows[-1].append(tag("mo", "="))
         for k, term in enumerate(terms):
             count = int(term.count_ops()) + 1
-            if size and size + count > LONG:
+            if size and term != 0 and size + count > LONG:
                 rows.append([tag("mspace", width="2em")])
                 size = 0
             size += count
@@ -66,21 +68,20 @@ def symbol_markup(look: Look) -> Markup:
     return tag("msup", letter, above) if look.above else letter
 
 
-def _printer(printed: Printed) -> Any:
-    """SymPy's printer, which asks our notation for its symbols."""
+def printer_of(looks: Mapping[str, Look]) -> Any:
+    """SymPy's printer with our own looks of symbols: from an expression to markup."""
     from xml.dom.minidom import parseString
 
     from sympy.printing.mathml import MathMLPresentationPrinter
 
-    looks = printed.notation.looks
     base: Any = MathMLPresentationPrinter
 
     class Printer(base):  # type: ignore[misc]
         def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:
             look = looks.get(sym.name)
             if look is None:
-                letter, _, index = sym.name.partition("_")
-                look = Look(letter, 0, index.replace("_", " ")) if len(letter) <= 2 and index else Look(sym.name)
+                split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
+                look = Look(split[1], 0, split[2]) if split else Look(sym.name)
             return parseString(symbol_markup(look)).documentElement  # noqa: S318 (our own text)
 
     def write(expr: Any) -> str:
@@ -88,5 +89,3 @@ def _printer(printed: Printed) -> Any:
         return found.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
 
     return write
-
-

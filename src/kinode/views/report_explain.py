@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from kinode.codegen.explained import Explanation, Step, number_text
 from kinode.codegen.sheet import Item
 from kinode.views.markup import Markup, join, picture, table, tag
-from kinode.views.mathml import math
+from kinode.views.mathml import printer_of, symbol_markup
 from kinode.views.scheme import draw_scheme
 from kinode.views.style import MINUS, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
+MINUS_SIGN = f"<mo>{MINUS}</mo>"
 MOST = 16  # bodies of a scheme that a page has room for
 SCHEME = (
     "Not to scale: each tier stands above the body that carries it. Radius vectors are in the axes of the body that "
@@ -55,7 +56,7 @@ def _step(explanation: Explanation, number: int, step: Step) -> Markup:
         parts.append(table(*step.table))
     rows = [row for item in step.items for row in _rows(explanation, item)]
     if rows:
-        parts.append(table(["", "formula", "at the start", ""], rows, numbers=(2,)))
+        parts.append(table(["", "at the start", "", "formula"], rows, numbers=(1,)))
     parts += [tag("p", note, class_="note") for note in step.notes]
     return tag("details", *parts)
 
@@ -63,19 +64,12 @@ def _step(explanation: Explanation, number: int, step: Step) -> Markup:
 def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
     """A row for each component that is not zero by itself; the owner's name before the first."""
     looks, owner = explanation.notation.looks, item.owner
+    write = printer_of(looks)
     for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
         if formula is not None and formula == 0:
             continue
         shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
-        written = (
-            math(formula, looks, name=name) if formula is not None else join([math_name(explanation, name), " (long)"])
-        )
-        yield [owner, written, shown, "" if unit == "1" else pretty_unit(unit)]
+        right = tag("mtext", "(long)") if formula is None else Markup(write(formula).replace("<mo>-</mo>", MINUS_SIGN))
+        written = tag("math", tag("mrow", symbol_markup(looks[name]), tag("mo", "="), right))
+        yield [owner, shown, "" if unit == "1" else pretty_unit(unit), written]
         owner = ""
-
-
-def math_name(explanation: Explanation, name: str) -> Markup:
-    """A symbol by itself."""
-    import sympy
-
-    return math(sympy.Symbol(name), explanation.notation.looks)
