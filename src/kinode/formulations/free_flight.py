@@ -278,8 +278,7 @@ class FreeFlight:
         u_dot = self.u_dot if u_dot is None else u_dot
 
         def at(rates: Array) -> Array:
-            found: Array = rates[:, 0] + rates[:, 1:] @ u_dot
-            return found
+            return tidy(rates[:, 0] + rates[:, 1:] @ u_dot)
 
         nodes = self.topology.full.nodes
         acting = {node.bodies[0]: np.concatenate(self.loads[node.bodies[0]]) for node in nodes}
@@ -294,7 +293,7 @@ class FreeFlight:
         }
         force, moment = system_balance(self.origin, self.parts.values())
         needed["system"] = at(moment), at(force)
-        return {name: Balance((a[:3], a[3:]), needed[name]) for name, a in acting.items()}
+        return {name: Balance((tidy(a[:3]), tidy(a[3:])), needed[name]) for name, a in acting.items()}
 
     @cached_property
     def momenta(self) -> Spatial:
