@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kinode as kn
 from kinode.formulations import loops
 from kinode.formulations.saddle import solve_saddle
 from kinode.formulations.snapshot import Snapshot
