@@ -392,6 +392,45 @@ def equations(
 
 @app.command()
 @told
+def explain(
+    model: Model,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
+    scheme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the vector scheme: .svg, .png or .pdf.")
+    ] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Show step by step how the equations come about.
+
+    For each body its vectors and equations, as formulas and as numbers at the
+    start. Files are written in place of printing.
+
+    \b
+    kinode explain pendulum.yaml
+    kinode explain ship_gimbal.yaml --scheme scheme.svg
+    """
+    from kinode.views.terminal import console
+
+    system = _load(model, base)
+    if scheme is not None:
+        from kinode.views.scheme import draw_scheme
+
+        draw_scheme(system, file=scheme)
+        typer.echo(f"wrote {scheme}")
+    if latex is not None or scheme is None:
+        from kinode.codegen.explain import explain as derive
+
+        found = derive(system)
+        if latex is None:
+            typer.echo(found.text(max(console().width, 40)))
+        else:
+            latex.write_text(found.latex(document=True), encoding="utf-8")
+            typer.echo(f"wrote {latex}")
+
+
+@app.command()
+@told
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one to print or copy.")] = None,
     copy: Annotated[

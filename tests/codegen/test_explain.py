@@ -106,6 +106,7 @@ def test_printed_formulas_are_the_compiled_quantities(name):
     explanation = check(kn.load(f"{EXAMPLES}/{name}.yaml"))
     text = str(explanation)
     assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, explanation.text(60, ["Decompose", "Angular velocities", "Check"]).splitlines())) <= 60
     for body in explanation.system.bodies:
         assert f" {body} " in text
     titles = [step.title for step in explanation.steps]
@@ -135,7 +136,7 @@ def test_gears_and_symbols():
     for numbers in ((0.7, 0.2, 1.1, -0.4, 0.9), (0.4, 2.2, -0.3, 1.4, 3.0)):
         assert float(left.subs(dict(zip((L, q, u, a, t), numbers, strict=True)))) == pytest.approx(0.0, abs=1e-12)
     assert explanation.formulas["u_spin"] == 50 * u
-    assert explanation["Decompose"].table[1][1][3] == "revolute, geared to joint_1"
+    assert explanation["Decompose"].table[1][1][4] == "revolute, geared to joint_1"
 
 
 def test_latex_and_html():

@@ -123,14 +123,14 @@ class Explainer:
             body, joint = self.body[node.index], node.joint
             mass = self.system.bodies[body].rigid_inertia(self.plain.resolve).mass
             kind = f"{joint.kind}, {self._role(joint.name)}"
-            rows.append((body, self.body[node.parent], joint.name, kind, f"{float(mass):.5g}"))
-        rows += [(b, a, joint.name, "fixed to the world", "") for joint, a, b in self.topology.full.ground]
+            rows.append((body, f"{float(mass):.6g}", self.body[node.parent], joint.name, kind))
+        rows += [(b, "", a, joint.name, "fixed to the world") for joint, a, b in self.topology.full.ground]
         words = "The system is taken apart into its bodies. Each is carried by a joint, whose point is its pole."
         notes = []
         if self.topology.cuts:
             names = ", ".join(self.topology.cut_names)
             notes.append(f"Loops are cut open at {names}; the forces there come in as those of constraints.")
-        return Step("Decompose", words, table=(("body", "carried by", "joint", "kind", "mass kg"), tuple(rows)),
+        return Step("Decompose", words, table=(("body", "mass kg", "carried by", "joint", "kind"), tuple(rows)),
                     notes=tuple(notes))  # fmt: skip
 
     def _role(self, name: str) -> str:

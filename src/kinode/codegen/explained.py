@@ -79,22 +79,27 @@ class Explanation:
         """A number without what is rounding beside the largest of its unit."""
         return 0.0 if abs(value) < ROUNDING * self._sizes[unit] else value
 
-    def text(self, width: int = WIDTH) -> str:
-        """All steps, no line wider than asked for as long as a formula can be broken."""
+    def text(self, width: int = WIDTH, steps: Sequence[str] | None = None) -> str:
+        """All steps, or those with these titles; no line is wider than asked for, as far as formulas can be broken."""
+        for title in steps or ():
+            self[title]
         lines = [f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"]
         for k, step in enumerate(self.steps):
+            if steps is not None and step.title not in steps:
+                continue
             lines += ["", f"{k + 1}. {step.title}", *_paragraph(step.words, width)]
             if step.law:
                 lines += [f"{INDENT * 2}{line}" for line in step.law[0].splitlines()]
             if step.table:
-                lines += [INDENT + line for line in _table(*step.table)]
+                lines += [INDENT + line for line in _table(*step.table, width - len(INDENT))]
             for item in step.items:
                 lines += list(self._written(item, width))
             for note in step.notes:
                 lines += _paragraph(note, width)
         return "\n".join(line.rstrip() for line in lines)
 
-    __str__ = text
+    def __str__(self) -> str:
+        return self.text()
 
     def latex(self, *, document: bool = False) -> str:
         """All steps in LaTeX: sections with align environments, or a whole ``document``."""
@@ -136,7 +141,7 @@ class Explanation:
                     last = ""
                 yield _right(last, number, width)
         if zero:
-            stem = item.names[0].rpartition("_")[0]
+            stem = item.names[0] if len(item.names) == 1 else item.names[0].rpartition("_")[0]
             parts = ", ".join(item.names[k].rpartition("_")[2] for k in zero)
             whole = len(zero) == len(item.names)
             yield from _paragraph(f"{INDENT}{stem} = 0" if whole else f"{INDENT}{stem}: {parts} = 0", width)
@@ -178,10 +183,16 @@ def _paragraph(words: str, width: int) -> list[str]:
     return textwrap.wrap(words, width, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Lines of a table; columns that find no room go on in a second line of their row."""
     lines = [tuple(head), *map(tuple, rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    return ["  ".join(text.ljust(w) for text, w in zip(line, widths)) for line in lines]
+    fit = max(1, sum(1 for k in range(len(head)) if sum(widths[: k + 1]) + 2 * k <= width))
+    found = []
+    for line in lines:
+        cells = [text.ljust(w) for text, w in zip(line, widths)]
+        found += ["  ".join(part) for part in (cells[:fit], ["", *cells[fit:]]) if any(x.strip() for x in part)]
+    return found
 
 
 def _right(text: str, number: str, width: int) -> str:
