@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import dynamics
+import equations
 import measure
 import simulation
 import startup
@@ -33,7 +34,7 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows()]
+    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows(), *equations.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []
     for row in chosen:

@@ -233,3 +233,23 @@ def test_run_says_where_the_model_differs_from_a_urdf(tmp_path):
     assert done.returncode == 0
     assert "bar: the inertia is kept, though no body has it" in done.stderr
     assert kinode("run", path, "--until", 0.1, "-q").stderr == ""
+
+
+def test_equations_are_printed_and_written(tmp_path):
+    """Within the width of the terminal; LaTeX that is a document, Python that runs, C; errors name the joint."""
+    model = ROOT / "examples" / "double_pendulum.yaml"
+    done = kinode("equations", model, "--reactions", "elbow", COLUMNS="60")
+    assert done.returncode == 0, done.stderr
+    assert "u_dot_shoulder" in done.stdout and "elbow.reaction.force.x" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 60
+    files = {kind: tmp_path / f"a.{kind}" for kind in ("latex", "python", "c")}
+    done = kinode("equations", model, *(x for kind, path in files.items() for x in (f"--{kind}", path)))
+    assert done.returncode == 0 and done.stdout.count("wrote") == 3
+    latex = files["latex"].read_text()
+    assert latex.startswith("\\documentclass") and latex.count("\\begin{") == latex.count("\\end{")
+    assert latex.count("{") == latex.count("}")
+    space: dict = {}
+    exec(files["python"].read_text(), space)
+    assert len(space["double_pendulum"](0.0, [0.1, 0.2], [0.0, 0.0])["M"]) == 2
+    wrong = kinode("equations", model, "--reactions", "wrist")
+    assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr

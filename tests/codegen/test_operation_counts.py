@@ -5,8 +5,11 @@ from importlib.metadata import distribution
 import pytest
 
 from kinode.algebra.trace import count_operations
+from kinode.codegen.derivation import Derivation
+from kinode.codegen.equations import equations
 from kinode.codegen.kernels import Kernel, trace
 from kinode.formats import load
+from kinode.model.system import System
 from kinode.topology import find_topology
 from known.mechanisms import four_bars
 
@@ -47,3 +50,19 @@ def test_operations_grow_with_the_number_of_loops_and_no_faster(kernel):
     assert (forty - twenty) == 2 * (twenty - ten)
     most, each = LOOPS[kernel]
     assert ten <= most and (twenty - ten) <= 10 * each
+
+
+@pytest.mark.parametrize("n", [2, 4, 8])
+def test_printed_equations_cost_as_much_as_compiled_ones(n):
+    """With names for what recurs: mass matrix and bias of a spatial chain, in operations as SymPy counts them."""
+    system = System("chain")
+    last = system.world
+    for i in range(n):
+        m, l, A, C = (system.parameter(f"{x}{i}", 1.0 + 0.1 * i) for x in "mlAC")
+        body = system.body(f"b{i}", mass=m, com=(l, 0, 0), inertia=(A, C, C))
+        system.revolute(f"j{i}", last, body, axis="xyz"[(i + 2) % 3])
+        last = body.at(l, 0, 0)
+    topology, printed = find_topology(system), equations(system, shape="named")
+    compiled = [count_operations(trace(topology, Kernel(kernel))) for kernel in ("mass_matrix", "bias")]
+    assert printed.operations <= 1.5 * sum(sum(counts.values()) for counts in compiled)
+    assert printed.operations <= 1.5 * Derivation(topology, "recursive").operations  # which shares what both need

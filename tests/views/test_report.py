@@ -8,7 +8,7 @@ import pytest
 import kinode as kn
 from kinode.views.report import compose, report
 
-SECTIONS = ["Mechanism", "Motion", "Joint loads", "Energy audit", "Verification", "Run"]
+SECTIONS = ["Mechanism", "Motion", "Joint loads", "Who loads the joints", "Energy audit", "Equations", "Verification", "Run"]
 
 
 class Page(HTMLParser):
@@ -133,3 +133,23 @@ def test_plots_of_ones_own_choice(arm_run):
     assert "Drive &amp; spring over time: shoulder.effort" in text and "over time: coil.tension" in text
     with pytest.raises(kn.Error, match="torsion"):
         compose(arm_run, verify=False, plots={"none": ["coil.torsion"]})
+
+
+def test_equations_are_typeset_without_help(arm_run):
+    """MathML of small models: well-formed, accents for rates; nothing for what would be long."""
+    from xml.etree import ElementTree
+
+    from kinode.views.report_equations import describe_equations
+
+    shown = describe_equations(arm_run.system)
+    page = ElementTree.fromstring(f"<body>{shown}</body>")
+    assert page.find(".//math//mover") is not None
+    words = "".join(page.find(".//math").itertext())
+    assert "elbow" in words and "sin" in words
+    chain = kn.System("chain")
+    last = chain.world
+    for k in range(6):
+        body = chain.body(f"b{k}", mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1))
+        chain.revolute(f"j{k}", last, body, axis="xyz"[k % 3])
+        last = body.at(0.3, 0, 0)
+    assert describe_equations(chain) == ""

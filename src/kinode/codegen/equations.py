@@ -35,6 +35,7 @@ from kinode.topology import Topology, find_topology
 SHAPES = ("auto", "expanded", "named")
 BODIES = "newton_euler"
 READABLE = 400  # operations: what has more is given with names
+TRIED = 1500  # operations on the tape up to which it is tried
 READABLE_BODIES = 4  # the same of bodies by themselves
 
 
@@ -103,9 +104,11 @@ def _written(topology: Topology, way: str, shape: str, names: Sequence[str], cho
     found = Derivation(topology, way, names)
     if shape == "expanded":
         return Equations(found, "expanded")
-    if shape == "auto" and found.operations <= READABLE:
+    if shape == "auto" and found.operations <= TRIED:
         with suppress(TooLongError):
-            return Equations(found, "expanded")
+            written = Equations(found, "expanded")
+            if written.operations <= READABLE:
+                return written
     return Equations(found if chosen else Derivation(topology, "recursive", names), "named")
 
 
@@ -221,7 +224,7 @@ class Equations(Printed):
             if row.residual != 0:
                 lines.insert(0, Line(terms_of(row.residual), [sympy.S.Zero]))
             found.append(Section(f"{row.of} holds with {row.symbol}", lines))
-        return found + [Section(f"reaction of {joint}", self._reaction_lines(joint)) for joint in self.reactions]
+        return found + [self._reaction_section(joint) for joint in self.reactions]
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[str, Reaction]]]:

@@ -34,15 +34,27 @@ def _joined(terms: Sequence[Any]) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines no wider than asked for, as far as sums can be broken."""
-    first, *pieces = re.split(r" (?=[-+=] )", text)
-    lines = [first]
-    for piece in pieces:
-        if len(lines[-1]) + 1 + len(piece) <= width:
-            lines[-1] += f" {piece}"
-        else:
-            lines.append(" " * INDENT + piece)
+    """Lines no wider than asked for, broken between terms, and within brackets where a term alone is too long."""
+    lines = [""]
+    for term in _pieces(text, deepest=0):
+        whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
+        for piece in whole:
+            if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
+                lines.append(" " * INDENT + piece)
+            else:
+                lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
     return lines
+
+
+def _pieces(text: str, deepest: int) -> list[str]:
+    """A text split before signs that stand within at most so many brackets."""
+    depth, start, found = 0, 0, []
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth <= deepest and i > start and re.match(r" [-+=] ", text[i : i + 3]):
+            found.append(text[start:i])
+            start = i + 1
+    return [*found, text[start:]]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
@@ -53,7 +65,8 @@ def write_latex(printed: Printed, document: bool) -> str:
         if document and section.title:
             parts.append(rf"\subsection*{{{_plain(section.title)}}}")
         rows = [_row(line, printed) for line in section.lines]
-        parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+        if rows:
+            parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
     body = "\n".join(parts)
     if not document:
         return body

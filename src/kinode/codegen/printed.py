@@ -128,16 +128,19 @@ class Printed:
     def _named_lines(self) -> list[Line]:
         return [Line([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
 
-    def _reaction_lines(self, joint: str) -> list[Line]:
+    def _reaction_section(self, joint: str) -> Section:
+        """The components of a reaction that are not zero in every motion."""
         import sympy
 
-        found = []
+        lines = []
         for letter, word, vector in zip("FM", ("force", "moment"), self.reactions[joint], strict=True):
             for axis, entry in zip("xyz", vector, strict=True):
-                name = f"{joint}.reaction.{word}.{axis}"
-                self.notation.looks[name] = Look(letter, 0, axis, joint)
-                found.append(Line([sympy.Symbol(name)], terms_of(entry)))
-        return found
+                if entry != 0:
+                    name = f"{joint}.reaction.{word}.{axis}"
+                    self.notation.looks[name] = Look(letter, 0, axis, joint)
+                    lines.append(Line([sympy.Symbol(name)], terms_of(entry)))
+        rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
+        return Section(f"reaction of {joint}{rest}", lines)
 
 
 def terms_of(expr: Any) -> list[Any]:

@@ -116,7 +116,7 @@ class Verification:
 
 def _grid(corner: str, cells: Sequence[tuple[str, str, Row]]) -> tuple[list[str], list[list[str]]]:
     """Differences by what they are of (down) and whose (across)."""
-    down, across = (list(dict.fromkeys(cell[k] for cell in cells)) for k in (0, 1))
+    down, across = list(dict.fromkeys(cell[0] for cell in cells)), list(dict.fromkeys(cell[1] for cell in cells))
     values = {(name, way): f"{row.difference:.1e}" + "!" * (not row.ok) for name, way, row in cells}
     return [corner, *across], [[name, *(values.get((name, way), "") for way in across)] for name in down]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.codegen.notation import GREEK, Look
 from kinode.views.markup import Markup, join, tag
+from kinode.views.style import MINUS
 
 if TYPE_CHECKING:
     from kinode.codegen.printed import Line, Printed
@@ -24,6 +25,8 @@ def equations_markup(printed: Printed) -> Markup:
         if section.title:
             parts.append(tag("h3", section.title))
         rows = [row for line in section.lines for row in _rows(line, printer)]
+        if not rows:
+            continue
         body = tag("mtable", *rows, displaystyle="true")
         parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
     return join(parts)
@@ -44,7 +47,7 @@ def _rows(line: Line, printer: Any) -> list[Markup]:
             size += count
             negative = term.could_extract_minus_sign()
             if negative or k:
-                rows[-1].append(tag("mo", "−" if negative else "+"))
+                rows[-1].append(tag("mo", MINUS if negative else "+"))
             rows[-1].append(_grouped(-term if negative else term, printer))
     return [tag("mtr", tag("mtd", *row, style="text-align:left; padding:0.25em 0")) for row in rows]
 
@@ -82,7 +85,7 @@ def printer_of(looks: Mapping[str, Look]) -> Any:
             if look is None:
                 split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
                 look = Look(split[1], 0, split[2]) if split else Look(sym.name)
-            return parseString(symbol_markup(look)).documentElement  # noqa: S318 (our own text)
+            return parseString(symbol_markup(look)).documentElement
 
     def write(expr: Any) -> str:
         found = str(Printer()._print(expr).toxml())

@@ -33,9 +33,10 @@ from kinode.views.plots import (
     mark_events,
 )
 from kinode.views.report_causes import describe_causes
+from kinode.views.report_equations import describe_equations
 from kinode.views.report_explain import describe_scheme, describe_steps
 from kinode.views.report_model import describe_events, describe_limits, describe_model, describe_size, describe_status
-from kinode.views.style import MINUS, label, new_figure, number, pretty_unit, small_axes, style
+from kinode.views.style import label, new_figure, number, pretty_unit, small_axes, style
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
@@ -103,7 +104,7 @@ def compose(
             describe_events(run),
         ]
     sections += [describe_steps(run.system)] if explain else []
-    sections += [_verification(checked) if verify else Markup(""), _facts(run)]
+    sections += [describe_equations(run.system), _verification(checked) if verify else Markup(""), _facts(run)]
     body = tag("main", _header(run, heading), _keys(run, loads, checked), *sections, _footer())
     css = resources.files("kinode.views").joinpath("report.css").read_text(encoding="utf-8")
     head = join(
@@ -304,17 +305,11 @@ def _verification(checked: Any) -> Markup:
     verdict = "All agree." if checked.ok else "They do not all agree: do not rely on these results."
     words = f"The model was derived in independent ways and compared at {checked.states} random states. "
     parts.append(tag("p", words, tag("strong", verdict, class_="good" if checked.ok else "bad")))
-    rows = [
-        [r.quantity, f"{r.one} {MINUS} {r.two}", number(r.difference, 2), number(r.tolerance, 2), _agrees(r.ok)]
-        for r in checked.rows
-    ]
-    parts.append(table(["quantity", "compared", "difference", "allowed", "agrees"], rows, numbers=(2, 3)))
+    for head, rows in checked.tables:
+        parts.append(table(head, rows, numbers=range(1, len(head))))
+    parts += [tag("p", words, class_="bad") for words in checked.failures]
     parts += [tag("p", f"{name} does not apply: {reason}", class_="note") for name, reason in checked.skipped]
     return join(parts)
-
-
-def _agrees(ok: bool) -> Markup:
-    return tag("span", "yes" if ok else "NO", class_="good" if ok else "bad")
 
 
 def _facts(run: Trajectory) -> Markup:
