@@ -18,6 +18,7 @@ import kinode as kn
 from kinode.results.trajectory import Trajectory
 from kinode.views.drawing import draw_mechanism
 from kinode.views.plots import Line, draw_lines, draw_loads, plot_loads
+from kinode.views.scheme import draw_scheme
 from kinode.views.style import COLORS, MUTED, label, style
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -201,6 +202,24 @@ def make_ship() -> Path:
     return path
 
 
+def make_scheme() -> Path:
+    """The vectors of the camera on a ship."""
+    path = PICTURES / "scheme.png"
+    figure = draw_scheme(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False)
+    figure.savefig(path, dpi=90, metadata={"Software": None})
+    return path
+
+
+def make_shaking() -> Path:
+    """Which tier shakes the camera on a ship."""
+    path = PICTURES / "shaking.png"
+    run = kn.simulate(ROOT / "examples" / "ship_gimbal.yaml", 30.0, times=np.linspace(5.0, 30.0, 501))
+    with style():
+        figure = run.acceleration_by_cause("camera.com").plot()
+        figure.savefig(path, dpi=100, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
@@ -215,6 +234,8 @@ def main() -> None:
             make_ship(),
             make_causes(),
             make_pressure(),
+            make_scheme(),
+            make_shaking(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -423,10 +423,12 @@ class Explainer:
         return Step("Add the drives", words, law, (*items, *self.left))
 
     def _equations(self) -> Step:
-        """The same with all symbols of bodies replaced: functions of the state alone."""
+        """The same with all symbols of bodies and gears replaced: functions of the coordinates and of laws of time."""
         s = self.snapshot
         whole = Snapshot(self.topology, s.t, s.q, s.u, s.z, s.p, s.inputs, u_dot=self.u_dot, friction=s.given_friction)
         whole.multipliers = s.multipliers
+        prescribed = {name: state for name, state in s._joint_states.items() if self.system.joints[name].driven}
+        whole._joint_states.update(prescribed)
         names = [c.name.replace(".u", "", 1) for c in self.topology.coordinates if c.role == "u"]
         units = [EFFORTS[c.kind] for c in self.topology.coordinates if c.role == "u"]
         found = [

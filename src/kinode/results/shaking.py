@@ -83,16 +83,16 @@ class AccelerationCauses:
 
         def peak(values: Array) -> str:
             found = measure(self.t, values).peak
-            return "-" if found <= NOTHING * most else figure(found)
+            return "-" if found <= NOTHING * most else figure(found, 3)
 
         found = []
         for tier in self.tiers:
             own = self[tier]
             terms = [peak(self[tier, term]) for term in self.terms]
-            found.append((tier, *terms, peak(own), figure(measure(self.t, own).rms), percent(shares[tier])))
+            found.append((tier, *terms, peak(own), figure(measure(self.t, own).rms, 3), percent(shares[tier])))
         total = measure(self.t, self.total)
         terms = [peak(self[term]) for term in self.terms]
-        return [*found, ("sum", *terms, figure(total.peak), figure(total.rms), percent(1.0))]
+        return [*found, ("sum", *terms, figure(total.peak, 3), figure(total.rms, 3), percent(1.0))]
 
     def __str__(self) -> str:
         title = f"{self.of}, acceleration by {self.by}: peaks in m/s^2, and the share of the largest"
