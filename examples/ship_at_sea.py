@@ -11,9 +11,9 @@ import numpy as np
 import kinode as kn
 
 ship = kn.load(Path(__file__).with_name("ship_gimbal.yaml"))
-sea = kn.sea_state(height="2.5 m", period="8 s", components=24, seed=1)
+sea = kn.sea_state(height="2.5 m", period="8 s", components=16, seed=1)
 heave = sea.motion(0.8, period=6.0, damping=0.4)
-heel = sea.motion(1.2, of="slope", period=9.0, damping=0.12)
+heel = sea.motion(0.9, of="slope", period=9.0, damping=0.12)
 ship.change("heel", motion=(0.3 * heave, heave, heel))
 ship.change("yaw", motion=0.2 * heel)
 ship.change("pitch", motion=sea.motion(0.9, of="slope", period=5.0, damping=0.4))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -115,13 +116,18 @@ class SeaState:
         if of == "slope":
             scaled = scaled * (-1j / GRAVITY) * self.frequencies**2
         waves = scaled * self.amplitudes
-        t = Expression("name", ("t",))
         total: Scalar = 0.0
-        for w, phase, wave in zip(self.frequencies.tolist(), self.phases.tolist(), waves.tolist(), strict=True):
-            angle: Scalar = w * t + phase
-            total = total + (wave.real * cos(angle) - wave.imag * sin(angle))
+        for (cosine, sine), wave in zip(self._harmonics, waves.tolist(), strict=True):
+            total = total + (wave.real * cosine - wave.imag * sine)
         found: Value = total
         return found
+
+    @cached_property
+    def _harmonics(self) -> list[tuple[Scalar, Scalar]]:
+        """Cosine and sine of each angle: the same parts in all motions."""
+        t = Expression("name", ("t",))
+        angles = [w * t + phase for w, phase in zip(self.frequencies.tolist(), self.phases.tolist(), strict=True)]
+        return [(cos(angle), sin(angle)) for angle in angles]
 
     def _operator(self, response: complex | Callable[[Array], Any]) -> Array:
         """The response to each harmonic."""
