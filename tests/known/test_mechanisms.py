@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
+from kinode.codegen.dynamics import Dynamics
 from known.mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
@@ -344,3 +345,38 @@ def test_bricard_moves(options):
     for i in range(6):
         wrench = run.reaction(f"r{i}")
         assert not wrench.unique and wrench.components[5] and wrench.shared == "least norm"
+
+
+@pytest.mark.parametrize("rows", [(0, 2, 3, 4), (0, 1, 2, 4)])
+def test_rows_that_become_dependent_are_chosen_anew(rows):
+    """Four of the five rows that close the linkage serve, but most choices of four not everywhere on its way."""
+    good, bad = kn.compile(bricard()), Dynamics(bricard(), rows=rows)
+    run, again = (kn.simulate(dynamics, 5.0, times=11) for dynamics in (good, bad))
+    assert bad.closing.rows == rows != again.dynamics.closing.rows
+    assert np.abs(run.q - again.q).max() < 1e-9 and again.events == ()
+
+
+def test_rows_that_were_not_redundant_are_told():
+    """With a row too few the linkage falls apart, where the row is missing."""
+    torn = Dynamics(four_bar(), rows=kn.compile(four_bar()).closing.rows[:-1])
+    with pytest.raises(kn.SimulationError, match=r"j3 came apart until t = .* taken for redundant") as caught:
+        kn.simulate(torn, 1.0)
+    assert caught.value.run.t[-1] == 1.0
+
+
+def test_a_long_run_stays_closed():
+    """Some 5000 steps: nothing drifts, of the rows that are not used either."""
+    dynamics = kn.compile(four_bar())
+    run = kn.simulate(dynamics, 120.0, times=201)
+    residual, _, rate = dynamics.closer.evaluate(run.t, run.q, run.u, run.z, None, None)
+    assert run.facts["steps"] > 5000
+    assert np.abs(residual).max() < 1e-12 and np.abs(rate).max() < 1e-10
+
+
+def test_what_a_run_met_is_kept(tmp_path):
+    run = kn.simulate(four_bars(1), 1.0)
+    assert "1 singular position passed" in repr(run)
+    run.save(tmp_path / "run.nc")
+    assert kn.Trajectory.load(tmp_path / "run.nc").events == run.events
+    marks = run.plot("ground0.q", file=tmp_path / "plot.png").axes[0].collections
+    assert [mark.get_segments()[0][0][0] for mark in marks] == [run.events[0].time]

@@ -7,7 +7,7 @@ that a start in a singular position is recognized; independent rows come from QR
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -127,8 +127,7 @@ class Closer:
     def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
         """Rank, independent rows and freedoms, from positions around a closed one.
 
-        Of the rows that are the most independent at some position, those are taken whose worst position is the best:
-        they are to stay independent as the mechanism moves.
+        Rows are to stay independent as the mechanism moves.
         """
         still = np.zeros(self.topology.n_u)
         rng = np.random.default_rng(0)
@@ -158,12 +157,15 @@ class Closer:
             else:  # too near to losing its rank to tell: try another way from the start
                 at, G, way = q, start, still
         rank = max(found for found, _ in samples)
-        clear = [G for found, G in samples if found == rank]
+        rows = self.choose([G for found, G in samples if found == rank])
+        return Closing(rows, len(self.names), self.topology.n_u - rank, here < rank, self.length)
+
+    def choose(self, clear: Sequence[Array]) -> tuple[int, ...]:
+        """Of the rows that are the most independent in some position, those whose worst position is the best."""
         choices = dict.fromkeys(tuple(sorted(_independent(G, self.holding))) for G in clear)
         if len(self.names) <= FEW:  # any one row for another, too
             choices |= dict.fromkeys(swap for rows in list(choices) for swap in self._swaps(rows))
-        rows = max(choices, key=lambda rows: min(_least(G[list(rows)]) for G in clear))
-        return Closing(rows, len(self.names), self.topology.n_u - rank, here < rank, self.length)
+        return max(choices, key=lambda rows: min(_least(G[list(rows)]) for G in clear))
 
 
 def _least(G: Array) -> float:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,8 @@ class Dynamics(Arguments):
     ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
     """
 
-    def __init__(self, system: System, formulation: str = "recursive") -> None:
+    def __init__(self, system: System, formulation: str = "recursive", *, rows: tuple[int, ...] | None = None) -> None:
+        """``rows`` are the independent rows of the constraints, where those found at the start do not serve."""
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         if formulation != "recursive":
@@ -62,13 +64,15 @@ class Dynamics(Arguments):
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
         self.wishes = read_wishes(self, {}, self.system.nominal)
         self._closing: Closing | None = None
+        self._rows = rows
         if self.topology.constrained:
             self.closer = Closer(self)
             with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
                 self._learn(self.initial, None, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dynamics, (self.system,)  # machine code stays here: another process makes its own
+        # Machine code stays here: another process makes its own.
+        return partial(Dynamics, rows=self._rows), (self.system,)
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.system.name!r}: {self.n_q} q, {self.n_u} u, {self.n_z} z>"
@@ -121,6 +125,8 @@ class Dynamics(Arguments):
         if self._closing is not None:
             return self._closing
         closing = self.closer.find(state.t, state.q, state.z, p, inputs)
+        if self._rows is not None:
+            closing = replace(closing, rows=self._rows)
         check_unique(self.snapshot(state, p, inputs), self.closer.stresses(state, p, inputs))
         self.topology.rows = closing.rows
         self._fingerprint += f"\nrows {closing.rows}"

@@ -69,6 +69,7 @@ def simulate(
         motion = compute_motion(
             dynamics, begin, end, times=times, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
         )  # fmt: skip
+    dynamics = motion.dynamics or dynamics
     message = describe_failure(dynamics, motion) if motion.status == "failed" else None
     whole, motion = motion, end_where_torn(dynamics, motion)
     message = message if motion is whole else motion.message

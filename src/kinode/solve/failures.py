@@ -41,7 +41,7 @@ def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
 
 def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
     """The step became too small, or the stiff method gave up: name what changes fastest."""
-    if not dynamics.coordinates or "shorter steps" in motion.message:
+    if not dynamics.coordinates or "shorter steps" in motion.message or "came apart" in motion.message:
         return motion.message
     with np.errstate(all="ignore"):
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)

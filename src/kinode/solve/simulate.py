@@ -22,6 +22,7 @@ from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.model.quantities import METHODS
 from kinode.solve.assemble import Assembly
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
+from kinode.solve.rows import Rows
 from kinode.solve.stiff import integrate_stiff, normalized
 
 OPEN = 1e-6
@@ -29,6 +30,8 @@ OPEN = 1e-6
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
 MOST_TIMES = 10**9
+CHOICES = 4
+"""Sets of constraint rows that a run is tried with."""
 
 OnProgress = Callable[[float], bool]
 Status = Literal["done", "condition", "stopped", "failed"]
@@ -67,6 +70,8 @@ class Motion:
     failed_component: int | None = None
     passes: tuple[Pass, ...] = ()
     """Passes near singular positions."""
+    dynamics: Dynamics | None = None
+    """The system as it was compiled for this motion."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
@@ -172,10 +177,15 @@ class Solver:
     """A system, its numbers and the options: integrates from any state to any time."""
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, options: Options) -> None:
-        self.dynamics, self.p, self.inputs, self.options = dynamics, p, inputs, options
+        self.p, self.inputs, self.options = p, inputs, options
         if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
         self.quaternions = dynamics.topology.quaternions
+        self._use(dynamics)
+
+    def _use(self, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self.rows = Rows(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
         code = dynamics.kernel("rate")
         projection = dynamics.kernel("projection") if dynamics.topology.constrained else None
         work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
@@ -201,21 +211,39 @@ class Solver:
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
     ) -> Solution:  # fmt: skip
-        """One integration; ``max_steps`` and ``first_step`` let it be done in parts."""
-        o = self.options
+        """One integration; ``max_steps`` and ``first_step`` let it be done in parts.
+
+        Where the constraint rows in use fail and others do not, it is done again with those.
+        """
         more = {} if max_steps is None else {"max_steps": max_steps}
+        for _ in range(CHOICES):
+            found = self._integrate(y, t0, t1, times, {**more, "first_step": first_step, "on_progress": on_progress})
+            torn = None if self.rows is None else self.rows.find_torn(found)
+            ended_well = found.status in ("done", "stopped", "interrupted") and not found.passes
+            if self.rows is None or (ended_well and torn is None):
+                return found
+            better = self.rows.find_better(found)
+            if better is None:
+                break
+            self._use(Dynamics(self.dynamics.system, rows=better))
+        if torn is None:
+            return found
+        said = f"{torn[0]} came apart until t = {found.t_end:.9g} s, by {torn[1]:.1e} of the mechanism's size"
+        why = "what it holds was taken for redundant at the start, and is not"
+        return replace(found, status="failed", message=f"{said}: {why}")
+
+    def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> Solution:
+        o = self.options
         try:
             if o.method == "stiff":
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
-                    quaternions=self.quaternions, max_step=o.max_step, first_step=first_step,
-                    on_progress=on_progress, **more,
+                    quaternions=self.quaternions, max_step=o.max_step, **more,
                 )  # fmt: skip
             method: Any = o.method
             return integrate(
                 self.kernel, y, t0, t1, method=method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
-                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step,
-                first_step=first_step, on_progress=on_progress, **more,
+                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **more,
             )  # fmt: skip
         except Error:
             raise
@@ -265,5 +293,5 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
     message = "reached the end" if status == "done" else found.message
     return Motion(
         t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
-        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes,
+        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes, solver.dynamics,
     )  # fmt: skip
