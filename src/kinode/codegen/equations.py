@@ -104,7 +104,7 @@ def _written(topology: Topology, way: str, shape: str, names: Sequence[str], cho
     found = Derivation(topology, way, names)
     if shape == "expanded":
         return Equations(found, "expanded")
-    if shape == "auto" and found.operations <= TRIED:
+    if shape == "auto" and found.operations <= (READABLE if topology.quaternions else TRIED):
         with suppress(TooLongError):
             written = Equations(found, "expanded")
             if written.operations <= READABLE:
