@@ -116,6 +116,13 @@ def systems(draw: st.DrawFn, name: str | None = None) -> System:
     system.force("f", a, (1.0, "gust*cos(t)", "s.length" if "s" in system else 0.0), expressed_in=b)
     system.moment("m", b, ("0.1*b0.angular_velocity.x@b0", 0, "b0.end.position.y"))
     if draw(st.booleans()):
+        axis = draw(st.sampled_from(["x", "-z", (1.0, 2.0, 3.0)]))
+        system.frame("calm", "nonrolling", on=draw(st.sampled_from(places)), axis=axis, roll=draw(constants(system)))
+        laws = draw(st.tuples(*[st.sampled_from([0.5, "sin(t)", "gust*t", "load(t)"])] * 3))
+        way = draw(st.sampled_from([{"rpy": laws}, {"turns": (("z", laws[0]), ((0.0, 0.6, 0.8), laws[1]))}, {}]))
+        system.frame("guest", "moving", on="calm", position=laws, **way)
+        system.moment("roll", b, ("-b0.angular_velocity.x@guest", 0, "calm.roll"), expressed_in="calm")
+    if draw(st.booleans()):
         system.run_defaults = {"until": 3.0, "method": "rk4", "step": "1e-3 s", "times": [0, 1, 2.5]}
     system.notes.extend(draw(st.lists(TEXT, max_size=2)))
     system.check()
