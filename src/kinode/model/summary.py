@@ -178,7 +178,8 @@ def _component(component: Component) -> tuple[str, str]:
     parts = [component.kind]
     for name, value in component.given().items():
         spec = component.specs()[name][1]
-        unit = f" {DIMENSIONS[spec.dimension].unit}" if spec.dimension in DIMENSIONS else ""
+        shown = spec.dimension in DIMENSIONS and spec.dimension != "dimensionless"
+        unit = f" {DIMENSIONS[str(spec.dimension)].unit}" if shown else ""
         parts.append(f"{name.replace('_', ' ')} {_value(value)}{unit}")
     return component.name, ", ".join(parts)
 
