@@ -30,6 +30,7 @@ CLOSED_ENOUGH = 1e-11  # and so does one that rounding keeps from coming nearer
 RANK = 1e-8  # singular values below this share of the largest are none
 CLEAR = 1e-5  # a position whose least singular value is no larger than this share does not tell its rank
 WALKS, WALK, ONWARD = 8, 0.1, 3.0
+CLOSURE = Kernel("closure")
 FEW = 12  # rows among which more choices are looked at
 
 
@@ -67,11 +68,17 @@ class Closer:
 
     def evaluate(self, t: Any, q: Array, u: Array, z: Any, p: Any, inputs: Any) -> tuple[Array, Array, Array]:
         """Residuals, Jacobian and rates of all rows, lengths divided by the characteristic length; batches too."""
-        out = self.dynamics._call(Kernel("closure"), t, q, u, z, p, inputs)
+        out = self.dynamics._call(CLOSURE, t, q, u, z, p, inputs)
         m, (rows, columns) = len(self.names), self._pattern
         G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
         G[..., rows, columns] = out[..., 2 * m :]
         return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
+
+    def gaps(self, t: float, q: Array, u: Array, z: Any, p: Any, inputs: Any) -> Array:
+        """Residuals of the rows that hold positions, by size, in one state; zero for slips."""
+        out = self.dynamics._call(CLOSURE, t, q, u, z, p, inputs)
+        found: Array = abs(out[: len(self.names)]) / self.scale * self.holding
+        return found
 
     @cached_property
     def _pattern(self) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from kinode.codegen.memory import Floats, Ints, call, floats, ints
 from kinode.solve.records import *
 
 _EXPONENT = 0x7FF0000000000000
+LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond what matters
 
 
 def rate(layout: Ints, t: float, row: int, out: int) -> None:
@@ -76,28 +77,38 @@ def length(y: Floats, start: int, lanes: int) -> float:
 
 
 def project(layout: Ints, t: float, address: int) -> None:
-    """Bring the state at an address onto its constraints, if there are any, and its quaternions to unit length."""
-    y = floats(address)
-    if layout[PROJECTION] != 0:
-        time = floats(layout[AT_TIME])
-        for i in range(layout[LANES]):
-            time[i] = t
-        call(
-            layout[PROJECTION],
-            layout[AT_TIME],
-            address,
-            address + 8 * layout[U_AT],
-            address + 8 * layout[Z_AT],
-            layout[AT_P],
-            layout[AT_INPUTS],
-            layout[AT_X],
-            layout[AT_WORK],
-            layout[AT_PROJECTED],
-        )
-        found = floats(layout[AT_PROJECTED])
-        for i in range(layout[N]):
-            y[i] = found[i]
-    normalize(layout, y)
+    """Bring the state at an address onto its constraints, if there are any, and its quaternions to unit length.
+
+    What one step of Newton's method leaves open goes with the square of its length, so that long ones need another.
+    """
+    if layout[PROJECTION] != 0 and _newton(layout, t, address) > LONG:
+        _newton(layout, t, address)
+    normalize(layout, floats(address))
+
+
+def _newton(layout: Ints, t: float, address: int) -> float:
+    """One step towards the constraints; how far it moves a coordinate at most."""
+    y, time, farthest = floats(address), floats(layout[AT_TIME]), 0.0
+    for i in range(layout[LANES]):
+        time[i] = t
+    call(
+        layout[PROJECTION],
+        layout[AT_TIME],
+        address,
+        address + 8 * layout[U_AT],
+        address + 8 * layout[Z_AT],
+        layout[AT_P],
+        layout[AT_INPUTS],
+        layout[AT_X],
+        layout[AT_WORK],
+        layout[AT_PROJECTED],
+    )
+    found = floats(layout[AT_PROJECTED])
+    for i in range(layout[U_AT]):
+        farthest = max(farthest, abs(found[i] - y[i]))
+    for i in range(layout[N]):
+        y[i] = found[i]
+    return farthest
 
 
 def normalize(layout: Ints, y: Floats) -> None:

@@ -26,16 +26,18 @@ class Rows:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
         self.all = len(dynamics.topology.row_units) == len(dynamics.closing.rows)
 
-    def _evaluate(self, t: Array, y: Array) -> tuple[Array, Array]:
+    def _jacobians(self, t: Array, y: Array) -> Array:
         a, b = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        c, G, _ = self.dynamics.closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], self.p, self.inputs)
-        return c, G
+        G = self.dynamics.closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], self.p, self.inputs)[1]
+        found: Array = G[np.isfinite(G).all(axis=(1, 2))]
+        return found
 
     def find_torn(self, found: Solution) -> tuple[str, float] | None:
         """The joint or constraint that is open at the end of a run, and by how much of the mechanism's size."""
         if self.all or not np.isfinite(found.y_end).all():
             return None
-        c = abs(self._evaluate(np.array([found.t_end]), found.y_end[None])[0][0]) * self.dynamics.closer.holding
+        a, b, y = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u, found.y_end
+        c = self.dynamics.closer.gaps(found.t_end, y[:a], y[a:b], y[b:], self.p, self.inputs)
         worst = int(np.argmax(c))
         return (self.dynamics.closer.names[worst][0], float(c[worst])) if c[worst] > TORN else None
 
@@ -43,22 +45,36 @@ class Rows:
         """Rows that stay independent where those in use do not; None if there are none."""
         if self.all:
             return None
-        _, G = self._evaluate(*_sampled(found))
-        G = G[np.isfinite(G).all(axis=(1, 2))]
-        rows = list(self.dynamics.closing.rows)
-        rank = len(rows)
-        least = np.linalg.svd(G[:, rows], compute_uv=False)[:, -1]
-        whole = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
-        if (least > LOST * whole).all():
+        rows = self.dynamics.closing.rows
+        G = self._jacobians(*_critical(found))
+        if (_least(G, rows) > LOST * _whole(G, len(rows))).all():
             return None
-        clear = whole > LOST * whole.max()
-        better = self.dynamics.closer.choose(list(G[clear])) if clear.any() else tuple(rows)
-        gain = np.linalg.svd(G[:, list(better)], compute_uv=False)[:, -1]
-        return better if min(gain[clear]) > 10.0 * min(least[clear]) else None
+        G = np.concatenate([G, self._jacobians(*_sampled(found))])
+        whole = _whole(G, len(rows))
+        G = G[whole > LOST * whole.max()]
+        better = self.dynamics.closer.choose(list(G))
+        return better if min(_least(G, better)) > 10.0 * min(_least(G, rows)) else None
+
+
+def _least(G: Array, rows: tuple[int, ...]) -> Array:
+    """The least singular value of some rows, in each position."""
+    found: Array = np.linalg.svd(G[:, list(rows)], compute_uv=False)[:, -1]
+    return found
+
+
+def _whole(G: Array, rank: int) -> Array:
+    """The least singular value of all rows together that is to count."""
+    found: Array = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
+    return found
+
+
+def _critical(found: Solution) -> tuple[Array, Array]:
+    """Where rows came near to being dependent, and the end of the run."""
+    t = np.array([found.t_end, *(one.t for one in found.passes)])
+    return t, np.vstack([found.y_end, *(one.y for one in found.passes)])
 
 
 def _sampled(found: Solution) -> tuple[Array, Array]:
-    """Some states of a run, its end and those where rows came near to being dependent among them."""
+    """Some states of a run."""
     chosen = np.unique(np.linspace(0, len(found.t) - 1, min(SAMPLES, len(found.t))).astype(int))
-    t = np.array([*found.t[chosen], found.t_end, *(one.t for one in found.passes)])
-    return t, np.vstack([found.y[chosen], found.y_end, *(one.y for one in found.passes)])
+    return found.t[chosen], found.y[chosen]
