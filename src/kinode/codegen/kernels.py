@@ -52,6 +52,7 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
         "holding_of_motion": topology.n_u,
         "loaded_acceleration": topology.n_u + 6 * len(topology.system.bodies),
         "direction": topology.n_q + topology.n_u + topology.n_z,
+        "slope": topology.n_q + topology.n_u + topology.n_z + len(topology.inputs),
     }
     return {
         "t": 1,
@@ -87,8 +88,9 @@ def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
     x = tape.inputs("x", count["x"])
     if kernel.name == "jacobian":
         return _flat(_jacobian(topology, tape, count, kernel.options[0]))
-    if kernel.name == "direction":
-        return _direction(topology, tape, count)
+    if kernel.name in ("direction", "slope"):
+        roles = ("q", "u", "z") if kernel.name == "direction" else ("q", "u", "z", "inputs")
+        return _direction(topology, tape, count, roles, kernel.options)
     given: dict[str, Any] = {}
     if kernel.name == "loaded_acceleration":
         given = added_loads(topology, x)
@@ -131,8 +133,7 @@ def _evaluate(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
 
 def _law(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     """The value of a law given as text."""
-    tables = {name: len(table.axes) for name, table in snapshot.system.tables.items()}
-    return [snapshot.resolve(parse(options[0], tables))]
+    return [snapshot.resolve(parse(options[0], snapshot.system.call_counts()))]
 
 
 def hold_option(hold: Hold) -> str:
@@ -210,11 +211,14 @@ def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], of: str)
     return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))
 
 
-def _direction(topology: Topology, tape: Tape, count: Mapping[str, int]) -> list[Scalar]:
-    """Change of the rate of the state along a direction: one column of the Jacobian for each unit direction."""
-    outputs = _flat(_rate(traced_snapshot(topology, tape, count), ()))
+def _direction(
+    topology: Topology, tape: Tape, count: Mapping[str, int], roles: Sequence[str], names: tuple[str, ...]
+) -> list[Scalar]:
+    """Change along a direction of the rate of the state, or of quantities by name: columns of the Jacobian."""
+    snapshot = traced_snapshot(topology, tape, count)
+    outputs = _flat(_evaluate(snapshot, names) if names else _rate(snapshot, ()))
     seeds: dict[tuple[str, int], Any] = {}
-    for name in ("q", "u", "z"):
+    for name in roles:
         for i in range(count[name]):
             seeds[name, i] = Dual(tape.input(name, i), tape.input("x", len(seeds)))
     return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
@@ -252,12 +256,12 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
     "contributions": _contributions,
+    "tiers": lambda s, options: by_tier(s, s.system.find_frame(options[0])),
+    "segments": lambda s, options: by_segment(s, s.system.find_frame(options[0])),
     "holding": _holding,
     "holding_of_motion": _holding,
     "unit_wrench": _unit_wrench,
     "pose": _pose,
-    "tiers": lambda s, options: by_tier(s, s.system.find_frame(options[0])),
-    "segments": lambda s, options: by_segment(s, s.system.find_frame(options[0])),
     "closure": _closure,
     "measures": _measures,
     "projection": _projection,
