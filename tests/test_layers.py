@@ -32,6 +32,7 @@ LAYERS = {
 }
 # ``run.plot``, ``run.report`` and ``plot`` of its records are functions of views, imported when they are called.
 HANDS_ON = {(f"results/{name}.py", "views") for name in ("trajectory", "causes", "shafts", "shaking", "spectra")}
+HANDS_ON |= {("codegen/explained.py", "views")}  # ``explanation.html`` and ``.draw``
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

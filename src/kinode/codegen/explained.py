@@ -83,7 +83,8 @@ class Explanation:
         """All steps, or those with these titles; no line is wider than asked for, as far as formulas can be broken."""
         for title in steps or ():
             self[title]
-        lines = [f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"]
+        heading = f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"
+        lines = textwrap.wrap(heading, width)
         for k, step in enumerate(self.steps):
             if steps is not None and step.title not in steps:
                 continue
