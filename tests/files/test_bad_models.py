@@ -45,7 +45,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("no version", "name: x #!\n", "starts with kinode: 1", None, None),
     ("later version", "kinode: 2 #!\n", "format 1, and the file says 2", "kinode", None),
     ("version true", "kinode: true #!\n", "format 1, and the file says True", "kinode", None),
-    ("unknown section", f"{HEAD}boddies: {{}} #!\n", "did you mean bodies?", None, "boddies"),
+    ("unknown section", f"{HEAD}boddies: {{}} #!\n", "did you mean bodies", None, "boddies"),
     ("section is no mapping", f"{HEAD}bodies: [a] #!\n", "mapping of names", "bodies", None),
     ("duplicate key", f"{HEAD}name: again #!\n", "'name' is given twice; the first time in line 2", None, None),
     ("duplicate body", f"{HEAD}bodies:\n  a: {{}}\n  a: {{}} #!\n", "'a' is given twice", None, None),

@@ -345,7 +345,7 @@ def test_verify_compares_the_compiled_code():
 
 
 def test_every_formulation_gives_what_it_promises():
-    topology = topology_of(Plan((Link("revolute", -1, seed=1), Link("universal", 0, seed=2))))
+    topology = topology_of(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2))))
     t, q, u, z = numbers(topology, 0)
     for formulation in FORMULATIONS.values():
         assert formulation.applies(topology) is None
