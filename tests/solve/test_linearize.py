@@ -193,6 +193,40 @@ def test_hold_names_what_can_be_held():
         kn.equilibrium(pendulum(), hold=["elbow"])
 
 
+@pytest.mark.parametrize("joint", ["left", "right", "pin"])
+def test_who_holds_a_loop_holds_all_of_it(joint):
+    """Against the drive that keeps the joint where it is, at rest."""
+    system = kn.load("examples/four_bar.yaml")
+    held = kn.equilibrium(system, hold=joint)
+    start = kn.assemble(system)
+    for name in ("left", "right", "pin", "top"):
+        system.change(name, q=None, guess=start[f"{name}.q"])
+    system.change(joint, guess=None, motion=repr(float(start[f"{joint}.q"])))
+    driven = kn.simulate(system, 0.001)[f"{joint}.effort.drive"][0]
+    assert held.holding[f"{joint}.effort"] == pytest.approx(driven, rel=1e-9)
+
+
+def test_no_more_can_be_held_than_the_loops_leave():
+    with pytest.raises(kn.ArgumentError, match="hold: pin has no freedom to hold: the loops leave none beside left"):
+        kn.equilibrium(kn.load("examples/four_bar.yaml"), hold=["left", "pin"])
+
+
+def test_a_parallelogram_comes_to_rest_beyond_its_flat_position():
+    system = kn.System("parallelogram", gravity=(0, -G, 0))
+    one, bar, two = (
+        system.body(name, mass=1, com=(length / 2, 0, 0), inertia={"zz": length**2 / 12})
+        for name, length in (("one", 0.3), ("bar", 0.5), ("two", 0.3))
+    )
+    system.revolute("left", system.world, one, q=1.0)
+    system.revolute("right", system.world.at(0.5, 0, 0), two, guess=1)
+    system.revolute("pin", one.at(0.3, 0, 0), bar, guess=-1)
+    system.revolute("top", bar.at(0.5, 0, 0), two.at(0.3, 0, 0), guess=1)
+    rest = kn.equilibrium(system)
+    assert rest.values["left.q"] == pytest.approx(-math.pi / 2)
+    J = 2 * (0.3**2 / 12 + 0.15**2) + 0.3**2  # of both cranks about their pins, and of the bar, which does not turn
+    assert imaginary(rest.small) == pytest.approx([math.sqrt(G * (2 * 0.15 + 0.3) / J)])
+
+
 def spinner(spin: float) -> kn.System:
     """A free body spinning about x with a member inside that moves across it on springs and dampers [SPEC 3.3]."""
     system = kn.System("spinner", gravity=(0, 0, 0))

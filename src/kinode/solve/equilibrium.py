@@ -85,11 +85,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     search = _Search(dynamics, start, p, inputs, held)
     state, residual = search.run()
     values = {name: x for name, x in dynamics.values(state).items() if ".u" not in name}
-    holding = {}
-    if held:
-        forces = search.forces(state)
-        names = [c.name for c in dynamics.coordinates if c.role == "u"]
-        holding = {names[k].replace(".u", ".effort", 1): -float(forces[k]) for k in sorted(held)}
+    holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
     return Equilibrium(dynamics.system.name, state, values, residual, holding, small)
 
@@ -119,6 +115,19 @@ class _Search:
         free = [i for i, k in enumerate(slopes.kept) if k not in self.held]
         T = slopes.follow[:, free]
         return T.T @ self.forces(state), T
+
+    def holding(self, state: State) -> dict[str, float]:
+        """What held freedoms have to give: against the work of all forces as the loops take the others along."""
+        slopes = Slopes(self.dynamics, state, self.p, self.inputs, tuple(self.held))
+        speeds = [c for c in self.dynamics.coordinates if c.role == "u"]
+        idle = [speeds[k].joint for k in sorted(self.held) if k not in slopes.kept]
+        if idle:
+            beside = " and ".join(speeds[k].joint for k in slopes.kept if k in self.held)
+            left = f"none beside {beside}" if beside else "none in this position"
+            raise ArgumentError(f"hold: {idle[0]} has no freedom to hold: the loops leave {left}")
+        work = slopes.follow.T @ self.forces(state)
+        mine = [(speeds[k].name, i) for i, k in enumerate(slopes.kept) if k in self.held]
+        return {name.replace(".u", ".effort", 1): -float(work[i]) for name, i in mine}
 
     def moved(self, state: State, step: Array) -> State:
         q = self.dynamics.advance_q(state.q, step)
@@ -170,9 +179,11 @@ class _Search:
             except Error:
                 step = step / 2
                 continue
-            nearer = np.linalg.norm(found[0]) < 0.5 * np.linalg.norm(f)
-            if nearer or (f + found[0]) @ step > 0:
-                return there, *found
+            # in a singular position of a loop there are more ways to move, and no work to compare
+            if len(found[0]) == len(f):
+                nearer = np.linalg.norm(found[0]) < 0.5 * np.linalg.norm(f)
+                if nearer or (f + found[0]) @ step > 0:
+                    return there, *found
             step = step / 2
         return None
 
