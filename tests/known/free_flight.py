@@ -4,8 +4,6 @@ Origin of the figures: SPEC.md 3.5, reference.json seeds.002; the balances from 
 trajectories from scalar equations and from inertial Newton-Euler equations that agree to 1.4e-11.
 """
 
-
-
 import numpy as np
 
 import kinode as kn

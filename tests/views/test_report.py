@@ -8,7 +8,16 @@ import pytest
 import kinode as kn
 from kinode.views.report import compose, report
 
-SECTIONS = ["Mechanism", "Motion", "Joint loads", "Who loads the joints", "Energy audit", "Equations", "Verification", "Run"]
+SECTIONS = [
+    "Mechanism",
+    "Motion",
+    "Joint loads",
+    "Who loads the joints",
+    "Energy audit",
+    "Equations",
+    "Verification",
+    "Run",
+]
 
 
 class Page(HTMLParser):
@@ -153,3 +162,13 @@ def test_equations_are_typeset_without_help(arm_run):
         chain.revolute(f"j{k}", last, body, axis="xyz"[k % 3])
         last = body.at(0.3, 0, 0)
     assert describe_equations(chain) == ""
+
+
+def test_of_loops_the_freedoms_that_are_left_and_the_constraints():
+    system = kn.System("crane", gravity=(0, -9.81, 0))
+    boom = system.body("boom", mass=30, com=(1, 0, 0), inertia={"zz": 10})
+    system.revolute("hinge", system.world, boom, guess=0.2)
+    system.constraint("ram", "distance", a=system.world.at(0, -0.8, 0), b=boom.at(1, 0, 0), distance="1.3 + 0.1*t")
+    found = compose(kn.simulate(system, 0.1, times=3), verify=False)
+    assert "1 joint, 1 constraint, 0 freedoms" in found
+    assert re.search(r"ram.*distance.*1\.3 \+ 0\.1\*t", found, re.S)
