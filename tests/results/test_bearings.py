@@ -65,6 +65,15 @@ def test_a_balanced_rotor_has_no_kinetic_pressure():
     assert "does not change" in str(run.resonance("shaft", "50 Hz"))
 
 
+def test_a_slow_load_is_not_taken_for_a_steady_one():
+    system = kn.System("swing", gravity=(0, -9.81, 0))
+    rod = system.body("rod", mass=1.0, com=(1.0, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.revolute("pivot", system.world, rod)
+    found = kn.simulate(system, 0.3, times=101).spectrum("pivot")
+    assert found.lines == ()
+    assert "no lines: the load changes too slowly for a run of this length" in str(found)
+
+
 def test_one_bearing_of_two_takes_the_axial_force():
     run = rotor(gravity=(0, 0, -9.81))
     for axial in ("first", "second"):

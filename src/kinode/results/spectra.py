@@ -91,7 +91,9 @@ class Spectrum:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
         size, most = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
         mean = f"mean {figure(size)} {self.unit}" if size > 1e-5 * most else "no mean"
-        lines = lay_out(self.head, self.rows) if self.lines else ["no lines: the load does not change"]
+        changes = float(self.amplitude.max(initial=0.0)) > 1e-9 * size
+        nothing = "the load changes too slowly for a run of this length" if changes else "the load does not change"
+        lines = lay_out(self.head, self.rows) if self.lines else [f"no lines: {nothing}"]
         unit = "Hz" if self.over == "time" else "orders"
         return "\n".join([title, *lines, f"{mean}; lines nearer than {figure(self.resolution)} {unit} are one"])
 
@@ -123,7 +125,7 @@ class Resonance:
     def __str__(self) -> str:
         where = f"{self.joint}: natural frequency {figure(self.natural)} Hz ({figure(60.0 * self.natural)} rpm)"
         if self.nearest is None:
-            return f"{where}: not excited, the {self.part} {self.of} does not change"
+            return f"{where}: not excited, the {self.part} {self.of} does not change, or too slowly"
         line, unit = self.nearest, UNITS[self.of]
         order = "" if line.order is None else f", order {figure(line.order)}"
         words = f"nearest line {line.text} Hz{order}, {figure(line.amplitude)} {unit}"

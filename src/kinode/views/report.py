@@ -141,8 +141,9 @@ def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
     found = []
     if len(run):
         found.append(key("simulated", f"{number(float(run.t[-1] - run.t[0]))} s", describe_status(run)))
+    noise = 1e-12 * max((np.nan_to_num(y.peak) for x in loads for y in (x.force, x.moment)), default=0.0)
     for word, unit in (("force", "N"), ("moment", "N·m")):
-        if any(getattr(x, word).peak > 0 for x in loads):
+        if any(getattr(x, word).peak > noise for x in loads):
             top = max(loads, key=lambda x: np.nan_to_num(getattr(x, word).peak))
             most = getattr(top, word)
             found.append(

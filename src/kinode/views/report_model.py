@@ -28,11 +28,14 @@ LAWS = ("motion", "speed", "effort", "stiffness", "damping")
 
 def describe_size(run: Trajectory) -> str:
     """One line: how many bodies, joints and freedoms."""
-    system, n_u = run.system, run.dynamics.n_u
+    system, dynamics = run.system, run.dynamics
+    free = dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
     counts = [(len(system.bodies), "body", "bodies"), (len(system.joints), "joint", "joints")]
     if system.elements:
         counts.append((len(system.elements), "element", "elements"))
-    counts.append((n_u, "freedom", "freedoms"))
+    if system.constraints:
+        counts.append((len(system.constraints), "constraint", "constraints"))
+    counts.append((free, "freedom", "freedoms"))
     return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts)
 
 
@@ -51,11 +54,11 @@ def describe_events(run: Trajectory) -> Markup:
 
 
 def describe_model(run: Trajectory) -> Markup:
-    """Gravity and notes, then tables of bodies, joints, elements, parameters and inputs."""
+    """Gravity and notes, then tables of bodies, joints, constraints, elements, parameters and inputs."""
     g = [run.system.nominal(x) for x in run.system.gravity]
     parts = [tag("p", tag("strong", "Gravity "), f"({', '.join(number(x) for x in g)}) m/s² in world axes.")]
     parts += [tag("p", note, class_="note") for note in run.system.notes]
-    return join([*parts, _bodies(run), _joints(run), _elements(run), _parameters(run)])
+    return join([*parts, _bodies(run), _joints(run), _constraints(run), _elements(run), _parameters(run)])
 
 
 def _capped(title: str, head: list[Any], rows: list[list[Any]], numbers: tuple[int, ...] = ()) -> Markup:
@@ -94,6 +97,14 @@ def _joints(run: Trajectory) -> Markup:
         shown = axis if isinstance(axis, str) else "" if axis is None else f"({', '.join(_one(x) for x in axis)})"
         rows.append([name, joint.kind, f"{joint.a.body} →\u00a0{joint.b.body}", shown, "; ".join(words)])
     return _capped("Joints", ["joint", "kind", "from → to", "axis", "driven or loaded by"], rows)
+
+
+def _constraints(run: Trajectory) -> Markup:
+    rows = []
+    for name, constraint in run.system.constraints.items():
+        given = [(k, v) for k, v in constraint.given().items() if v is not None]
+        rows.append([name, constraint.kind, "; ".join(f"{k.replace('_', ' ')} {_text(v)}" for k, v in given)])
+    return _capped("Constraints", ["constraint", "kind", "between, and values"], rows)
 
 
 def _elements(run: Trajectory) -> Markup:
