@@ -400,6 +400,11 @@ def _find_unmoved(topology: Topology) -> ModelError | None:
             message = (
                 f"{node.bodies[0]} has no {what} and carries nothing: the joint would give it infinite acceleration"
             )
+            if any(node.joint.name in cut.loop for cut in topology.cuts):
+                message = (
+                    f"{node.bodies[0]} has no {what} and its loop is cut behind it, where kinode needs some; "
+                    "give it a little, or put a distance constraint in place of a massless rod"
+                )
             return ModelError(message, component=node.joint.name)
         if node.parent != WORLD:
             heavy[node.parent] = heavy[node.parent] or heavy[i] or own

@@ -65,6 +65,12 @@ def test_a_balanced_rotor_has_no_kinetic_pressure():
     assert "does not change" in str(run.resonance("shaft", "50 Hz"))
 
 
+def test_bearings_in_a_redundant_loop_say_so():
+    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.1, times=3)
+    for bearing in run.bearings("left", at=(0, 0.1)):
+        assert not bearing.unique and "not unique" in str(bearing)
+
+
 def test_a_slow_load_is_not_taken_for_a_steady_one():
     system = kn.System("swing", gravity=(0, -9.81, 0))
     rod = system.body("rod", mass=1.0, com=(1.0, 0, 0), inertia=(0.1, 0.1, 0.1))

@@ -134,3 +134,10 @@ def test_a_rack_whose_slide_closes_a_loop():
     travel = 0.03 * np.cos(angle) + np.sqrt(0.01 - (0.03 * np.sin(angle)) ** 2) - 0.13
     assert run["bore.q"] == pytest.approx(travel, abs=1e-10)
     assert run["pinion.q"] == pytest.approx(travel / 0.02, abs=1e-8)
+
+
+def test_a_massless_rod_is_told_from_one_that_hangs_free():
+    system = kn.load("examples/four_bar.yaml")
+    system.change("coupler", mass=0, com=(0, 0, 0), inertia=(0, 0, 0))
+    with pytest.raises(kn.ModelError, match="coupler has no mass and its loop is cut behind it"):
+        kn.simulate(system, 1.0)

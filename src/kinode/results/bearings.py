@@ -64,6 +64,7 @@ class Bearing:
     frame: str
     t: Array
     speed: Array  # (time,), of the shaft, rad/s
+    unique: bool = True  # whether no other reactions of a loop balance as well
 
     def equivalent(self, X: float | None = None, Y: float | None = None, e: float = 0.0) -> Array:
         """P over time, from the factors of the bearing's catalog, which an axial force cannot do without."""
@@ -103,7 +104,8 @@ class Bearing:
         radial, axial = measure(self.t, self.radial), measure(self.t, self.axial)
         parts = [f"{name} peak {figure(m.peak)} N, mean {figure(m.mean)} N, rms {figure(m.rms)} N"
                  for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
-        return f"bearing at {figure(self.at)} m: {'; '.join(parts)}; on {self.on}"
+        chosen = "" if self.unique else "; not unique: joints of its loop are redundant"
+        return f"bearing at {figure(self.at)} m: {'; '.join(parts)}; on {self.on}{chosen}"
 
 
 def bearings(
@@ -128,7 +130,7 @@ def bearings(
     one, two = (
         Bearing(
             z, radial + thrust[:, None] * e, np.linalg.norm(radial, axis=1), thrust, wrench.on, wrench.frame,
-            shaft.t, shaft.speed,
+            shaft.t, shaft.speed, wrench.unique,
         )
         for z, radial, thrust in pairs
     )  # fmt: skip
