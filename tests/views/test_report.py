@@ -172,3 +172,8 @@ def test_of_loops_the_freedoms_that_are_left_and_the_constraints():
     found = compose(kn.simulate(system, 0.1, times=3), verify=False)
     assert "1 joint, 1 constraint, 0 freedoms" in found
     assert re.search(r"ram.*distance.*1\.3 \+ 0\.1\*t", found, re.S)
+
+
+def test_loads_that_are_not_unique_are_told():
+    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.05, times=3)
+    assert "Not unique in every component: left, pin, right, top." in compose(run, verify=False)

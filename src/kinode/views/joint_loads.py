@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ class JointLoads:
     radial: float | None
     effort: Measure | None
     effort_unit: str = ""
+    unique: bool = True  # whether no other reactions balance as well
 
 
 def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
@@ -78,8 +80,19 @@ def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) ->
         unit = "" if values is None else str(run.units(f"{name}.effort"))
         parts = [x * 0.0 if is_zero(x, wrench) else x for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
-        found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit))
+        found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
     return found
+
+
+def describe_sharing(loads: Sequence[JointLoads]) -> str:
+    """A sentence on loads of which redundant joints allow others as well; empty where there are none."""
+    names = [x.joint for x in loads if not x.unique]
+    if not names:
+        return ""
+    return (
+        f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
+        "of the ways to share the load is shown."
+    )
 
 
 def is_zero(values: Array, wrench: Wrench) -> bool:

@@ -19,7 +19,7 @@ from kinode.codegen.records import Wrench
 from kinode.errors import Error
 from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
-from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, find_wrenches, is_zero
+from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, describe_sharing, find_wrenches, is_zero
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import (
     MANY,
@@ -238,7 +238,8 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
             *(number(v) for v in shares.get(x.joint, ())), axial, radial,
             number(x.moment.peak), number(x.moment.time), number(x.moment.rms), effort,
         ])  # fmt: skip
-    parts += [table(head, rows, numbers=range(1, len(head))), describe_limits(run)]
+    sharing = tag("p", describe_sharing(loads), class_="note") if describe_sharing(loads) else Markup("")
+    parts += [table(head, rows, numbers=range(1, len(head))), sharing, describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
     for x in shown:
