@@ -17,7 +17,7 @@ numbers).  Friction, loops and constraints are not dealt with here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -213,21 +213,27 @@ class FreeFlight:
 
         Moment about o over force, 6 x (1 + n).
         """
+        needed = {name: np.vstack([p.moment(self.origin), p.force(self.origin)]) for name, p in self.parts.items()}
+        return self._beyond({name: _with(x, -np.concatenate(self.loads[name])) for name, x in needed.items()})
+
+    @cached_property
+    def borne(self) -> dict[str, Array]:
+        """The same without inertia, 6 x 1: what balances the loads alone."""
+        return self._beyond({name: -np.concatenate(load).reshape(6, 1) for name, load in self.loads.items()})
+
+    def _beyond(self, each: Mapping[str, Array]) -> dict[str, Array]:
+        """Sums over the bodies beyond each joint."""
         nodes = self.topology.full.nodes
-        total: list[Array] = []
-        for node in nodes:
-            part, load = self.parts[node.bodies[0]], self.loads[node.bodies[0]]
-            needed = np.vstack([part.moment(self.origin), part.force(self.origin)])
-            total.append(_with(needed, -np.concatenate(load)))
+        total = [each[node.bodies[0]] for node in nodes]
         for node in reversed(nodes):
             if node.parent != WORLD:
                 total[node.parent] = total[node.parent] + total[node.index]
         return {node.joint.name: total[node.index] for node in nodes}
 
-    def wrench(self, node: Node) -> tuple[Array, Pose, Pose]:
+    def wrench(self, node: Node, passed: Mapping[str, Array] | None = None) -> tuple[Array, Pose, Pose]:
         """The same by a on b about the joint's point, in its axes, with the poses of F and M in the world."""
         X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.cut_pose(node.joint.name)
-        moment, force = np.split(self.passed[node.joint.name], 2)
+        moment, force = np.split((self.passed if passed is None else passed)[node.joint.name], 2)
         moment = moment - skew(X.R.T @ (M.p - X.p)) @ force
         turn = M.R.T @ X.R * (-1.0 if node.reversed else 1.0)
         return np.vstack([turn @ moment, turn @ force]), F, M
@@ -261,9 +267,17 @@ class FreeFlight:
 
     def reaction(self, node: Node, u_dot: Array) -> Spatial:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
-        s, joint = self.snapshot, node.joint
         columns, F, M = self.wrench(node)
-        wrench = columns[:, 0] + columns[:, 1:] @ u_dot
+        return self._held(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
+
+    def static_reaction(self, node: Node) -> Spatial:
+        """The part of the reaction that balances the loads, without inertia."""
+        columns, F, M = self.wrench(node, self.borne)
+        return self._held(node, columns[:, 0], F, M)
+
+    def _held(self, node: Node, wrench: Array, F: Pose, M: Pose) -> Spatial:
+        """A wrench without its part along the freedoms, in the joint's given axes."""
+        s, joint = self.snapshot, node.joint
         if joint.n_u:
             q, form = s.joint_state(joint.name)[0], joint.form(s.resolve)
             wrench = wrench - joint.effort_wrench(q, form) @ (joint.motion_subspace(q, form).T @ wrench)

@@ -198,12 +198,13 @@ def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
         "momentum": lambda: flight.momenta[1],
         "angular_momentum": lambda: flight.momenta[0],
         "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
+        "static_reactions": lambda: {node.joint.name: flight.static_reaction(node) for node in topology.full.nodes},
     }
     found = {name: value() for name, value in read.items() if name in wanted}
     return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
 
 
-_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy", "static_reactions"}
+_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy"}
 register_formulation(Formulation("free_flight", _OF_FLIGHT, flying_tree, _from_flight))
 
 
