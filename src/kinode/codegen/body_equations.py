@@ -7,15 +7,16 @@
 v = [w; V] is a body's velocity in its own axes, W the six components of a joint's reaction (moment MX, MY, MZ and force
 X, Y, Z: by a on b, about b's joint point, in a's joint axes), A the directions of the joint's freedoms in these axes.
 Driven joints have the effort of their drive as unknown in place of u_dot, gears theirs, constraints their multipliers.
-All is linear in the unknowns, K x = b.  What is zero whatever the motion (in a plane: half of everything) is left out;
-of the reactions of redundant constraints, those that the recursion does without are taken as zero.
+All is linear in the unknowns, K x = b, with as many rows as unknowns.  What is zero whatever the motion (in a plane:
+half of everything) is left out, together with as many rows, those that say nothing of the rest.  Of the reactions of
+redundant constraints, those that the recursion does without are taken as zero; there more rows than unknowns may stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.codegen.derivation import friction_of, traced_state
 from kinode.codegen.notation import Look, Notation, chosen_rows
 from kinode.codegen.printed import Line, Printed, Section, matrix, terms_of
+from kinode.errors import ArgumentError
 from kinode.formulations import loops
 from kinode.formulations.absolute import Absolute
 from kinode.formulations.snapshot import Snapshot
@@ -56,6 +58,15 @@ class _Row(NamedTuple):
     given: Scalar
 
 
+class _Unknown(NamedTuple):
+    """A place of x: its name, and whether it is zero in every motion."""
+
+    name: str
+    look: Look
+    known: bool
+    vanishes: bool
+
+
 class BodyEquations(Printed):
     """The equations of every body by itself, linear in accelerations, reactions, drives and multipliers."""
 
@@ -69,10 +80,11 @@ class BodyEquations(Printed):
         snapshot = Snapshot(*self._state, friction=self._friction)
         self._snapshot = snapshot
         self._absolute = Absolute(snapshot, self._velocities(snapshot), self._friction)
-        self._unknowns: list[str] = []
+        self._unknowns: list[_Unknown] = []
         self._rows: list[_Row] = []
-        self._name_unknowns()
+        self._list_unknowns()
         self._collect()
+        self._settle()
         self._write()
 
     # -- velocities --------------------------------------------------------------------------------
@@ -107,8 +119,8 @@ class BodyEquations(Printed):
         return [0.0 if is_number(k) and k == 0 else value for k, value in zip(known, values, strict=True)]
 
     # -- unknowns ----------------------------------------------------------------------------------
-    def _name_unknowns(self) -> None:
-        """Symbols for what does not vanish in every motion; the rest has no place among the unknowns."""
+    def _list_unknowns(self) -> None:
+        """Places for all unknowns, and which of them vanish in every motion."""
         topology, s = self.topology, self._state
         u_dot = self._tape.inputs("u_dot", topology.n_u)
         moving = Snapshot(*s, u_dot=u_dot, friction=self._friction)
@@ -145,12 +157,8 @@ class BodyEquations(Printed):
                 self._add(("lam", constraint.name, i), 1.0, name, look, known=name in self.notation.taken)
 
     def _add(self, key: tuple[str, str, int], value: Scalar, name: str, look: Look, known: bool = False) -> None:
-        if is_number(value) and value == 0:
-            return
-        if not known:
-            name = self.notation.name("x", len(self._unknowns), name, look)
         self._places[key] = len(self._unknowns)
-        self._unknowns.append(name)
+        self._unknowns.append(_Unknown(name, look, known, vanishes=is_number(value) and value == 0))
 
     def _times(self, kind: str, owner: str, rows: Array) -> list[dict[int, Scalar]]:
         """The rows of a matrix as coefficients of the unknowns that it is multiplied with."""
@@ -228,33 +236,49 @@ class BodyEquations(Printed):
                 self._add(("u_dot", name, i), 1.0, f"u_dot_{_word(name)}{more}", Look("u", 1, f"{name}{more}"))
         return self._times("u_dot", name, A)
 
+    # -- what is left out --------------------------------------------------------------------------
+    def _settle(self) -> None:
+        """Leave out unknowns that vanish, and the rows that have no others: the true motion satisfies them."""
+        flat = self._without_zeros([x for row in self._rows for x in _entries(row)])
+        rows = _refilled(self._rows, flat)
+        supports = [frozenset(row.left) | frozenset(row.right) for row in rows]
+        vanishing = frozenset(k for k, unknown in enumerate(self._unknowns) if unknown.vanishes)
+        out = _balanced(supports, vanishing, self._chosen())
+        self._rows = [
+            row._replace(left=_without(row.left, out), right=_without(row.right, out))
+            for row, support in zip(rows, supports, strict=True)
+            if not support <= out
+        ]
+        self._names = {
+            k: x.name if x.known else self.notation.name("x", k, x.name, x.look)
+            for k, x in enumerate(self._unknowns)
+            if k not in out
+        }
+
+    def _chosen(self) -> frozenset[int]:
+        """Reactions that may be zero by choice and not by a row of their own: all where constraints are redundant."""
+        rows = self.topology.rows
+        if rows is None or len(rows) == sum(len(tie.units) for tie in loops.ties_of(self.topology)):
+            return frozenset()
+        return frozenset(place for (kind, _, _), place in self._places.items() if kind == "W")
+
     # -- writing -----------------------------------------------------------------------------------
     def _write(self) -> None:
-        """Coefficients written out; rows that say 0 = 0 are left out."""
+        """Lines to read, and K x = b."""
         import sympy
 
-        flat: list[Scalar] = []
-        for row in self._rows:
-            flat += [*row.left.values(), row.beside, *row.right.values(), row.given]
-        written = iter(self._writer.write_all(self._without_zeros(flat)))
-        self._symbols = [sympy.Symbol(name) for name in self._unknowns]
+        flat = [x for row in self._rows for x in _entries(row)]
+        symbols = {k: sympy.Symbol(name) for k, name in self._names.items()}
+        self._symbols = list(symbols.values())
         self._lines: list[tuple[str, Line]] = []
         coefficients, given = [], []
-        for row in self._rows:
-            left = {k: next(written) for k in row.left}
-            beside = next(written)
-            right = {k: next(written) for k in row.right}
-            rest = next(written)
-            left, right = ({k: x for k, x in side.items() if x != 0} for side in (left, right))
-            if not (left or right or beside != 0 or rest != 0):
-                continue
-            both = [[x * self._symbols[k] for k, x in side.items()] for side in (left, right)]
+        for group, left, beside, right, rest in _refilled(self._rows, self._writer.write_all(flat)):
+            both = [[x * symbols[k] for k, x in side.items()] for side in (left, right)]
             line = Line([*both[0], *_rest(beside)], [*_rest(rest), *both[1]])
-            self._lines.append((row.group, Line(*(side or [sympy.S.Zero] for side in line))))
+            self._lines.append((group, Line(*(side or [sympy.S.Zero] for side in line))))
             coefficients.append({k: left.get(k, 0) - right.get(k, 0) for k in {**left, **right}})
             given.append(rest - beside)
-        n = len(self._unknowns)
-        self.K = matrix([row.get(k, sympy.S.Zero) for row in coefficients for k in range(n)], n)
+        self.K = matrix([row.get(k, sympy.S.Zero) for row in coefficients for k in symbols], len(symbols))
         self.b = matrix(given, 1)
 
     @property
@@ -285,6 +309,13 @@ class BodyEquations(Printed):
             found[name] = BodyMatrices(matrix(w[:36], 6), matrix(w[36:72], 6), matrix(w[72:78], 1), matrix(w[78:], 1))
         return found
 
+    def matrices(self) -> NoReturn:
+        """There is no mass matrix of the whole here."""
+        raise ArgumentError(
+            "matrices: newton_euler writes every body by itself; .bodies has the matrices of each, .K and .b those of "
+            "K x = b with x in .unknowns; M, C, G, Q come with the other formulations, such as lagrange"
+        )
+
     @cached_property
     def equations(self) -> list[Any]:
         """Balances of all bodies, then what joints and constraints ask for."""
@@ -303,6 +334,52 @@ class BodyEquations(Printed):
 
 def _word(name: str) -> str:
     return name.replace(".", "_")
+
+
+def _entries(row: _Row) -> list[Any]:
+    return [*row.left.values(), row.beside, *row.right.values(), row.given]
+
+
+def _refilled(rows: Sequence[_Row], entries: Sequence[Any]) -> list[_Row]:
+    """The same rows with other entries; coefficients that are zero are left out."""
+    following, found = iter(entries), []
+    for row in rows:
+        left, beside = {k: next(following) for k in row.left}, next(following)
+        right, given = {k: next(following) for k in row.right}, next(following)
+        left, right = ({k: x for k, x in side.items() if x != 0} for side in (left, right))
+        found.append(_Row(row.group, left, beside, right, given))
+    return found
+
+
+def _without(coefficients: Mapping[int, Scalar], out: frozenset[int]) -> dict[int, Scalar]:
+    return {k: x for k, x in coefficients.items() if k not in out}
+
+
+def _balanced(supports: Sequence[frozenset[int]], vanishing: frozenset[int], chosen: frozenset[int]) -> frozenset[int]:
+    """The largest set of vanishing unknowns that as many rows speak of, and of nothing else.
+
+    What is left of a regular square system without these columns and rows is again square and regular.  A joint whose
+    axes are oblique to those of its bodies has several rows that share what vanishes; there some zeros stay unknowns.
+    Rows of vanishing unknowns are matched with them; an unknown without a row stays, hence every row that speaks of it,
+    hence the unknown that this row is matched with, and so on.  What is zero by choice needs no row.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    rows = [support for support in supports if support <= vanishing]
+    places = [(i, k) for i, support in enumerate(rows) for k in support]
+    if not places:
+        return vanishing & chosen
+    shape = (len(rows), 1 + max(vanishing))
+    graph = csr_array((np.ones(len(places), dtype=int), tuple(zip(*places, strict=True))), shape=shape)
+    partner = maximum_bipartite_matching(graph, perm_type="column")
+    staying = list(vanishing - set(partner.tolist()) - chosen)
+    out = set(vanishing)
+    while staying:
+        k = staying.pop()
+        out.discard(k)
+        staying += [int(partner[i]) for i, row in enumerate(rows) if k in row and partner[i] in out - chosen]
+    return frozenset(out)
 
 
 def _rest(expr: Any) -> list[Any]:

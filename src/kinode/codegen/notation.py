@@ -2,7 +2,8 @@
 
 ``Writer`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums as they
 come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
-sin(nutation)^2 for the top.  ``Namer`` writes the operations of the tape and names what is used again.
+sin(nutation)^2 for the top.  The phase of a law in time is one angle in all three: sin(2 t) stays.  ``Namer`` writes
+the operations of the tape and names what is used again.
 """
 
 from __future__ import annotations
@@ -227,10 +228,28 @@ class Writer:
 
         return getattr(sympy, wave[0])(self._angle(wave[1])) if wave[0] else sympy.S.One
 
-    @staticmethod
-    def _is_compound(wave: Wave) -> bool:
+    def _phase(self, wave: Wave) -> tuple[Angle, Angle]:
+        """An angle in two parts: what belongs to a law in time, 2 t + phi, and the rest."""
+        if not any(_has_time(mono) for mono, _ in wave[1]):
+            return (), wave[1]
+        given = {name for (role, _), name in self.notation.names.items() if role in ("t", "p")}
+        phase = [term for term in wave[1] if _has_time(term[0]) or {atom.text for atom, _ in term[0]} <= given]
+        return tuple(phase), tuple(term for term in wave[1] if term not in phase)
+
+    def _is_compound(self, wave: Wave) -> bool:
         """Whether an angle is a sum or a multiple, which products of sines and cosines could say otherwise."""
-        return len(wave[1]) > 1 or any(abs(value) > 1 for _, value in wave[1])
+        phase, rest = self._phase(wave)
+        return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
+
+    def _apart(self, wave: Wave) -> Any:
+        """A sine or cosine by those of single angles, the phase of a law being one of them."""
+        import sympy
+
+        phase, rest = self._phase(wave)
+        if not phase:
+            return sympy.expand_trig(self._wave(wave))
+        one = sympy.Dummy()
+        return sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + one)).xreplace({one: self._angle(phase)})
 
     def _in_powers(self, waves: Mapping[Wave, Any], keep: Any) -> Any:
         """The same with sines and cosines of single angles; of their squares only ``keep``'s stay."""
@@ -239,7 +258,7 @@ class Writer:
         total: dict[Any, Any] = {}
         other = sympy.cos if keep is sympy.sin else sympy.sin
         for wave, coefficient in waves.items():
-            product = sympy.expand(sympy.expand_trig(self._wave(wave)))
+            product = sympy.expand(self._apart(wave))
             product = sympy.expand(product.replace(_is_square_of(other), lambda power: _exchanged(power, keep)))
             for term in sympy.Add.make_args(product):
                 number, trig = term.as_coeff_Mul()
@@ -278,6 +297,10 @@ def _exchanged(power: Any, keep: Any) -> Any:
     """cos^n by sines, or sin^n by cosines."""
     count, rest = divmod(int(power.exp), 2)
     return (1 - keep(power.base.args[0]) ** 2) ** count * power.base**rest
+
+
+def _has_time(mono: Monomial) -> bool:
+    return any(atom.text == "t" for atom, _ in mono)
 
 
 def _is_ugly(denominator: int) -> bool:

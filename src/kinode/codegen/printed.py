@@ -114,7 +114,7 @@ class Printed:
         """The same as a function in C."""
         return write_c(self)
 
-    def text(self, width: int = 100) -> str:
+    def text(self, width: int = 80) -> str:
         """The equations for a terminal, lines broken at a width."""
         return write_text(self, width)
 
