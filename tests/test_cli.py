@@ -164,6 +164,20 @@ def test_reactions_of_loops_need_to_know_who_holds():
     assert done.returncode == 0 and "kinetic part by body" in done.stdout
 
 
+def test_reactions_of_loops_without_one_who_holds_show_the_total():
+    asked = ("reactions", ROOT / "examples" / "four_bar.yaml", "--until", "0.1", "--samples", 5)
+    done = kinode(*asked, "--joint", "pin")
+    words = " ".join(done.stdout.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "total force" in words and "kinetic force" not in words
+    assert "name a joint: left, pin, right or top (--hold NAME)" in words
+    held = kinode(*asked, "--joint", "pin", "--hold", "left")
+    assert held.returncode == 0 and "kinetic force" in held.stdout and "--hold" not in held.stdout
+    for more in (("--joint", "pin", "--causes"), ("--joint", "pin", "--hold", "nobody"), ("--hold", "nobody")):
+        refused = kinode(*asked, *more)
+        assert refused.returncode == 2 and refused.stderr.startswith("kinode: --hold: ")
+
+
 def test_examples_list_print_copy(tmp_path):
     listed = kinode("examples").stdout
     assert "excavator.yaml" in listed and "pendulum.yaml" in listed

@@ -104,7 +104,7 @@ def told(command: Callable[..., None]) -> Callable[..., None]:
         except (Error, OSError) as error:
             if given.get("debug"):
                 raise
-            _say(_words(error))
+            _say(_as_option(_words(error)))
             raise typer.Exit(2 if isinstance(error, ArgumentError) else 1) from None
 
     return wrapped
@@ -114,6 +114,11 @@ def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
+
+
+def _as_option(text: str) -> str:
+    """A message about an argument of Python that the command line calls otherwise."""
+    return f"--{text}" if text.startswith("hold: ") else text
 
 
 def _say(text: str) -> None:

@@ -6,13 +6,17 @@ Tolerance 1e-9: forces are of the size of 10 N and found by solving systems of c
 import numpy as np
 import pytest
 
+import kinode as kn
 import loop_models as models
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.sharing import States, analyze
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.snapshot import Snapshot
+from kinode.formulations.uniqueness import Structure
+from kinode.views.report import compose
 
+PARTS_BY_J1 = {"total": None, "static": "j1", "kinetic": "j1"}
 IN_PLANE = [True, True, False, False, False, True]  # of a hinge about z: the moment about it is none
 
 
@@ -253,3 +257,36 @@ def test_what_is_refused():
         dynamics.system.change("left", compliance={"axial": 1.0})
     with pytest.raises(UnitError, match=r"m/N"):
         dynamics.system.change("slide", compliance={"axial": "5 N/m"})
+
+
+def test_a_run_is_analyzed_once(monkeypatch):
+    """Whatever is asked of it: each stored state is looked at once, and the parts still add up."""
+    seen = []
+    analyze_one = Structure.analyze
+    monkeypatch.setattr(Structure, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))
+    run = kn.simulate(slotted(), 0.1, times=4)
+    seen.clear()
+    parts = {part: run.reaction("j2", part, hold=hold) for part, hold in PARTS_BY_J1.items()}
+    assert abs(parts["static"].force + parts["kinetic"].force - parts["total"].force).max() < 1e-9
+    run["slot.reaction"], run["j3.reaction.moment"]
+    run.causes("j2", by="body", hold="j1")
+    compose(run, verify=False)
+    assert len(seen) == len(run)
+
+
+def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints():
+    """Against the virtual power of each constraint, body by body, in plain numbers."""
+    dynamics = Dynamics(slotted())
+    start, bodies = dynamics.initial, list(dynamics.system.bodies)
+    s = Snapshot(dynamics.topology, start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
+    found = States(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
+    expected = np.zeros_like(found)
+    for j, name in enumerate(("slot", "square")):
+        (tie,) = (tie for tie in s.constraints.ties if tie.name == name)
+        for load in s.constraints.loads_of(tie, [1.0]):
+            if load.on.body in bodies:
+                k = 6 * bodies.index(load.on.body)
+                arm = np.asarray(s.pose(load.on).p - s.pose(dynamics.system.find_frame(load.on.body)).p, dtype=float)
+                expected[k : k + 3, j] += load.moment + np.cross(arm, np.asarray(load.force, dtype=float))
+                expected[k + 3 : k + 6, j] += load.force
+    assert abs(expected).max() > 0.5 and abs(found - expected).max() < 1e-12

@@ -1,11 +1,14 @@
 """The report: complete, self-contained, and safe to open whatever the names and notes say."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.views.joint_loads import compute_loads, find_wrenches
 from kinode.views.report import compose, report
 
 SECTIONS = [
@@ -177,3 +180,20 @@ def test_of_loops_the_freedoms_that_are_left_and_the_constraints():
 def test_loads_that_are_not_unique_are_told():
     run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.05, times=3)
     assert "Not unique in every component: left, pin, right, top." in compose(run, verify=False)
+
+
+def test_rounding_in_the_table_of_loads_is_nothing_and_the_table_is_dense():
+    """A hinge about z in the plane: no axial force, no moment, whatever rounding a tilted axis leaves."""
+    system = kn.System("tilted", gravity=(0, -9.81, 0))
+    bar = system.body("bar", mass=3, com=(0.7, 0, 0), inertia={"zz": 0.1})
+    system.revolute("hinge", system.world, bar, q=0.3)
+    run = kn.simulate(system, 0.1, times=3)
+    (wrench,) = find_wrenches(run).values()
+    noise = 1e-10 * abs(wrench.force).max() * np.ones_like(wrench.force)
+    rough = replace(wrench, force=wrench.force + noise * [0, 0, 1], moment=noise)
+    (loads,) = compute_loads(run, {"hinge": rough})
+    assert (loads.axial, loads.moment.peak, loads.moment.rms) == (0.0, 0.0, 0.0)
+    assert loads.radial == pytest.approx(loads.force.peak, rel=1e-12) and loads.force.peak > 1.0
+    (larger,) = compute_loads(run, {"hinge": replace(wrench, moment=100.0 * noise)})
+    assert larger.moment.peak > 0.0
+    assert 'class="wide dense"' in compose(run, verify=False)

@@ -261,6 +261,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "holding": _holding,
     "holding_of_motion": _holding,
     "unit_wrench": _unit_wrench,
+    "unit_loads": lambda s, _: s.constraints.unit_loads(),
     "pose": _pose,
     "closure": _closure,
     "measures": _measures,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.codegen.kernels import Kernel, hold_option
-from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
 from kinode.formulations.uniqueness import Structure, Uniqueness
 
@@ -79,7 +79,53 @@ class Sharing:
         return found
 
 
-Analyses = list[tuple[Uniqueness, Structure]]
+class Analyses:
+    """What is unique in each of many states, whatever part of the reactions is asked for."""
+
+    def __init__(self, dynamics: Dynamics, states: States, rows: int) -> None:
+        self.each = list(_analyze(dynamics, states, rows))
+        self.sizes = dynamics.topology.holding
+
+    def change(self, compiled: Array) -> dict[str, Array]:
+        """What the rule adds to all that holds, a row for each state in the order of ``topology.holding``."""
+        found = np.zeros_like(compiled)
+        for k, (one, _) in enumerate(self.each):
+            if one.redundancy:
+                N, K = one.rule
+                order = self._order
+                found[k, order] = one.units * (N @ (K @ (compiled[k, order] / one.units)))
+        return {name: found[:, where] for name, where in self._places.items()}
+
+    @cached_property
+    def unique(self) -> dict[str, tuple[bool, ...]]:
+        """Of each component of all that holds, whether it follows from the motion in all states."""
+        sure = {name: np.ones(size, dtype=bool) for name, size in self.sizes.items()}
+        for found, _ in self.each:
+            for name, flags in {**found.unique, **found.unique_multipliers}.items():
+                sure[name] &= flags
+        return {name: tuple(bool(x) for x in flags) for name, flags in sure.items()}
+
+    @cached_property
+    def elastic(self) -> dict[str, bool]:
+        """Whether compliances alone decide about the rest in all states."""
+        return {name: all(found.elastic[name] for found, _ in self.each) for name in self.sizes}
+
+    @cached_property
+    def along(self) -> dict[str, Array]:
+        """Six components of unit efforts of each joint, for each state."""
+        names = self.each[0][0].along if self.each else {}
+        return {name: np.array([found.along[name] for found, _ in self.each]) for name in names}
+
+    @cached_property
+    def _places(self) -> dict[str, slice]:
+        ends = np.cumsum(list(self.sizes.values())).tolist()
+        return {name: slice(end - size, end) for (name, size), end in zip(self.sizes.items(), ends, strict=True)}
+
+    @cached_property
+    def _order(self) -> Array:
+        """Where the components are that the analyses list joint by joint, then multipliers."""
+        names = self.each[0][0].names
+        return np.concatenate([np.arange(self._places[name].start, self._places[name].stop) for name in names])
 
 
 def is_redundant(dynamics: Dynamics) -> bool:
@@ -93,35 +139,13 @@ def share(
 ) -> Sharing:
     """The way from compiled reactions and multipliers to those that the rule chooses.
 
-    It is linear, so that shared parts add up to the shared total.  ``every`` is what ``analyze_all`` says of the
-    states, where it is known already.
+    It is linear, so that shared parts add up to the shared total.  ``every`` is known already where
+    other parts in the same states were asked for.
     """
     compiled = np.atleast_2d(states.call(dynamics, "holding", (part, hold_option(hold))))
-    every = list(_analyze(dynamics, states, len(compiled))) if every is None else every
-    places, start = {}, 0
-    for name, size in dynamics.topology.holding.items():
-        places[name] = slice(start, start + size)
-        start += size
-    change = np.zeros_like(compiled)
-    for k, (found, _) in enumerate(every):
-        for name, values in found.share({name: compiled[k, where] for name, where in places.items()}).items():
-            change[k, places[name]] = values - compiled[k, places[name]]
-    sure = {name: np.ones(where.stop - where.start, dtype=bool) for name, where in places.items()}
-    for found, _ in every:
-        for name, flags in {**found.unique, **found.unique_multipliers}.items():
-            sure[name] &= flags
-    return Sharing(
-        {name: change[:, where] for name, where in places.items()},
-        {name: tuple(bool(x) for x in flags) for name, flags in sure.items()},
-        {name: all(found.elastic[name] for found, _ in every) for name in places},
-        {name: np.array([found.along[name] for found, _ in every]) for name in dynamics.system.joints},
-        every[0][1].efforts if every else {name: {} for name in dynamics.system.joints},
-    )
-
-
-def analyze_all(dynamics: Dynamics, states: States, rows: int) -> Analyses:
-    """What is unique in each of many states, whatever part of the reactions is asked for."""
-    return list(_analyze(dynamics, states, rows))
+    every = Analyses(dynamics, states, len(compiled)) if every is None else every
+    ratios = every.each[0][1].efforts if every.each else {name: {} for name in dynamics.system.joints}
+    return Sharing(every.change(compiled), every.unique, every.elastic, every.along, ratios)
 
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:
@@ -144,20 +168,14 @@ def find_poses(dynamics: Dynamics, states: States) -> Iterator[dict[str, Pose]]:
 
 def _analyze(dynamics: Dynamics, states: States, rows: int) -> Iterator[tuple[Uniqueness, Structure]]:
     """What is unique in each state."""
-    given = {
-        "t": np.asarray(states.t, dtype=float).reshape(-1, 1),
-        "q": np.asarray(states.q, dtype=float),
-        "u": np.zeros(dynamics.n_u) if states.u is None else np.asarray(states.u, dtype=float),
-        "z": dynamics.wishes.z if states.z is None else np.asarray(states.z, dtype=float),
-        "p": dynamics._vector("p", states.p),
-        "inputs": dynamics._vector("inputs", states.inputs),
-    }
-    each = {name: np.broadcast_to(np.atleast_2d(value), (rows, value.shape[-1])) for name, value in given.items()}
+    given = dynamics._vector("p", states.p)
+    p = np.broadcast_to(np.atleast_2d(given), (rows, given.shape[-1]))
+    s, unit_loads = states, None
+    if dynamics.topology.constraints:
+        shape = (rows, 6 * len(dynamics.system.bodies), -1)
+        unit_loads = dynamics._call("unit_loads", s.t, s.q, s.u, s.z, s.p, s.inputs).reshape(shape)
     structure = None
     for i, poses in enumerate(find_poses(dynamics, states)):
-        p = each["p"][i]
-        if structure is None or given["p"].ndim == 2:  # parameters may differ from row to row
-            structure = Structure(dynamics.topology, p, dynamics._resolver(p))
-        q, u, z, inputs = (each[name][i] for name in ("q", "u", "z", "inputs"))
-        instant = Snapshot(dynamics.topology, float(each["t"][i, 0]), q, u, z, p, inputs)
-        yield structure.analyze(poses, instant if dynamics.topology.constraints else None), structure
+        if structure is None or given.ndim == 2:  # parameters may differ from row to row
+            structure = Structure(dynamics.topology, p[i], dynamics._resolver(p[i]))
+        yield structure.analyze(poses, None if unit_loads is None else unit_loads[i]), structure

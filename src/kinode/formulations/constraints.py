@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.spatial import cross
 from kinode.formulations import loops
 from kinode.formulations.loops import Tie
 from kinode.formulations.saddle import Row, Saddle
@@ -151,19 +152,46 @@ class Constraints:
 
         A tree joint whose coordinate it looks at stands for its two frames.
         """
+        found = []
+        for frame, rates in self._virtual_rates(tie):
+            parts = [sum((a * b for a, b in zip(lam, each, strict=True)), 0.0) for each in rates]
+            found.append(Load(frame, tidy(parts[3:]), tidy(parts[:3])))
+        return found
+
+    def unit_loads(self) -> Array:
+        """Moment about the origin of each body and force, in world axes, for unit multipliers: 6 bodies x rows.
+
+        The rows of joints that close loops are left out: their reactions stand for them.
+        """
+        motion = self.motion
+        bodies = {name: 6 * k for k, name in enumerate(motion.system.bodies)}
+        ties = [tie for tie in self.ties if tie.name not in motion.topology.cut_names]
+        found = np.zeros((6 * len(bodies), sum(len(tie.units) for tie in ties)), dtype=object)
+        start = 0
+        for tie in ties:
+            for frame, rates in self._virtual_rates(tie):
+                if frame.body in bodies:
+                    k, arm = bodies[frame.body], motion.pose(frame).p - motion.pose(Frame(frame.body)).p
+                    for j, (*moment, x, y, z) in enumerate(zip(*rates, strict=True), start):
+                        force = tidy([x, y, z])
+                        found[k : k + 3, j] += tidy(moment) + cross(arm, force)
+                        found[k + 3 : k + 6, j] += force
+            start += len(tie.units)
+        return found
+
+    def _virtual_rates(self, tie: Tie) -> list[tuple[Frame, list[Array]]]:
+        """The frames that a constraint looks at, and its rates for the six unit velocities of each."""
         motion = self.motion
         found = []
         for frame in _frames_of(motion, tie):
-            parts = []
-            for k in range(6):
-                unit = np.eye(6)[k]
+            each = []
+            for unit in np.eye(6):
 
                 def speed(other: Frame, frame: Frame = frame, unit: Array = unit) -> tuple[Array, Array]:
                     return (unit[:3], unit[3:]) if other == frame else (np.zeros(3), np.zeros(3))
 
-                rates = loops.row_rates(motion, tie, speed, partial(_turn, motion, speed))
-                parts.append(sum((a * b for a, b in zip(lam, rates, strict=True)), 0.0))
-            found.append(Load(frame, tidy(parts[3:]), tidy(parts[:3])))
+                each.append(loops.row_rates(motion, tie, speed, partial(_turn, motion, speed)))
+            found.append((frame, each))
         return found
 
 

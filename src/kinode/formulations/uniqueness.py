@@ -26,8 +26,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, skew
 from kinode.errors import ArgumentError
+from kinode.formulations.loops import ties_of
 from kinode.formulations.newton_euler import characteristic_length, complement
-from kinode.formulations.snapshot import Snapshot
 from kinode.model.fields import unknown
 from kinode.model.joints import Joint
 from kinode.model.system import joint_frame
@@ -72,25 +72,41 @@ class Uniqueness:
         if not self.redundancy:
             return {name: np.asarray(given[name], dtype=float) for name in parts}
         x = np.concatenate(list(parts.values()))
-        N = np.vstack([self.stresses(name) for name in parts])
-        left = np.eye(self.redundancy)
-        for weight in (self._energy, np.eye(len(x))):
-            x, left = _settle(weight, x, N, left)
+        N, K = self.rule
         ends = np.cumsum([len(values) for values in parts.values()])[:-1]
-        return {name: w * self._scale(name) for name, w in zip(parts, np.split(x, ends), strict=True)}
+        return {name: w * self._scale(name) for name, w in zip(parts, np.split(x + N @ (K @ x), ends), strict=True)}
+
+    @property
+    def names(self) -> list[str]:
+        """All that holds, in the order of components: joints, then multipliers."""
+        return [*self.directions, *self.scales]
+
+    @cached_property
+    def rule(self) -> tuple[Array, Array]:
+        """N, the components in all states of stress, and K: what balances like x is shared out as x + N K x."""
+        N, K, left = self._all_stresses, *self._by_energy
+        return N, _settle(np.eye(len(N)), N, K, left)[0]
 
     @cached_property
     def elastic(self) -> dict[str, bool]:
         """Whether compliances alone decide about what is not unique of a joint or multiplier."""
-        names = [*self.directions, *self.scales]
-        N = np.vstack([self.stresses(name) for name in names])
-        left = _settle(self._energy, np.zeros(len(N)), N, np.eye(self.redundancy))[1]
-        return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in names}
+        left = self._by_energy[1]
+        return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in self.names}
+
+    @cached_property
+    def _all_stresses(self) -> Array:
+        return np.vstack([self.stresses(name) for name in self.names])
+
+    @cached_property
+    def _by_energy(self) -> tuple[Array, Array]:
+        """What compliances alone decide: K, and the stresses that it leaves open."""
+        N = self._all_stresses
+        return _settle(self._energy, N, np.zeros(N.T.shape), np.eye(self.redundancy))
 
     @property
     def _energy(self) -> Array:
         """W of all joints together, with a column for each unknown; what has no compliance has no rows."""
-        names = [*self.directions, *self.scales]
+        names = self.names
         sizes = [6 if name in self.directions else len(self.scales[name]) for name in names]
         starts = dict(zip(names, np.cumsum([0, *sizes]), strict=False))
         W = np.zeros((6 * len(self.roots), sum(sizes)))
@@ -98,12 +114,17 @@ class Uniqueness:
             W[6 * k : 6 * k + 6, starts[name] : starts[name] + 6] = root
         return W
 
+    @property
+    def units(self) -> Array:
+        """What each component is divided by: the length where it is a moment."""
+        return np.concatenate([self._scale(name) for name in self.names])
+
     def _scale(self, name: str) -> Array:
         return self.scales[name] if name in self.scales else np.repeat([1.0, self.length], 3)
 
     def _read(self, given: Mapping[str, Any]) -> dict[str, Array]:
         """Components of each joint, then multipliers; moments divided by the length."""
-        known = [*self.directions, *self.scales]
+        known = self.names
         for name in given:
             if name not in known:
                 raise ArgumentError(unknown("share: nothing with a reaction is called", name, known))
@@ -113,12 +134,13 @@ class Uniqueness:
         return {name: np.asarray(given[name], dtype=float).ravel() / self._scale(name) for name in known}
 
 
-def _settle(W: Array, x: Array, N: Array, left: Array) -> tuple[Array, Array]:
-    """x + N left a with the least |W x|, and what of ``left`` this leaves open."""
-    U, s, Vt = np.linalg.svd(W @ (N @ left), full_matrices=True)
+def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
+    """The K of x + N K x after adding N left a with the least |W x|, and what of ``left`` this leaves open."""
+    stress = W @ (N @ left)
+    U, s, Vt = np.linalg.svd(stress, full_matrices=stress.shape[0] < stress.shape[1])
     rank = int(np.sum(s > RANK * s.max(initial=0.0)))
-    a = -Vt[:rank].T @ ((U[:, :rank].T @ (W @ x)) / s[:rank])
-    return x + N @ (left @ a), left @ Vt[rank:].T
+    A = left @ Vt[:rank].T @ (U[:, :rank] / s[:rank]).T @ W
+    return K - A - (A @ N) @ K, left @ Vt[rank:].T
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +162,20 @@ class Structure:
     def __init__(self, topology: Topology, p: Array, resolve: Callable[[Any], float]) -> None:
         self.system, self.topology, self.p, self.resolve = topology.system, topology, p, resolve
         self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
-        self.sides = {name: self._sides(joint) for name, joint in self.system.joints.items()}
+        joints = self.system.joints
+        self.axes = {
+            name: np.asarray(joint.axis_rotation(resolve, self.system.nominal), dtype=float)
+            for name, joint in joints.items()
+        }
+        self.forms = {name: joint.form(resolve) for name, joint in joints.items()}
+        self.sides = {name: self._sides(joint) for name, joint in joints.items()}
+        self._complements: dict[tuple[int, bytes], Array] = {}
         self.length = characteristic_length(self.system)
+        self.multipliers = {tie.name: tie.units for tie in ties_of(topology) if tie.name not in topology.cut_names}
 
     def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
         """Frames F and M in their bodies, canonical axes."""
-        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), np.zeros(3))
+        C = Pose(self.axes[joint.name], np.zeros(3))
         F, M = (joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child"))
         return _plain(F), _plain(M)
 
@@ -155,15 +185,20 @@ class Structure:
         F, M = self.sides[name]
         X_WF, X_WM = poses[joint.a.body] @ F, poses[joint.b.body] @ M
         X = _plain(X_WF.inverse() @ X_WM)
-        form = joint.form(self.resolve)
+        form = self.forms[name]
         q = np.asarray(joint.solve_coordinates(X, form), dtype=float)
         S, T = (
             np.asarray(find(q, form), dtype=float).reshape(6, joint.n_u)
             for find in (joint.motion_subspace, joint.effort_wrench)
         )
-        T = T * self._units(joint)
-        C = np.asarray(joint.axis_rotation(self.resolve, self.system.nominal), dtype=float)
-        return Held(joint, X_WM.R, X_WM.p, C @ X.R, S, complement(S, self.length), T)
+        return Held(joint, X_WM.R, X_WM.p, self.axes[name] @ X.R, S, self._complement(S), T * self._units(joint))
+
+    def _complement(self, S: Array) -> Array:
+        """Directions of reactions; most joints have the same freedoms in all positions."""
+        key = (S.shape[1], S.tobytes())
+        if key not in self._complements:
+            self._complements[key] = complement(S, self.length)
+        return self._complements[key]
 
     def columns(self, held: Held, directions: Array, poses: dict[str, Pose]) -> Array:
         """Balances of all bodies for unit wrenches on b and their opposites on a; moments divided by the length."""
@@ -177,32 +212,22 @@ class Structure:
                 E[k + 3 : k + 6] = sign * force
         return E
 
-    def constraints(self, snapshot: Snapshot, poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+    def constraints(self, unit_loads: Array) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit multipliers of each constraint that is no joint, and their scales."""
-        every = snapshot.constraints
-        found = {}
-        for tie in every.ties:
-            if tie.name in self.topology.cut_names:
-                continue
-            scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
-            E = np.zeros((6 * len(self.bodies), len(scale)))
-            for j, lam in enumerate(np.diag(scale)):
-                for load in every.loads_of(tie, lam):
-                    if load.on.body in self.bodies:
-                        arm = np.asarray(every.motion.pose(load.on).p - poses[load.on.body].p, dtype=float)
-                        force, moment = np.asarray(load.force, dtype=float), np.asarray(load.moment, dtype=float)
-                        k = self.bodies[load.on.body]
-                        E[k : k + 3, j] += (moment + np.cross(arm, force)) / self.length
-                        E[k + 3 : k + 6, j] += force
-            found[tie.name] = (E, scale)
+        found, start = {}, 0
+        balance = np.tile(np.repeat([self.length, 1.0], 3), len(self.bodies))[:, None]
+        for name, units in self.multipliers.items():
+            scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in units])
+            found[name] = (unit_loads[:, start : start + len(units)] * scale / balance, scale)
+            start += len(units)
         return found
 
-    def analyze(self, poses: dict[str, Pose], snapshot: Snapshot | None = None) -> Uniqueness:
+    def analyze(self, poses: dict[str, Pose], unit_loads: Array | None = None) -> Uniqueness:
         """The null space of the equilibrium matrix, and what it says of each component.
 
-        The snapshot of the same state is asked for constraints that are no joints.
+        ``unit_loads`` is what constraints that are no joints do in the same state (``Constraints.unit_loads``).
         """
-        constraints = self.constraints(snapshot, poses) if snapshot is not None else {}
+        constraints = self.constraints(unit_loads) if unit_loads is not None else {}
         holds = {name: self.held(name, poses) for name in self.system.joints}
         others = {**self._efforts(holds, poses), **constraints}
         null = self._null_space(holds, others, poses)
@@ -242,8 +267,7 @@ class Structure:
         found = {}
         for name, joint in self.system.joints.items():
             if joint.compliance is not None:
-                C = np.asarray(joint.axis_rotation(self.resolve, self.system.nominal), dtype=float)
-                found[name] = joint.compliance.root(C, self.resolve) * np.repeat([1.0, self.length], 3)
+                found[name] = joint.compliance.root(self.axes[name], self.resolve) * np.repeat([1.0, self.length], 3)
         return found
 
     def _null_space(

@@ -20,7 +20,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.units import DIMENSIONS
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State, Wrench
-from kinode.codegen.sharing import Analyses, Sharing, States, analyze_all, share
+from kinode.codegen.sharing import Analyses, Sharing, States, share
 from kinode.errors import ArgumentError
 from kinode.formulations.statics import Hold
 from kinode.model.names import QuantityName, find_quantity
@@ -174,7 +174,7 @@ class Trajectory:
 
     @cached_property
     def _analyses(self) -> Analyses:
-        return analyze_all(self.dynamics, self.states, len(self))
+        return Analyses(self.dynamics, self.states, len(self))
 
     def _joined(self, name: QuantityName, value: Array) -> Array:
         """Angles of a joint that closes a loop are known within a turn: the turns are counted along the run."""

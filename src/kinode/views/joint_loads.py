@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.records import Wrench
 from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError
+from kinode.results.loads import reactions
 from kinode.results.measures import Measure, measure
 from kinode.views.camera import given_axis
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
+
+ROUNDING = 1e-9  # of the largest of a joint's load: what is below is not shown
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,7 @@ class JointLoads:
 def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
     """The reactions of all joints that can carry any, from one compiled function."""
     joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
-    given: dict[str, Any] = dict(run.arguments)
-    return run.dynamics.reactions(joints=joints, **given) if joints else {}
+    return reactions(run, joints, "total") if joints else {}
 
 
 def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
@@ -49,16 +51,16 @@ def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tup
     """
     if not wrenches or is_large(run.dynamics.topology):
         return {}
-    given: dict[str, Any] = dict(run.arguments)
     try:
-        static = run.dynamics.reactions(joints=list(wrenches), part="static", **given)
+        static = reactions(run, list(wrenches), "static")
     except ArgumentError:
         return {}
     forces = {name: (static[name].force, wrench.force - static[name].force) for name, wrench in wrenches.items()}
-    return {
-        name: (measure(run.t, np.linalg.norm(one, axis=1)).peak, measure(run.t, np.linalg.norm(two, axis=1)).peak)
-        for name, (one, two) in forces.items()
-    }
+    peaks = {}
+    for name, pair in forces.items():
+        one, two = (measure(run.t, np.linalg.norm(_clean(x, wrenches[name]), axis=1)).peak for x in pair)
+        peaks[name] = (one, two)
+    return peaks
 
 
 def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
@@ -73,12 +75,12 @@ def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) ->
         axial = radial = None
         if axis is not None:
             along = wrench.force @ axis
-            axial = measure(run.t, along).peak
-            radial = measure(run.t, np.linalg.norm(wrench.force - along[:, None] * axis, axis=1)).peak
+            across = wrench.force - along[:, None] * axis
+            axial, radial = (measure(run.t, _clean(x, wrench)).peak for x in (along, np.linalg.norm(across, axis=1)))
         values = efforts.get(f"{name}.effort")
         effort = None if values is None else measure(run.t, values)
         unit = "" if values is None else str(run.units(f"{name}.effort"))
-        parts = [x * 0.0 if is_zero(x, wrench) else x for x in (wrench.force, wrench.moment)]
+        parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
         found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
     return found
@@ -95,7 +97,11 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
     )
 
 
+def _clean(values: Array, wrench: Wrench) -> Array:
+    return values * 0.0 if is_zero(values, wrench) else values
+
+
 def is_zero(values: Array, wrench: Wrench) -> bool:
     """Whether a force or moment is nothing but rounding beside the whole load."""
     most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
-    return not float(np.abs(values).max(initial=0.0)) > 1e-11 * most
+    return not float(np.abs(values).max(initial=0.0)) > ROUNDING * most

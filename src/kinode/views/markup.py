@@ -36,9 +36,13 @@ def join(parts: Iterable[object]) -> Markup:
 
 
 def table(
-    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = ""
-) -> Markup:
-    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right."""
+    head: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = (), caption: str = "",
+    dense: bool = False,
+) -> Markup:  # fmt: skip
+    """A table that scrolls by itself where it is too wide; ``numbers`` are the columns aligned to the right.
+
+    With many columns it is set ``dense``: closer, and with heads of several lines.
+    """
 
     def cells(name: str, row: Sequence[object]) -> Markup:
         return join(tag(name, cell, class_="n") if k in numbers else tag(name, cell) for k, cell in enumerate(row))
@@ -46,7 +50,7 @@ def table(
     top = tag("thead", tag("tr", cells("th", head)))
     body = tag("tbody", *(tag("tr", cells("td", row)) for row in rows))
     title = tag("caption", caption) if caption else ""
-    return tag("div", tag("table", title, top, body), class_="wide")
+    return tag("div", tag("table", title, top, body), class_="wide dense" if dense else "wide")
 
 
 def with_unit(words: str, unit: str) -> Markup:

@@ -14,6 +14,7 @@ from rich.text import Text
 from kinode.codegen.records import Wrench
 from kinode.errors import ArgumentError
 from kinode.results.causes import Causes
+from kinode.results.loads import reactions
 from kinode.results.measures import Measure, measure
 from kinode.results.shafts import BEARING_JOINTS
 from kinode.views.joint_loads import find_wrenches, is_zero
@@ -40,6 +41,11 @@ class Question:
     plot: Path | None = None
 
     @property
+    def needs_part(self) -> bool:
+        """Whether the answer is wrong without the part: who holds was named, or more than a table is asked for."""
+        return bool(self.hold or self.causes or self.at or self.frequency or self.plot)
+
+    @property
     def hold_for_part(self) -> Sequence[str] | None:
         """Who holds, which does not matter to the total."""
         return None if self.part == "total" else self.hold
@@ -55,15 +61,15 @@ def find_causes(run: Trajectory, joint: str, hold: Any = None) -> Causes:
 
 def print_all(run: Trajectory, hold: Any = None) -> None:
     """Peaks of all joints; of the parts too, where it is known who holds."""
-    out, given = console(), dict[str, Any](run.arguments)
+    out = console()
     joints, reason = list(find_wrenches(run)), ""
     parts = {}
     for part in PARTS:
         try:
-            parts[part] = run.dynamics.reactions(
-                joints=joints, part=part, hold=None if part == "total" else hold, **given
-            )
+            parts[part] = reactions(run, joints, part, None if part == "total" else hold)
         except ArgumentError as error:
+            if hold:
+                raise
             reason = str(error)
     rows = []
     for name in joints[:ROWS]:
@@ -77,7 +83,7 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
     if len(joints) > ROWS:
         out.print(f"and {len(joints) - ROWS} more joints; --joint asks for one")
     if reason:
-        out.print(Text(f"no static and kinetic parts: {reason}"))
+        _print_reason(out, reason)
 
 
 def print_joint(run: Trajectory, asked: Question) -> None:
@@ -104,13 +110,14 @@ def print_joint(run: Trajectory, asked: Question) -> None:
 
 
 def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
-    rows, total = [], run.reaction(asked.joint)
+    rows, total, reason = [], run.reaction(asked.joint), ""
     for part in PARTS:
         try:
             wrench = run.reaction(asked.joint, part, hold=None if part == "total" else asked.hold)
-        except ArgumentError:
-            if asked.part == part:
+        except ArgumentError as error:
+            if asked.part == part and asked.needs_part:
                 raise
+            reason = str(error)
             continue
         for m, word, unit in zip(_measures(run, wrench, total), ("force", "moment"), ("N", "N·m")):
             rows.append([f"{part} {word}", *(number(x) for x in (m.peak, m.time, m.mean, m.rms)), unit])
@@ -119,6 +126,12 @@ def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
     if out.width < NARROW:
         head, rows = [*head[:3], head[5]], [[*row[:3], row[5]] for row in rows]
     out.print(make_table(title, head, rows, left=(0, len(head) - 1)))
+    if reason:
+        _print_reason(out, reason)
+
+
+def _print_reason(out: Console, reason: str) -> None:
+    out.print(Text(f"no static and kinetic parts: {reason.removeprefix('hold: ')} (--hold NAME)"))
 
 
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:

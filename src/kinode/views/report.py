@@ -239,7 +239,7 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
             number(x.moment.peak), number(x.moment.time), number(x.moment.rms), effort,
         ])  # fmt: skip
     sharing = tag("p", describe_sharing(loads), class_="note") if describe_sharing(loads) else Markup("")
-    parts += [table(head, rows, numbers=range(1, len(head))), sharing, describe_limits(run)]
+    parts += [table(head, rows, numbers=range(1, len(head)), dense=True), sharing, describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
     for x in shown:
