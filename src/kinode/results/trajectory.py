@@ -34,6 +34,7 @@ from kinode.results.shafts import Pressure, compute_pressure
 from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.solve.events import Event, count_events, singular_events
+from kinode.solve.integrators import Pass
 from kinode.solve.simulate import Motion, split
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Trajectory:
             array.setflags(write=False)
         self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
         self.status, self.message = status, message
-        self.events: tuple[Event, ...] = ()
+        self._passes: tuple[Pass, ...] = ()
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
@@ -73,9 +74,14 @@ class Trajectory:
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
             message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
-        run.events = singular_events(dynamics, motion.passes, motion.p, motion.inputs)
+        run._passes = motion.passes
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
         return run
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What happened on the way: passes of singular positions; who takes part is found when it is asked for."""
+        return singular_events(self.dynamics, self._passes, self.p, self.inputs)
 
     # -- states ------------------------------------------------------------------------------------
     @property

