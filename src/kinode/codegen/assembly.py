@@ -23,7 +23,8 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.closing import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.codegen.closing import close as close_rows
 from kinode.codegen.gaps import check_speeds, explain
-from kinode.codegen.kernels import Kernel
+from kinode.codegen.kernels import Kernel, outputs_of
+from kinode.codegen.records import State
 from kinode.codegen.wishes import UNSAID, Wishes, depart
 from kinode.formulations.measures import measured_joints
 from kinode.model.constraints import Coupled
@@ -36,6 +37,7 @@ NEAR = 0.25  # rad, or characteristic lengths: a state so near is taken without 
 STARTS = range(4, 10)  # how many others are tried, fewer the larger the system
 SLIDES, HALVINGS = 40, 30
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
+FEW = 8  # times that joints are measured in plain numbers: compiling takes as long as some fifteen
 SAME = 1e-6  # of the least departure: two states are equally near
 
 
@@ -91,7 +93,7 @@ class Assembler:
         found_u = {name: u[where] for name, where in topology.u_of.items()}
         if not self.measured:
             return found_q, found_u, np.eye(topology.n_u)
-        out = self.dynamics._call(Kernel("measures"), self.t, q, u, self.wishes.z, self.p, self.inputs)
+        out = self._measured(q, u)
         for found, sizes in ((found_q, "n_q"), (found_u, "n_u")):
             for name in self.measured:
                 size = getattr(joints[name], sizes)
@@ -101,6 +103,17 @@ class Assembler:
             found_u,
             np.vstack([np.eye(topology.n_u), out.reshape(len(self.units) - topology.n_u, topology.n_u)]),
         )
+
+    def _measured(self, q: Array, u: Array) -> Array:
+        """What joints that are not in the state measure; where it is asked for a few times, without compiling it."""
+        kernel = Kernel("measures")
+        self._times_measured += 1
+        if self._times_measured <= FEW and not self.dynamics.has_kernel(kernel):
+            now = self.dynamics.snapshot(State(self.t, q, u, self.wishes.z), self.p, self.inputs)
+            return np.array(outputs_of(kernel, now), dtype=float)
+        return self.dynamics._call(kernel, self.t, q, u, self.wishes.z, self.p, self.inputs)
+
+    _times_measured = 0
 
     def departures(self, q: Array) -> tuple[Array, Array]:
         """How far all joints are from what is wished, and the change of that for unit speeds of the state."""

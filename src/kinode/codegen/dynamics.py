@@ -308,6 +308,10 @@ class Dynamics(Arguments):
         lanes = machine.choose_lanes()
         return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT else lanes
 
+    def has_kernel(self, kernel: Kernel) -> bool:
+        """Whether a kernel is made already."""
+        return (kernel, 1) in self._machines
+
     def kernel(self, name: str | Kernel, lanes: int = 1) -> Machine:
         """The machine code behind a function: its address and the sizes of its arguments."""
         kernel = Kernel(name) if isinstance(name, str) else name
