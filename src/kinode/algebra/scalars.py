@@ -117,7 +117,7 @@ def _is_symbolic(x: object) -> bool:
 def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
     import sympy
 
-    args = tuple(arg if isinstance(arg, tuple) else exact(sympy.sympify(arg)) for arg in args)
+    args = tuple(arg if isinstance(arg, (tuple, sympy.Symbol)) else exact(sympy.sympify(arg)) for arg in args)
     match name:
         case "add":
             return args[0] + args[1]

@@ -6,7 +6,6 @@ state: accelerations, added efforts and wrenches, or a direction.
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +19,9 @@ from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
 from kinode.formulations import loops, power
-from kinode.formulations.contributions import contributions
 from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
-from kinode.formulations.tiers import by_segment, by_tier
 from kinode.model.names import find_quantity
 from kinode.model.quantities import Input, Parameter
 from kinode.topology import Topology
@@ -173,6 +170,8 @@ def _contributions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
 
     Behind them stands how far held freedoms are in doubt, where there are any.
     """
+    from kinode.formulations.contributions import contributions  # with all formulations, which few runs need
+
     by, held, about, axes, joint = options
     hold, (point, frame) = _hold(held), (None if x == "-" else snapshot.system.find_frame(x) for x in (about, axes))
     outputs: list[Scalar] = []
@@ -180,6 +179,20 @@ def _contributions(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
         moment, force = snapshot.seen(joint, wrench, None, point, frame)
         outputs += [*force, *moment]
     return outputs if hold is None else [*outputs, snapshot.statics(hold).doubt]
+
+
+def _tiers(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """The acceleration of a point by cause and tier."""
+    from kinode.formulations.tiers import by_tier
+
+    return by_tier(snapshot, snapshot.system.find_frame(options[0]))
+
+
+def _segments(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
+    """The same along the radius vectors."""
+    from kinode.formulations.tiers import by_segment
+
+    return by_segment(snapshot, snapshot.system.find_frame(options[0]))
 
 
 def _holding(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
@@ -256,8 +269,8 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "reactions": _reactions,
     "reactions_of_motion": _reactions,
     "contributions": _contributions,
-    "tiers": lambda s, options: by_tier(s, s.system.find_frame(options[0])),
-    "segments": lambda s, options: by_segment(s, s.system.find_frame(options[0])),
+    "tiers": _tiers,
+    "segments": _segments,
     "holding": _holding,
     "holding_of_motion": _holding,
     "unit_wrench": _unit_wrench,
@@ -292,6 +305,8 @@ def fingerprint(topology: Topology) -> str:
 
 def _source(cls: type) -> str:
     """The text of a plug-in's module, so that changed code is compiled anew; without text it always is."""
+    import inspect
+
     module = sys.modules.get(cls.__module__)
     try:
         if module is not None and getattr(module, "__file__", None):
