@@ -89,8 +89,8 @@ def rows() -> list[Row]:
             ours, peer = OURS.format(n=n), SYMPY.format(n=n, lagrange=lagrange)
             asked = 20.0 if n == 4 else None
             work = f"equations of a spatial chain of {n}, as SymPy objects"
-            found.append(Row(work, f"SymPy, {name}", side(ours), side(peer), asked, unit="s", rounds=1))
+            found.append(Row(work, f"SymPy, {name}", side(ours), side(peer), asked, unit="s", rounds=3))
         work = "equations of a spatial chain of 8 against one of 4"
         peer = SYMPY.format(n=4, lagrange=lagrange)
-        found.append(Row(work, f"SymPy, {name}", side(OURS.format(n=8)), side(peer), 1.0, unit="s", rounds=1))
+        found.append(Row(work, f"SymPy, {name}", side(OURS.format(n=8)), side(peer), 1.0, unit="s", rounds=2))
     return found
