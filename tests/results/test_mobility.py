@@ -1,10 +1,10 @@
 """Freedoms, counts, redundant constraints by name, and passes near singular positions."""
 
-import loop_models as models
 import numpy as np
 import pytest
 
 import kinode as kn
+import loop_models as models
 from kinode.codegen.dynamics import Dynamics
 from kinode.results.mobility import near_singular
 
