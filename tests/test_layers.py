@@ -26,6 +26,7 @@ LAYERS = {
     "results": 6,
     "views": 7,
     "studio": 7,
+    "cli_options": 7,
     "cli": 7,
     "__main__": 8,
     "__init__": 8,

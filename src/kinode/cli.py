@@ -1,27 +1,34 @@
-"""The command ``kinode``: run, verify, equations, examples, schema, bench.  Commands only; the work is done below.
+"""The command ``kinode``: run, verify, reactions, equations, explain, examples, schema, bench.  Commands only; the work is done below.
 
 What is heavy is imported inside the commands, so that help is quick.  Results go to stdout, everything else to stderr.
-Exit codes: 0 well, 1 a model or a simulation that is not, 2 a command that cannot be understood, 130 Ctrl-C.
+Options and exit codes are those of cli_options.py.
 """
 
 from __future__ import annotations
 
-import functools
-import os
 import sys
-from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from kinode.errors import ArgumentError, Error, SimulationError
+from kinode.cli_options import (
+    Base,
+    Debug,
+    Method,
+    Model,
+    Part,
+    find_options,
+    load_model,
+    pairs,
+    print_result,
+    read_time,
+    say,
+    told,
+    write_files,
+)
+from kinode.errors import SimulationError
 from kinode.version import __version__
-
-if TYPE_CHECKING:
-    from kinode.model.system import System
-    from kinode.results.trajectory import Trajectory
 
 UNTIL = 10.0  # seconds, where neither the command nor the model says
 
@@ -50,28 +57,6 @@ app = typer.Typer(
 )
 
 
-class Method(StrEnum):
-    """The methods of integration."""
-
-    dopri5 = "dopri5"
-    dop853 = "dop853"
-    rk4 = "rk4"
-    stiff = "stiff"
-
-
-class Part(StrEnum):
-    """The parts of a reaction."""
-
-    total = "total"
-    static = "static"
-    kinetic = "kinetic"
-
-
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
-Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"kinode {__version__}")
@@ -85,45 +70,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def told(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors as messages on stderr with an exit code, not as stack traces."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **given: Any) -> None:
-        try:
-            command(*args, **given)
-        except KeyboardInterrupt:
-            _say("stopped")
-            raise typer.Exit(130) from None
-        except BrokenPipeError:
-            # Whoever read the output has seen enough; nothing may be written when the interpreter ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-        except (Error, OSError) as error:
-            if given.get("debug"):
-                raise
-            _say(_as_option(_words(error)))
-            raise typer.Exit(2 if isinstance(error, ArgumentError) else 1) from None
-
-    return wrapped
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
-
-
-def _as_option(text: str) -> str:
-    """A message about an argument of Python that the command line calls otherwise."""
-    return f"--{text}" if text.startswith("hold: ") else text
-
-
-def _say(text: str) -> None:
-    """A message for the user, beside the results."""
-    typer.echo(f"kinode: {text}", err=True)
 
 
 @app.command()
@@ -165,17 +111,17 @@ def run(
     from kinode.model.names import find_quantity
     from kinode.results.simulate import simulate
 
-    system = _load(model, base)
+    system = load_model(model, base)
     if model.suffix.lower() in URDF and not quiet:
         for note in system.notes:  # where kinode's model differs from the file
-            _say(note)
+            say(note)
     names = list(show or ())
     for name in names:
         find_quantity(system, name)
     options = find_options(system, method, step, rtol, atol, samples)
     changed = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changed.items() if value}
-    end = system.run_defaults.get("until", UNTIL) if until is None else _time(system, "--until", until)
+    end = system.run_defaults.get("until", UNTIL) if until is None else read_time(system, "--until", until)
     failure: SimulationError | None = None
     try:
         done = simulate(compile_system(system), end, **options)
@@ -185,90 +131,16 @@ def run(
         failure, done = error, error.run
     files = write_files(done, names, report, save, csv)
     if len(done):
-        _print(done, names, quiet)
+        print_result(done, names, quiet)
     for path in files:
         if not quiet:
             typer.echo(f"wrote {path}")
     if failure is not None:
-        _say(str(failure))
+        say(str(failure))
         raise typer.Exit(1)
     if done.status == "stopped":
-        _say(f"stopped at t = {float(done.t[-1]) if len(done) else 0.0:g} s")
+        say(f"stopped at t = {float(done.t[-1]) if len(done) else 0.0:g} s")
         raise typer.Exit(130)
-
-
-def _print(done: Trajectory, names: list[str], quiet: bool) -> None:
-    from kinode.views.terminal import print_quantities, print_run
-
-    if not quiet:
-        print_run(done)
-    if names:
-        print_quantities(done, names)
-
-
-def _load(model: Path, base: str = "fixed") -> System:
-    from kinode.formats import load
-
-    if not model.exists():
-        from kinode.views.examples import find_examples
-
-        known = {path.stem: path for path in find_examples()}
-        hint = f"; kinode examples {model.stem} --copy . writes the example of that name" if model.stem in known else ""
-        raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
-    if base not in ("fixed", "free"):
-        raise typer.BadParameter("fixed or free", param_hint="--base")
-    return load(model, base)
-
-
-def find_options(
-    system: System, method: Method | None, step: str | None, rtol: float | None, atol: float | None, samples: int | None
-) -> dict[str, Any]:
-    """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
-    given = {
-        "method": None if method is None else method.value,
-        "step": None if step is None else _time(system, "--step", step),
-        "rtol": rtol, "atol": atol, "times": samples,
-    }  # fmt: skip
-    found = {k: v for k, v in given.items() if v is not None}
-    if "step" in found and found.get("method", system.run_defaults.get("method")) != "rk4":
-        found["max_step"] = found.pop("step")
-    return found
-
-
-def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
-    """The names and values of options such as --set k=3."""
-    found = {}
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise typer.BadParameter(f"NAME=VALUE is expected, not {text!r}", param_hint=option)
-        found[name.strip()] = value.strip()
-    return found
-
-
-def _time(system: System, option: str, text: str) -> float:
-    try:
-        return system.nominal(system.reader("command").number(text, "time", option))
-    except Error as error:
-        raise typer.BadParameter(getattr(error, "message", str(error)), param_hint=option) from None
-
-
-def write_files(
-    done: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
-) -> list[Path]:
-    """Write what was asked for; a run that failed on the way is written as far as it came."""
-    files = []
-    if report is not None:
-        from kinode.views.report import report as write_report
-
-        files.append(write_report(done, report))
-    if save is not None:
-        done.save(save)
-        files.append(save)
-    if csv is not None:
-        done.to_csv(csv, names or None)
-        files.append(csv)
-    return files
 
 
 @app.command()
@@ -293,7 +165,7 @@ def verify(
     from kinode.results.verify import verify as compare
     from kinode.views.terminal import print_verification
 
-    found = compare(_load(model, base), states)
+    found = compare(load_model(model, base), states)
     print_verification(found)
     if not found.ok:
         raise typer.Exit(1)
@@ -336,7 +208,7 @@ def reactions(
     from kinode.results.spectra import read_frequency
     from kinode.views.reaction_tables import Question, print_all, print_joint
 
-    system = _load(model, base)
+    system = load_model(model, base)
     at = None if bearings is None else tuple(text.strip() for text in bearings.split(","))
     if at is not None and len(at) != 2:
         raise typer.BadParameter(f"two places are expected, Z1,Z2, not {bearings!r}", param_hint="--bearings")
@@ -344,7 +216,7 @@ def reactions(
         raise typer.BadParameter("which joint? --causes, --bearings, --frequency and --plot ask about one")
     if frequency is not None:
         read_frequency(frequency)
-    end = system.run_defaults.get("until", UNTIL) if until is None else _time(system, "--until", until)
+    end = system.run_defaults.get("until", UNTIL) if until is None else read_time(system, "--until", until)
     done = simulate(system, end, times=samples, parameters=pairs("--set", set_) or None)
     if joint is None:
         print_all(done, hold or None)
@@ -385,7 +257,7 @@ def equations(
     from kinode.views.terminal import console
 
     names = [name.strip() for name in reactions.split(",") if name.strip()]
-    found = derive(_load(model, base), formulation, shape, names)
+    found = derive(load_model(model, base), formulation, shape, names)
     files = {latex: lambda: found.latex(document=True), python: found.python, c: found.c}
     for path, write in files.items():
         if path is not None:
@@ -417,7 +289,7 @@ def explain(
     """
     from kinode.views.terminal import console
 
-    system = _load(model, base)
+    system = load_model(model, base)
     if scheme is not None:
         from kinode.views.scheme import draw_scheme
 
@@ -506,7 +378,7 @@ def bench(
     from kinode.views.bench import make_arm, measure_system
     from kinode.views.terminal import print_bench
 
-    system = make_arm() if model is None else _load(model, base)
+    system = make_arm() if model is None else load_model(model, base)
     print_bench(system, measure_system(system, seconds))
 
 
