@@ -1,7 +1,7 @@
-"""The command ``kinode``: run, verify, reactions, equations, explain, examples, schema, bench.  Commands only; the work is done below.
+"""The command ``kinode``: run, verify, reactions, equations, explain, examples, schema, bench.
 
-What is heavy is imported inside the commands, so that help is quick.  Results go to stdout, everything else to stderr.
-Options and exit codes are those of cli_options.py.
+Commands only; the work is done below.  What is heavy is imported inside the commands, so that help is quick.  Results
+go to stdout, everything else to stderr.  Options and exit codes are those of cli_options.py.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kinode.codegen.formulas import aligned, latex_document
 from kinode.codegen.notation import Notation
 from kinode.codegen.sheet import Item
 from kinode.model.system import System
@@ -113,14 +114,10 @@ class Explanation:
                 parts.append(_tabular(*step.table))
             rows = [row for item in step.items for row in self._rows(item)]
             if rows:
-                parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+                parts.append(aligned(rows))
             parts += [_escaped(note) for note in step.notes]
         body = "\n".join(parts)
-        if not document:
-            return body
-        head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n"
-        title = rf"\section*{{{_escaped(self.system.name)}}}"
-        return f"{head}\\allowdisplaybreaks\n\\begin{{document}}\n{title}\n{body}\n\\end{{document}}\n"
+        return latex_document(_escaped(self.system.name), body) if document else body
 
     def _written(self, item: Item, width: int) -> Iterator[str]:
         """An item in lines: formulas to the left, numbers to the right; what is zero together."""

@@ -66,13 +66,20 @@ def write_latex(printed: Printed, document: bool) -> str:
             parts.append(rf"\subsection*{{{_plain(section.title)}}}")
         rows = [_row(line, printed) for line in section.lines]
         if rows:
-            parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+            parts.append(aligned(rows))
     body = "\n".join(parts)
-    if not document:
-        return body
+    return latex_document(_plain(printed.heading), body) if document else body
+
+
+def aligned(rows: Sequence[str]) -> str:
+    """Rows in an align environment."""
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def latex_document(heading: str, body: str) -> str:
+    """A whole document."""
     head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n\\allowdisplaybreaks\n"
-    title = rf"\section*{{{_plain(printed.heading)}}}"
-    return f"{head}\\begin{{document}}\n{title}\n{body}\n\\end{{document}}\n"
+    return f"{head}\\begin{{document}}\n\\section*{{{heading}}}\n{body}\n\\end{{document}}\n"
 
 
 def _plain(words: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
-from kinode.model.fields import Component, Value, record
+from kinode.model.fields import Component, Reader, Spec, Value, record
 from kinode.model.frames import Frame
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class Element(Component):
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
+
+    @classmethod
+    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
+        """A body or frame in whose axes something is expressed."""
+        found: Frame = reader.frame(raw, field)
+        return found
 
     @property
     def conservative(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
 from kinode.model import earth, flight
 from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
-from kinode.model.fields import Reader, Spec, Value, Vector, frame, law, laws, number, record, special
+from kinode.model.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
 __all__ = [
@@ -105,11 +105,6 @@ class _Push(Element):
     on: Frame = frame("body, or frame at whose origin it acts")
     expressed_in: Frame | None = special("axes", "axes of the components: a body or frame; world if left out")
     reaction_on: Frame | None = special("axes", "body that takes the opposite load, at the same point")
-
-    @classmethod
-    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        found: Frame = reader.frame(raw, field)
-        return found
 
     def check(self) -> None:
         if self.reaction_on is not None and self.reaction_on.body == self.on.body:

@@ -15,7 +15,7 @@ of the standard atmosphere unless other laws are given.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.model.element import Element, Load, Scene, register_element
-from kinode.model.fields import Reader, Spec, Value, Vector, choice, frame, law, laws, number, record, special
+from kinode.model.fields import Value, Vector, choice, frame, law, laws, number, record, special
 from kinode.model.frames import ZERO, Frame, axis_vector
 
 if TYPE_CHECKING:
@@ -63,11 +63,6 @@ class _Airborne(Element):
     density: Value | None = law("density", "density of the air, a law of altitude; standard if left out")
     sound_speed: Value | None = law("velocity", "speed of sound, a law of altitude; standard if left out")
     altitude: Value | None = law("length", "altitude; if left out, height over the world's origin, against gravity")
-
-    @classmethod
-    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        found: Frame = reader.frame(raw, field)
-        return found
 
     def check(self) -> None:
         for field in ("area", "length", "density", "sound_speed"):
