@@ -36,6 +36,16 @@ def test_standard_air(altitude):
     assert found == pytest.approx(PUBLISHED[altitude], rel=1e-4)  # five digits are printed
 
 
+# Bottom of each layer, geopotential altitude [m] -> pressure [Pa]: J. Denker, "Altimetry" (2007), table of section 1.
+LAYERS = {11e3: 22632.1, 20e3: 5474.89, 32e3: 868.019, 47e3: 110.906, 51e3: 66.9389, 71e3: 3.95642}
+
+
+@pytest.mark.parametrize("H", LAYERS)
+def test_bottom_of_layers(H):
+    altitude = 6_356_766.0 * H / (6_356_766.0 - H)
+    assert kn.air_pressure(altitude) == pytest.approx(LAYERS[H], rel=1e-5)  # six digits are printed
+
+
 def test_viscosity_of_standard_air():
     """The same table at sea level and at 20 km [Pa s]."""
     assert kn.air_viscosity(0.0) == pytest.approx(1.7894e-5, rel=3e-5)
