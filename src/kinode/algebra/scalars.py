@@ -5,7 +5,8 @@ compile), symbols (to read), laws (to describe) or duals of any of these (to dif
 the only module that asks which kind it has been given.
 
 A kind other than float joins by ``register_kind(type, handler)``, where ``handler(name, args)`` applies
-the named function.  The partial derivatives stand here once and serve duals and laws alike.
+the named function.  Kinds that are made of other numbers (duals, affine forms) wrap them.  The partial
+derivatives stand here once and serve duals and laws alike.
 """
 
 from __future__ import annotations
@@ -23,11 +24,21 @@ Scalar = Any
 Array = np.ndarray
 
 _HANDLERS: dict[type, Callable[[str, tuple[Scalar, ...]], Scalar]] = {}
+_WRAPS: dict[type, int] = {}
 
 
-def register_kind(kind: type, handler: Callable[[str, tuple[Scalar, ...]], Scalar]) -> None:
-    """Let ``handler(name, args)`` apply the named functions to numbers of type ``kind``."""
+def register_kind(kind: type, handler: Callable[[str, tuple[Scalar, ...]], Scalar], wraps: int = 0) -> None:
+    """Let ``handler(name, args)`` apply the named functions to numbers of type ``kind``.
+
+    Among mixed arguments the kind that ``wraps`` most is asked: a kind made of other numbers takes those for its own.
+    """
     _HANDLERS[kind] = handler
+    if wraps:
+        _WRAPS[kind] = wraps
+
+
+def _wraps(kind: type) -> int:
+    return _WRAPS.get(kind, 0)
 
 
 def _sign(x: float) -> float:
@@ -96,6 +107,8 @@ def apply(name: str, *args: Scalar) -> Scalar:
         kind = type(arg)
         if kind is float or kind is int or kind is tuple:
             continue
+        if len(args) > 1:
+            kind = max(kind, *map(type, args), key=_wraps)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             return handler(name, args)
@@ -301,7 +314,7 @@ def _apply_dual(name: str, args: tuple[Scalar, ...]) -> Scalar:
     return Dual(value, rate, level)
 
 
-register_kind(Dual, _apply_dual)
+register_kind(Dual, _apply_dual, wraps=2)
 
 
 _LEVELS = itertools.count(1)
