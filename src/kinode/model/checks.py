@@ -110,7 +110,7 @@ def _is_law(system: System, found: QuantityName) -> bool:
     """Whether a quantity is itself the value of a law, and could lead in a circle."""
     if found.sort == "joint":
         return found.quantity in ("effort", "effort.drive")
-    lawful = system.elements[found.owner].lawful if found.sort == "element" else ()
+    lawful = system.elements[found.owner].immediate if found.sort == "element" else ()
     return found.sort == "signal" or found.quantity in lawful
 
 

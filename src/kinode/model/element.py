@@ -8,7 +8,7 @@ whatever kind of number the question is put.  The kinds stand in ``elements.py``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -71,6 +71,16 @@ class Element(Component):
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
+    pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        """What can be asked of it by name: the unit, and the names of its parts where it is no single number."""
+        return {name: (unit, () if name in self.single else ("x", "y", "z")) for name, unit in self.quantities.items()}
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        """The quantities that follow from its laws at once, so that laws which use them could go in a circle."""
+        return self.lawful
 
     @classmethod
     def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:

@@ -117,11 +117,11 @@ def find_quantity(system: System, text: str) -> QuantityName:
         sort = "observer" if rest in own else "frame"
         return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
     if isinstance(component, Element):
-        table: dict[str, tuple[str, tuple[str, ...], str]] = {
-            name: (unit, () if name in component.single else XYZ, "velocity")
-            for name, unit in component.quantities.items()
-        }
-        table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
+        table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
+        if component.pushes:
+            table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
+        elif axes is not None:
+            raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
         return _pick(text, owner, "element", rest, table, None, axes)
     if isinstance(component, Constraint):
         return _constraint_quantity(system, text, component, rest, axes)

@@ -17,9 +17,8 @@ def known_names(system: System) -> list[str]:
     places += system.frames
     found += [f"{place}.{quantity}" for place in places for quantity in FRAME_QUANTITIES]
     found += [f"{name}.{quantity}" for name, frame in system.frames.items() for quantity in frame.quantities]
-    found += [
-        f"{name}.{quantity}" for name, element in system.elements.items() for quantity in (*element.quantities, "power")
-    ]
+    for name, element in system.elements.items():
+        found += [f"{name}.{quantity}" for quantity in (*element.offered(), *(("power",) if element.pushes else ()))]
     for name, constraint in system.constraints.items():
         sides = [f"on.{body}.{what}" for body in constraint.places(system) for what in ("force", "moment")]
         found += [f"{name}.{quantity}" for quantity in ("residual", "reaction", *sides)]
