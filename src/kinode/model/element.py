@@ -108,8 +108,13 @@ class Element(Component):
     def check_in(self, system: System) -> None:
         """Refuse what cannot hold in the finished system."""
 
+    @classmethod
+    def check_kind(cls) -> None:
+        """Refuse a kind that cannot be meant, when it is registered."""
+
 
 def register_element(cls: type[Element]) -> type[Element]:
     """Make an element known by its ``kind``."""
+    cls.check_kind()
     ELEMENTS[cls.kind] = cls
     return cls

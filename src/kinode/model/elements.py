@@ -1,4 +1,5 @@
-"""Elements between points and at points: springs, forces, moments; with those of flight and of the earth, all kinds."""
+"""Elements between points and at points: springs, forces, moments; with those of flight, of the earth
+and of networks, all kinds."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model import earth, flight
+from kinode.model import earth, electrical, flight
 from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
 from kinode.model.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
 __all__ = [
-    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "earth", "flight", "register_element",
+    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "earth", "electrical", "flight",
+    "register_element",
 ]  # fmt: skip
 
 

@@ -36,60 +36,64 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # no part of the equations: initial values, limits, looks
+    structural: bool = False  # a zero changes the structure of the equations: a parameter here stays nonzero
 
 
-def _declare(default: Any, spec: Spec) -> Any:
+def declare(default: Any, spec: Spec) -> Any:
+    """A field of a record with what it takes; ``...`` for one that has to be given."""
     metadata = {"spec": spec}
     if default is ...:
         return dataclasses.field(metadata=metadata, kw_only=True)
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
-def number(dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False) -> Any:
+def number(
+    dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False, structural: bool = False
+) -> Any:
     """A number, a quantity in text, or arithmetic with parameters."""
-    return _declare(default, Spec("number", dimension, doc, aside=aside))
+    return declare(default, Spec("number", dimension, doc, aside=aside, structural=structural))
 
 
 def vector(
     dimension: str | None, doc: str, default: Any = ..., public: str | None = None, *, aside: bool = False
 ) -> Any:
     """Three numbers."""
-    return _declare(default, Spec("vector", dimension, doc, public=public, aside=aside))
+    return declare(default, Spec("vector", dimension, doc, public=public, aside=aside))
 
 
 def law(dimension: str | None, doc: str, default: Any = None) -> Any:
     """A number or a law of time, state, inputs, signals and tables."""
-    return _declare(default, Spec("law", dimension, doc))
+    return declare(default, Spec("law", dimension, doc))
 
 
 def laws(dimension: str | None, doc: str, default: Any = ...) -> Any:
     """Three laws."""
-    return _declare(default, Spec("laws", dimension, doc))
+    return declare(default, Spec("laws", dimension, doc))
 
 
 def frame(doc: str, default: Any = ...) -> Any:
     """A body, a named frame, or a place on a body."""
-    return _declare(default, Spec("frame", None, doc))
+    return declare(default, Spec("frame", None, doc))
 
 
 def per_coordinate(dimension: str, doc: str) -> Any:
     """One number for each coordinate of a joint; one number serves a joint with one coordinate."""
-    return _declare(None, Spec("per_coordinate", dimension, doc))
+    return declare(None, Spec("per_coordinate", dimension, doc))
 
 
 def laws_per_coordinate(dimension: str, doc: str) -> Any:
     """One law for each coordinate of a joint."""
-    return _declare(None, Spec("laws_per_coordinate", dimension, doc))
+    return declare(None, Spec("laws_per_coordinate", dimension, doc))
 
 
 def choice(choices: Iterable[str], doc: str, default: Any = ...) -> Any:
     """One word out of several."""
-    return _declare(default, Spec("choice", None, doc, tuple(choices)))
+    return declare(default, Spec("choice", None, doc, tuple(choices)))
 
 
 def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -> Any:
     """A field with a reader of its own, a method ``read_<shape>`` of the component's class."""
-    return _declare(default, Spec(shape, None, doc, aside=aside))
+    return declare(default, Spec(shape, None, doc, aside=aside))
 
 
 # Shapes whose values act along coordinates or over time; all others make up the geometry and inertia.

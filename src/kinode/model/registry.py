@@ -34,7 +34,10 @@ def register(kind: str) -> Callable[[C], C]:
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ModelError(f"the kind {kind!r} is taken by {old.__module__}.{old.__qualname__}", component=kind)
         cls.kind = kind
-        registry[kind] = record(cls)
+        made = record(cls)
+        if issubclass(made, Element):
+            made.check_kind()
+        registry[kind] = made
         return cls
 
     return put

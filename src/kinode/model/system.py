@@ -23,7 +23,9 @@ from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.joints import JOINTS, Joint
+from kinode.model.nodes import Node, find_nodes, find_parts
 from kinode.model.observers import FRAMES, Observer
+from kinode.model.part import Part
 from kinode.model.quantities import (
     Input,
     Parameter,
@@ -97,6 +99,16 @@ class System(Spellings):
     @property
     def elements(self) -> dict[str, Element]:
         return self._section("elements")
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The elements that have ports: parts of a network."""
+        return find_parts(self)
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """Where the ports of parts meet, by name."""
+        return find_nodes(self)
 
     @property
     def constraints(self) -> dict[str, Constraint]:

@@ -1,0 +1,129 @@
+"""Whether a kind of part can be meant: names, number and units of its equations, when it is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinode.algebra.equations import parse_equation, parse_formula, split_rate
+from kinode.algebra.expressions import Expression, locate
+from kinode.algebra.units import DIMENSIONS, Dimension, describe_dimension
+from kinode.errors import LawError, ModelError, UnitError
+from kinode.model.fields import unknown
+from kinode.model.part import OWN, Part, _check_square, dimension_of, is_word, names_in
+
+STORES = ("kinetic", "potential", "electric")
+
+
+def check_part(cls: type[Part]) -> None:
+    """Everything that can be said of the class without a system."""
+    try:
+        _check_words(cls)
+        for what, text in _texts(cls):
+            _check_names(cls, what, text)
+        _check_square(cls, cls.class_rows())
+        for row in cls.class_rows():
+            _check_solves(cls, row.name, row.solves)
+            _check_equation_unit(cls, row.name, row.text)
+        for what, unit in (("stored", "energy"), ("lost", "power")):
+            _check_formula_unit(cls, what, getattr(cls, what), unit)
+        for name, formula in cls.formulas().items():
+            _check_formula_unit(cls, name, formula.text, cls.units()[name])
+    except ModelError as error:
+        raise error.located(component=cls.kind or cls.__name__) from None
+
+
+def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:
+    yield from ((name, formula.text) for name, formula in cls.formulas().items())
+    yield from ((row.name, row.text) for row in cls.class_rows())
+    yield from (("stored", cls.stored), ("lost", cls.lost))
+
+
+def _check_words(cls: type[Part]) -> None:
+    """Names of ports, fields, unknowns and derived quantities are words, and different."""
+    groups = {
+        "a field": list(cls.specs()),
+        "an unknown": list(cls.all_unknowns()),
+        "a derived quantity": list(cls.formulas()),
+    }
+    taken = dict.fromkeys(OWN, "a quantity of every part")
+    for what, names in groups.items():
+        for name in names:
+            if not is_word(name) or name in ("t", "der", "name"):
+                raise ModelError(f"{name!r} cannot name {what}", field=str(name))
+            if name in taken:
+                raise ModelError(f"{name!r} is {taken[name]} already", field=name)
+            taken[name] = what
+    for name, one in cls.all_unknowns().items():
+        _check_dimension(name, one.unit)
+    for name, formula in cls.formulas().items():
+        if formula.unit is not None:
+            _check_dimension(name, formula.unit)
+    for name, field in cls.all_starts().items():
+        if field not in cls.specs():
+            raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
+    if cls.stores not in STORES:
+        raise ModelError(unknown("energy is one of kinetic, potential, electric, not", cls.stores, STORES))
+    if not cls.ports():
+        raise ModelError("has no ports; declare them with port(kind, doc)")
+
+
+def _check_dimension(name: str, unit: str) -> None:
+    if unit not in DIMENSIONS:
+        raise UnitError(unknown("no dimension is called", unit, DIMENSIONS), field=name)
+
+
+def _check_names(cls: type[Part], what: str, text: str) -> None:
+    """Names exist; derived quantities use those before them; rates are of what moves."""
+    known = list(names_in(cls))
+    if what in cls.formulas():
+        known = [name for name in known if name not in list(cls.formulas())[list(cls.formulas()).index(what) :]]
+    specs = cls.specs()
+    for side in _sides(what, text, cls):
+        for name in sorted(side.names()) if isinstance(side, Expression) else ():
+            base, order = split_rate(name)
+            place = locate(text, base)
+            if base not in known:
+                raise LawError(unknown("no quantity is called", base, known), text=text, position=place, field=what)
+            if order and base in specs and specs[base][1].shape == "law":
+                message = f"the rate of the law {base} is not known: let the law give the rate"
+                raise LawError(message, text=text, position=place, field=what)
+
+
+def _sides(what: str, text: str, cls: type[Part]) -> tuple[Expression | float, ...]:
+    formulas = {*cls.formulas(), "stored", "lost"}
+    try:
+        return (parse_formula(text),) if what in formulas else tuple(parse_equation(text))
+    except LawError as error:
+        raise error.located(field=what) from None
+
+
+def _check_solves(cls: type[Part], row: str, solves: str | None) -> None:
+    known = list(names_in(cls))
+    if solves is None:
+        return
+    found = parse_formula(solves)
+    if not isinstance(found, Expression) or found.op != "name" or split_rate(found.args[0])[0] not in known:
+        raise LawError(unknown("it cannot be solved for", solves, known), field=row)
+
+
+def _find(cls: type[Part], what: str, side: Expression | float) -> Dimension | None:
+    units = cls.units()
+    if not isinstance(side, Expression):
+        return None
+    try:
+        return side.dimension(lambda name: dimension_of(cls, name, units))
+    except UnitError as error:
+        raise error.located(field=what) from None
+
+
+def _check_equation_unit(cls: type[Part], what: str, text: str) -> None:
+    left, right = (_find(cls, what, side) for side in parse_equation(text))
+    if left is not None and right is not None and left != right:
+        both = f"{describe_dimension(left)} on the left and {describe_dimension(right)} on the right"
+        raise UnitError(f"{text!r} has {both}", field=what)
+
+
+def _check_formula_unit(cls: type[Part], what: str, text: str, unit: str) -> None:
+    found = _find(cls, what, parse_formula(text))
+    if found is not None and found != DIMENSIONS[unit].dimension:
+        raise UnitError(f"{text!r} is {describe_dimension(found)}, not {DIMENSIONS[unit].words}", field=what)
