@@ -20,6 +20,7 @@ LAYERS = {
     "formats": 1,
     "geometry": 2,
     "topology": 2,
+    "network": 2,
     "formulations": 3,
     "codegen": 4,
     "solve": 5,
