@@ -48,6 +48,7 @@ _FACE = {
     "equilibrium": "kinode.solve.equilibrium",
     "linearize": "kinode.solve.linearize",
     "mobility": "kinode.results.mobility",
+    "operating_space": "kinode.results.operating_space",
     "assemble": "kinode.solve.assemble",
     # results
     "Trajectory": "kinode.results.trajectory",
