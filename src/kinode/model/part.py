@@ -108,7 +108,7 @@ class Part(Element):
     names: ClassVar[Mapping[str, str | Formula]] = {}  # likewise; one that is an unknown too becomes its row
     starts: ClassVar[Mapping[str, str]] = {}  # quantity -> field of its initial value, where it is no unknown
     stored: ClassVar[str] = "0"
-    stores: ClassVar[str] = "potential"  # kinetic, potential or electric
+    stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"
 
     # -- what the class says ------------------------------------------------------------------------
@@ -136,12 +136,19 @@ class Part(Element):
 
     @classmethod
     def units(cls) -> dict[str, str]:
-        """Every quantity of the part with its unit: of ports, unknowns, derived ones, power, stored, lost."""
+        """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost."""
         found = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
         found |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
+        laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
+        found |= {name: unit for name, unit in laws.items() if unit is not None}
         for name, formula in cls.formulas().items():
             found[name] = formula.unit or _infer_unit(cls, name, formula.text, found)
         return {**found, **OWN}
+
+    @classmethod
+    def energies(cls) -> dict[str, str]:
+        """What it stores by kind of energy; together they are ``stored``."""
+        return {cls.stores: cls.stored} if isinstance(cls.stores, str) else dict(cls.stores)
 
     @classmethod
     def class_rows(cls) -> tuple[Row, ...]:

@@ -61,8 +61,11 @@ def _check_words(cls: type[Part]) -> None:
     for name, field in cls.all_starts().items():
         if field not in cls.specs():
             raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
-    if cls.stores not in STORES:
-        raise ModelError(unknown("energy is one of kinetic, potential, electric, not", cls.stores, STORES))
+    for kind in cls.energies():
+        if kind not in STORES:
+            raise ModelError(unknown("energy is one of kinetic, potential, electric, not", kind, STORES))
+    if cls.stored != (together := " + ".join(cls.energies().values())):
+        raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
     if not cls.ports():
         raise ModelError("has no ports; declare them with port(kind, doc)")
 
