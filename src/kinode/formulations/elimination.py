@@ -12,8 +12,8 @@ in them.  Rows without a pivot are left alone.
 finds an order at sample values where nothing better is known: the entry that disturbs fewest others among those that
 are not small [H. M. Markowitz, "The elimination form of the inverse and its application to linear programming",
 Management Science 3 (1957) 255-269], at all samples at once.  It is for blocks that are coupled by nature; a chain of
-joints has its own order, and loses seven digits with one that was chosen at a sample.  ``SingularError`` says which rows
-depend on each other and which unknowns they leave open.
+joints has its own order, and loses seven digits with one that was chosen at a sample.  ``SingularError`` says
+which rows depend on each other and which unknowns they leave open.
 """
 
 from __future__ import annotations
