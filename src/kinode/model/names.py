@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
 from kinode.model.observers import Observer
+from kinode.model.part import Part
 from kinode.model.quantities import Input, Parameter, Signal
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class QuantityName:
 
     text: str
     owner: str
-    sort: str  # joint, frame, observer, element, constraint, system, parameter, input, signal, time
+    sort: str  # joint, frame, observer, element, part, node, constraint, system, parameter, input, signal, time
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -95,6 +97,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if head == "t":
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
     owner, rest = split_owner(system, head, text)
+    if owner not in system and owner in system.nodes:
+        return _network_quantity(text, "node", owner, rest, system.nodes[owner].domain.across, axes)
     if owner == "system":
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
     component = system[owner]
@@ -116,6 +120,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
         own = {name: (unit, (), "position") for name, unit in component.quantities.items()}
         sort = "observer" if rest in own else "frame"
         return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
+    if isinstance(component, Part):
+        return _network_quantity(text, "part", owner, rest, component.units(), axes)
     if isinstance(component, Element):
         table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
         if component.pushes:
@@ -126,6 +132,20 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Constraint):
         return _constraint_quantity(system, text, component, rest, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _network_quantity(
+    text: str, sort: str, owner: str, rest: str, units: Mapping[str, str], axes: Frame | None
+) -> QuantityName:
+    """Of a part (``current``, ``plus.current``) or of a node (``voltage``): single numbers."""
+    if axes is not None:
+        raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
+    if rest not in units:
+        if not rest:
+            raise LawError(f"{owner} is no number; ask for one of {', '.join(units)}", text=text, position=0)
+        raise LawError(unknown(f"{owner} has no quantity", rest, units), text=text, position=len(owner) + 1)
+    needs = "position" if units[rest] in ("angle", "length") else "velocity"
+    return QuantityName(text, owner, sort, rest, (), None, None, None, units[rest], needs)
 
 
 def _constraint_quantity(
@@ -182,7 +202,10 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
         owner = ".".join(words[:count])
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
-    known = [*system.components, "system", "t"]
+    for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
+        if node in system.nodes:
+            return node, rest
+    known = [*system.components, *system.nodes, "system", "t"]
     raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kinode.errors import ModelError
 from kinode.model.fields import unknown
 from kinode.model.joint import Joint
-from kinode.model.part import DOMAINS, Domain, Part
+from kinode.model.part import DOMAINS, REFERENCES, Domain, Part
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -77,11 +77,23 @@ def find_node(system: System, part: Part, port: str, kind: Domain) -> Node:
     joint = system.joints.get(head)
     if joint is not None:
         return _joint_node(joint, coordinate, part, port, kind)
-    taken = system.components.get(name)
-    if taken is not None:
-        what = "a node, a joint or a reference is expected" if kind.position else "a node or gnd is expected"
-        raise ModelError(f"{name} is a {taken.sort()}; {what}", component=part.name, field=port)
+    words = name.split(".")
+    for count in range(len(words), 0, -1):
+        owner = ".".join(words[:count])
+        taken = system.components.get(owner)
+        if taken is not None or owner in REFERENCES:
+            what = "the reference" if taken is None else f"{article(taken.sort())} {taken.sort()}"
+            wanted = "a node, a joint or the world" if kind.position else "a node or gnd"
+            more = "; ports that name the same node are connected" * (taken is not None and count < len(words))
+            raise ModelError(f"{owner} is {what}; {wanted} is expected{more}", component=part.name, field=port)
+    if name in system.prefixes:
+        raise ModelError(f"{name} is a subsystem; write {name}.… for a node in it", component=part.name, field=port)
     return Node(name, kind.kind)
+
+
+def article(word: str) -> str:
+    """a or an."""
+    return "an" if word[0] in "aeiou" else "a"
 
 
 def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kind: Domain) -> Node:

@@ -31,6 +31,11 @@ class Domain(NamedTuple):
     reference: str
     units: Mapping[str, str]
 
+    @property
+    def across(self) -> dict[str, str]:
+        """What all ports at a node share, with its unit: position and potential."""
+        return {word: unit for word, unit in self.units.items() if word != self.flow}
+
 
 DOMAINS = {
     "electrical": Domain("electrical", None, "voltage", "current", "gnd", {"voltage": "voltage", "current": "current"}),
@@ -276,6 +281,12 @@ class Part(Element):
         check_part(cls)
 
     # -- what elements answer; parts load nothing but nodes ------------------------------------------
+    pushes: ClassVar[bool] = False
+    lawful: ClassVar[frozenset[str]] = frozenset()
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        return {name: (unit, ()) for name, unit in self.units().items()}
+
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         return ()
 

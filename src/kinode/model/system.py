@@ -58,6 +58,7 @@ class System(Spellings):
         self.notes: list[str] = []
         self._run_defaults: dict[str, Any] = {}
         self._values: dict[str, float] | None = None
+        self._nodes: dict[str, Node] | None = None
         self._world = Body("world", system=self)
         self.gravity = gravity
 
@@ -85,6 +86,11 @@ class System(Spellings):
     def run_defaults(self, values: Mapping[str, Any]) -> None:
         self._run_defaults = RunDefaults.read_all(self.reader("run"), values)
 
+    @property
+    def prefixes(self) -> set[str]:
+        """The names of subsystems."""
+        return self._prefixes
+
     def _section(self, name: str) -> dict[str, Any]:
         return self._sections.setdefault(name, {})
 
@@ -108,7 +114,9 @@ class System(Spellings):
     @property
     def nodes(self) -> dict[str, Node]:
         """Where the ports of parts meet, by name."""
-        return find_nodes(self)
+        if self._nodes is None:
+            self._nodes = find_nodes(self)
+        return self._nodes
 
     @property
     def constraints(self) -> dict[str, Constraint]:
@@ -211,7 +219,7 @@ class System(Spellings):
         self._section(component.section)[component.name] = component
         if "." in component.name:
             self._prefixes.update(_prefixes(component.name))
-        self._values = None
+        self._values = self._nodes = None
         return component
 
     def add_component(self, component: C) -> C:
@@ -381,7 +389,7 @@ class System(Spellings):
         self._sections, self._prefixes, self.components = {}, set(), {}
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
-        self._run_defaults, self._values = other._run_defaults, None
+        self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
         for component in other.components.values():
             self._put(replace(component, system=self) if isinstance(component, Body) else component)
 
