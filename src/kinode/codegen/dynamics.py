@@ -26,6 +26,7 @@ from kinode.codegen.machine import Machine
 from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
+from kinode.codegen.settling import settle
 from kinode.codegen.sharing import Sharing, States, share
 from kinode.codegen.wishes import Wishes, read_wishes
 from kinode.errors import ArgumentError, AssemblyError
@@ -113,7 +114,7 @@ class Dynamics(Arguments):
         state = State(t, q, assembler.solve_speeds(q), wishes.z)
         if self.topology.constrained:
             self._learn(state, p, inputs)
-        return state
+        return settle(self, state, wishes.said, p, inputs)
 
     @property
     def closing(self) -> Closing:

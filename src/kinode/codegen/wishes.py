@@ -46,6 +46,7 @@ class Wishes:
     joints: dict[str, Wish]
     z: Array
     weights: dict[str, float] = field(default_factory=dict)  # as the caller gives them
+    said: frozenset[str] = frozenset()  # states of components that were given by name
 
 
 def read_wishes(
@@ -76,7 +77,8 @@ def read_wishes(
             raise ArgumentError(f"{text} is given by the law that drives {owner}; leave it out")
         else:
             raise ArgumentError(unknown("the state has no coordinate", text, _names(arguments, found, names)))
-    return Wishes({name: _checked(arguments.system.joints[name], wish) for name, wish in found.items()}, z)
+    joints = {name: _checked(arguments.system.joints[name], wish) for name, wish in found.items()}
+    return Wishes(joints, z, said=frozenset(values) & names.keys())
 
 
 def wish_of(joint: Joint, resolve: Callable[[Any], float]) -> Wish:

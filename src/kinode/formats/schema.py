@@ -255,6 +255,11 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "frames": _named(_ref("place"), ""),
         "meshes": {"type": "array", "items": _ref("look")},
         "times": _array(_ref("number"), 2),
+        "range": _array(_ref("number"), 2, 2),
+        "numbers": {"oneOf": [_ref("number"), _array(_ref("number"), 1)]},
+        "input_laws": {"oneOf": [_ref("law"), _array(_ref("law"), 1)]},
+        "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
+        "matrix": {"oneOf": [_ref("number"), _array(_ref("number"), 1), _array(_array(_ref("number"), 1), 1)]},
         "limits": {
             "oneOf": [
                 _array(_ref("number"), 2, 2),

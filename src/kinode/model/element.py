@@ -34,6 +34,10 @@ class Scene(Protocol):
 
     def law(self, value: Value) -> Scalar: ...
 
+    def other_states(self, name: str) -> Array:
+        """The states that a component has of its own."""
+        ...
+
     @property
     def gravity(self) -> Array:
         """The acceleration of free fall."""

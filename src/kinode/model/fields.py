@@ -181,6 +181,10 @@ class Component:
         """Their values at the start."""
         return np.zeros(len(self.states))
 
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        """States that begin where the rest of the system leads them, by name, unless the start is told otherwise."""
+        return {}
+
     def state_rates(self, scene: Any) -> np.ndarray:
         """Their rates."""
         raise NotImplementedError

@@ -90,6 +90,42 @@ class Spellings:
         """The pull of a sphere on every body."""
         return self.element(name, "central_gravity", **fields)
 
+    def pid(self, name: str, **fields: Any) -> Element:
+        """A controller of an error: P, PI, PD or PID by the gains that are given."""
+        return self.element(name, "pid", **fields)
+
+    def filter(self, name: str, input: Any, **fields: Any) -> Element:
+        """A lag of first order."""
+        return self.element(name, "filter", input=input, **fields)
+
+    def integrator(self, name: str, input: Any, **fields: Any) -> Element:
+        """The integral of a signal."""
+        return self.element(name, "integrator", input=input, **fields)
+
+    def transfer_function(self, name: str, input: Any, **fields: Any) -> Element:
+        """A linear system by numerator and denominator."""
+        return self.element(name, "transfer_function", input=input, **fields)
+
+    def state_space(self, name: str, inputs: Any, **fields: Any) -> Element:
+        """A linear system by its matrices A, B, C, D."""
+        return self.element(name, "state_space", inputs=inputs, **fields)
+
+    def saturation(self, name: str, input: Any, **fields: Any) -> Element:
+        """A signal kept within limits."""
+        return self.element(name, "saturation", input=input, **fields)
+
+    def rate_limit(self, name: str, input: Any, **fields: Any) -> Element:
+        """A signal that changes no faster than it may."""
+        return self.element(name, "rate_limit", input=input, **fields)
+
+    def dead_zone(self, name: str, input: Any, **fields: Any) -> Element:
+        """A signal without what lies within a zone."""
+        return self.element(name, "dead_zone", input=input, **fields)
+
+    def sensor(self, name: str, measures: Any, **fields: Any) -> Element:
+        """What an instrument shows of a quantity."""
+        return self.element(name, "sensor", measures=measures, **fields)
+
     def earth_rotation(self, name: str, latitude: Any, **fields: Any) -> Element:
         """The world turns as a place on the earth does."""
         return self.element(name, "earth_rotation", latitude=latitude, **fields)
