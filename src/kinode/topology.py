@@ -7,7 +7,7 @@ loops is not part of this module.
 
 State: q, u hold the coordinates of the tree joints in order of declaration, without driven joints
 (functions of time) and coupled ones (functions of another joint); z holds the integral of prescribed speeds and the
-states that other components have of their own.
+states that other components have of their own, and behind all of them the entries that only events change.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.geometry import WORLD, Geometry, Node, Tree, compute_geometry, regroup
 from kinode.model.constraints import Constraint, Coupled
+from kinode.model.events import EventTable, find_events
 from kinode.model.fields import find_expressions
 from kinode.model.frames import Resolve
 from kinode.model.joints import Fixed, Joint
@@ -79,6 +80,8 @@ class Topology:
     q_of: dict[str, slice] = field(default_factory=dict)
     u_of: dict[str, slice] = field(default_factory=dict)
     z_of: dict[str, slice] = field(default_factory=dict)
+    held_of: dict[str, slice] = field(default_factory=dict)  # entries of z that only events change, behind the others
+    events: EventTable | None = None  # None: nothing is discrete
     parameters: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     n_q: int = 0
@@ -189,6 +192,9 @@ class Topology:
         for name, where in self.z_of.items():
             for k, (part, kind) in enumerate(self.system[name].states):
                 found.append(Coordinate(f"{name}.{part}", where.start + k, "z", name, kind))
+        for name, where in self.held_of.items():
+            for k, (part, kind) in enumerate(self.system[name].held):
+                found.append(Coordinate(f"{name}.{part}", where.start + k, "z", name, kind))
         order = {"q": 0, "u": 1, "z": 2}
         return tuple(sorted(found, key=lambda c: (order[c.role], c.index)))
 
@@ -222,6 +228,11 @@ def find_topology(system: System) -> Topology:
     for name, component in system.components.items():
         if name not in system.joints and component.states:
             topology.add_states(name, len(component.states))
+    for name, component in system.components.items():
+        if component.held:
+            topology.held_of[name] = slice(topology.n_z, topology.n_z + len(component.held))
+            topology.n_z += len(component.held)
+    topology.events = find_events(system, topology.held_of)
     topology.unmoved = _find_unmoved(topology)
     return topology
 

@@ -18,7 +18,7 @@ from kinode.algebra.expressions import parse
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.codegen.program import Block, Program
-from kinode.formulations import loops, power
+from kinode.formulations import events, loops, power
 from kinode.formulations.measures import measures
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
@@ -50,6 +50,8 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
         "loaded_acceleration": topology.n_u + 6 * len(topology.system.bodies),
         "direction": topology.n_q + topology.n_u + topology.n_z,
         "slope": topology.n_q + topology.n_u + topology.n_z + len(topology.inputs),
+        "jump": 0 if topology.events is None else len(topology.events.roots),
+        "sample": 0 if topology.events is None else len(topology.events.samplers),
     }
     return {
         "t": 1,
@@ -88,6 +90,8 @@ def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
     if kernel.name in ("direction", "slope"):
         roles = ("q", "u", "z") if kernel.name == "direction" else ("q", "u", "z", "inputs")
         return _direction(topology, tape, count, roles, kernel.options)
+    if kernel.name in AT_EVENTS:
+        return _flat(AT_EVENTS[kernel.name](traced_snapshot(topology, tape, count), x))
     given: dict[str, Any] = {}
     if kernel.name == "loaded_acceleration":
         given = added_loads(topology, x)
@@ -255,6 +259,7 @@ def _projection(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return np.concatenate([q, u, snapshot.z, [mass]])
 
 
+AT_EVENTS = {"jump": events.after_event, "sample": events.after_tick}
 WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "acceleration": lambda s, _: s.u_dot,
     "loaded_acceleration": lambda s, _: s.u_dot,
@@ -279,6 +284,8 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "closure": _closure,
     "measures": _measures,
     "projection": _projection,
+    "roots": lambda s, _: events.roots(s),
+    "settled": lambda s, _: events.settled_held(s),
 }
 
 

@@ -57,6 +57,8 @@ def read_wishes(
     found, z = {}, np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
         z[where] = arguments.system[name].initial_states(resolve)
+    for name, where in topology.held_of.items():
+        z[where] = arguments.system[name].initial_held(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
             found[name] = wish_of(joint, resolve)

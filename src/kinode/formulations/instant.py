@@ -134,6 +134,11 @@ class Instant:
         """The states that a component has of its own."""
         return self.z[self.topology.z_of[name]]
 
+    def held(self, name: str) -> dict[str, Scalar]:
+        """The entries of a component that only events change, by name."""
+        where = self.topology.held_of.get(name)
+        return {} if where is None else dict(zip((n for n, _ in self.system[name].held), self.z[where], strict=True))
+
     def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
         """Laws of time with their derivatives up to an order."""
         found = [list(laws)] if order == 0 else [self._written_out(laws)]

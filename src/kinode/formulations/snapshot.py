@@ -63,6 +63,9 @@ class Snapshot(Motion):
         read = {"rpy": rpy_from_rotation, "euler": euler_angles, "quaternion": quaternion_of}
         return read[name.quantity](R) if name.quantity in read else R
 
+    def _held_quantity(self, name: QuantityName) -> Scalar:
+        return self.held(name.owner)[name.quantity]
+
     def _observer_quantity(self, name: QuantityName) -> Scalar:
         return self.system.frames[name.owner].quantity(name.quantity, self)
 

@@ -34,6 +34,10 @@ class Scene(Protocol):
 
     def law(self, value: Value) -> Scalar: ...
 
+    def held(self, name: str) -> Mapping[str, Scalar]:
+        """The entries of a component that only events change, by name."""
+        ...
+
     def other_states(self, name: str) -> Array:
         """The states that a component has of its own."""
         ...

@@ -20,6 +20,7 @@ import numpy as np
 from kinode.algebra.expressions import Expression, locate, parse
 from kinode.algebra.units import Dimension, Quantity, check_dimension, parse_quantity
 from kinode.errors import LawError, ModelError, UnitError
+from kinode.model.events import Root, Sampler
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -188,6 +189,40 @@ class Component:
     def state_rates(self, scene: Any) -> np.ndarray:
         """Their rates."""
         raise NotImplementedError
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of its discrete entries of z, which only events change: modes, samples, memories."""
+        return ()
+
+    def initial_held(self, resolve: Callable[[Any], Any]) -> np.ndarray:
+        """Their values at the start; ``settled`` gives those that follow from the state, as a mode from a speed."""
+        return np.zeros(len(self.held))
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """What ends its modes."""
+        return ()
+
+    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+        """What is new after an event of its own: own states and held entries by name, coordinates as ``elbow.u``.
+
+        ``fired[k]`` is 1.0 for the root that ended its mode, which takes its new value by itself unless it is given
+        here; ``u`` stands for all speeds of the state, of which an impact changes many.
+        """
+        return {}
+
+    @property
+    def samples(self) -> tuple[Sampler, ...]:
+        """The clocks at which it acts."""
+        return ()
+
+    def sample(self, scene: Any, ticked: Sequence[Any]) -> Mapping[str, Any]:
+        """New values of held entries at a tick; ``ticked[k]`` is 1.0 for its clocks that tick.
+
+        Components sample one after the other, in the order of their declaration: who comes later sees what is new.
+        """
+        return {}
 
     def own(self, field: str, law: Value) -> Value:
         """A law of a field with the names that it has for itself written out as quantities of the component."""

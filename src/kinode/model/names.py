@@ -68,7 +68,7 @@ class QuantityName:
 
     text: str
     owner: str
-    sort: str  # joint, frame, observer, element, part, node, constraint, system, parameter, input, signal, time
+    sort: str  # joint, frame, observer, element, part, node, constraint, system, held, parameter, input, signal, time
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -106,6 +106,9 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest:
             raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
         return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
+    for name, unit in component.held:
+        if rest == name and axes is None:
+            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
     if isinstance(component, Joint):
         for side in ("parent", "child"):
             if rest.startswith(side + "."):

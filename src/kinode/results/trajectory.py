@@ -201,6 +201,8 @@ class Trajectory:
             return np.full(len(self), self.parameters[name.owner])
         if name.sort == "input":
             return np.full(len(self), self.input_values[name.owner])
+        if name.sort == "held":
+            return self.z[:, next(c.index for c in self.dynamics.coordinates if c.name == name.text)]
         if name.sort != "joint" or name.quantity not in ("q", "u"):
             return None
         topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u

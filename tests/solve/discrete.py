@@ -1,0 +1,180 @@
+"""Small discrete elements for the tests of events: a floor to bounce on, a thermostat, a clock, a latch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import where
+from kinode.model.element import ELEMENTS, Element
+from kinode.model.events import Root, Sampler, exact_seconds
+from kinode.model.fields import Value, law, number, record, special
+
+
+class Quiet(Element):
+    """An element without loads."""
+
+    def wrenches(self, scene: Any) -> Any:
+        return ()
+
+
+@record
+class Floor(Quiet):
+    """What slides along a joint bounces where its coordinate is zero."""
+
+    kind: ClassVar[str] = "floor"
+    joint: str = special("text", "who bounces", "slide")
+    restitution: Value = number(None, "speed after, of the speed before", 0.8)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        def g(scene: Any) -> Any:
+            return scene.joint_state(self.joint)[0][0]
+
+        def rate(scene: Any) -> Any:
+            return scene.joint_state(self.joint)[1][0]
+
+        return (Root(None, 0.0, 0.0, g, rate, ("flies", "bounces")),)
+
+    def jump(self, scene: Any, fired: Any) -> Any:
+        u = scene.joint_state(self.joint)[1][0]
+        return {f"{self.joint}.u": -scene.law(self.restitution) * u}
+
+
+@record
+class Thermostat(Quiet):
+    """A room whose heater is on (mode 1) until it is warm, then off (0) until it is cold.
+
+    T' = (mode power - T) / tau
+    """
+
+    kind: ClassVar[str] = "thermostat"
+    power: Value = number(None, "temperature that the heater leads to", 3.0)
+    tau: Value = number("time", "time constant", 0.5)
+    cold: Value = number(None, "heats below", 1.0)
+    warm: Value = number(None, "stops above", 2.0)
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return (("T", "dimensionless"),)
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"),)
+
+    def initial_held(self, resolve: Any) -> np.ndarray:
+        return np.ones(1)
+
+    def state_rates(self, scene: Any) -> np.ndarray:
+        T, mode = scene.other_states(self.name)[0], scene.held(self.name)["mode"]
+        return np.array([(mode * scene.law(self.power) - T) / scene.law(self.tau)], dtype=object)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        def until_warm(scene: Any) -> Any:
+            return scene.law(self.warm) - scene.other_states(self.name)[0]
+
+        def until_cold(scene: Any) -> Any:
+            return scene.other_states(self.name)[0] - scene.law(self.cold)
+
+        return (
+            Root("mode", 1.0, 0.0, until_warm, words=("heats", "rests")),
+            Root("mode", 0.0, 1.0, until_cold, words=("rests", "heats")),
+        )
+
+
+@record
+class Latch(Quiet):
+    """Notes the first time that a law becomes negative: its mode goes from 0 to 1 and stays."""
+
+    kind: ClassVar[str] = "latch"
+    of: Value = law(None, "the law", ...)
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"), ("time", "time"))
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return (Root("mode", 0.0, 1.0, lambda scene: scene.law(self.of), words=("waits", "latches")),)
+
+    def jump(self, scene: Any, fired: Any) -> Any:
+        return {"time": scene.t}
+
+
+@record
+class Clock(Quiet):
+    """Holds a law as it was at the last tick, and counts the ticks."""
+
+    kind: ClassVar[str] = "clock"
+    of: Value = law(None, "the law", 0.0)
+    period: Value = number("time", "from tick to tick", 0.1)
+    phase: Value = number("time", "of the first tick", 0.0)
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("value", "dimensionless"), ("count", "dimensionless"))
+
+    @property
+    def samples(self) -> tuple[Sampler, ...]:
+        return (Sampler(exact_seconds(float(self.period)), exact_seconds(float(self.phase))),)
+
+    def sample(self, scene: Any, ticked: Any) -> Any:
+        return {"value": scene.law(self.of), "count": scene.held(self.name)["count"] + 1.0}
+
+
+@record
+class Called(Quiet):
+    """A clock whose value is given by a function in Python."""
+
+    kind: ClassVar[str] = "called"
+    period: Value = number("time", "from tick to tick", 0.1)
+    reads: str = special("text", "what the function is given", "t")
+    function: ClassVar[Any] = staticmethod(lambda t, values: 0.0)
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("value", "dimensionless"),)
+
+    @property
+    def samples(self) -> tuple[Sampler, ...]:
+        def call(t: float, values: Any) -> Any:
+            return {"value": type(self).function(t, values)}
+
+        return (Sampler(exact_seconds(float(self.period)), Fraction(0), (self.reads,), call),)
+
+
+@record
+class Flutter(Quiet):
+    """Two modes, neither of which can stay."""
+
+    kind: ClassVar[str] = "flutter"
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"),)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        def g(scene: Any) -> Any:
+            return where(scene.t - 0.3, 0.3 - scene.t, 0.0)
+
+        return (Root("mode", 0.0, 1.0, g), Root("mode", 1.0, 0.0, g))
+
+
+KINDS = (Floor, Thermostat, Latch, Clock, Called, Flutter)
+
+
+@contextmanager
+def known_kinds() -> Iterator[None]:
+    """The kinds are known inside."""
+    ELEMENTS.update({cls.kind: cls for cls in KINDS})
+    try:
+        yield
+    finally:
+        for cls in KINDS:
+            del ELEMENTS[cls.kind]
