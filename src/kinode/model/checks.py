@@ -13,6 +13,7 @@ from kinode.model.fields import Component, find_expressions, unknown
 from kinode.model.frames import Resolve
 from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
+from kinode.model.node_checks import check_network
 from kinode.model.observers import Observer
 from kinode.model.quantities import Signal
 
@@ -31,6 +32,7 @@ def check_system(system: System) -> None:
     for element in system.elements.values():
         element.check_in(system)
     check_joined(system)
+    check_network(system)
 
 
 def check_bodies(system: System, resolve: Resolve) -> None:

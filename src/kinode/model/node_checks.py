@@ -1,0 +1,137 @@
+"""Whether a network hangs together: no port left open, a reference for every connected piece."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinode.algebra.equations import parse_equation, parse_formula, split_rate, substitute
+from kinode.algebra.expressions import Expression
+from kinode.errors import LawError, ModelError
+from kinode.model.fields import unknown
+from kinode.model.nodes import Node
+from kinode.model.part import Part, Row
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+def check_network(system: System) -> None:
+    """Ports of one kind meet at each node, none is left open, and every piece has a reference."""
+    if system.parts:
+        nodes = system.nodes
+        check_open(system, nodes)
+        check_references(system, nodes)
+
+
+def check_open(system: System, nodes: Mapping[str, Node]) -> None:
+    """A node with a single port is most likely a name misspelled."""
+    for node in nodes.values():
+        if len(node.ports) == 1 and node.joint is None and not node.reference:
+            part, port = node.ports[0]
+            others = [name for name, other in nodes.items() if other.kind == node.kind and name != node.name]
+            joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.position else []
+            reference = node.domain.reference
+            said = unknown("is left open: nothing else is connected to", node.name, [*others, *joints, reference])
+            raise ModelError(said, component=part, field=port)
+
+
+def check_references(system: System, nodes: Mapping[str, Node]) -> None:
+    """Each connected piece of a network is tied to a reference or to a joint somewhere.
+
+    Ports are connected by a part where their potentials can only be shifted together; a part whose equations change
+    with any shift, as an inertia's do, is tied to the reference by itself.
+    """
+    of = {port: name for name, node in nodes.items() for port in node.ports}
+    above = {name: name for name in (*nodes, "")}  # "" stands for all references
+
+    def root(name: str) -> str:
+        while above[name] != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    for name, node in nodes.items():
+        if node.reference or node.joint is not None:
+            above[root(name)] = root("")
+    for part in system.parts.values():
+        for kind in {domain.kind for domain in part.ports().values()}:
+            for group in shift_groups(type(part), part.find_rows(), kind):
+                tied = [of[part.name, port] for port in group.ports] + [""] * group.anchored
+                for name in tied[1:]:
+                    above[root(name)] = root(tied[0])
+    for name, node in nodes.items():
+        if root(name) != root(""):
+            piece = [other for other in nodes if root(other) == root(name)]
+            parts = dict.fromkeys(part for other in piece for part, _ in nodes[other].ports)
+            _refuse_floating(node, piece, list(parts))
+
+
+def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:
+    reference = node.domain.reference
+    where = "one of " + ", ".join(piece[:4]) + ", ..." * (len(piece) > 4) if len(piece) > 1 else piece[0]
+    tie = f"connect {where} to {reference}" + (" or to a joint" if node.domain.position else "")
+    who = f"{', '.join(parts[:6])}{', ...' * (len(parts) > 6)}: " if len(parts) > 1 else ""
+    message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {tie}"
+    raise ModelError(message, component=parts[0], field=node.ports[0][1])
+
+
+class Group(NamedTuple):
+    """Ports whose potentials a part ties together; ``anchored``: to the reference too."""
+
+    ports: tuple[str, ...]
+    anchored: bool = False
+
+
+@lru_cache(maxsize=1024)
+def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
+    """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
+    left = [name for name, domain in cls.ports().items() if domain.kind == kind]
+    residuals = [expand(cls, parse_equation(row.text).residual) for row in rows]
+    found: list[Group] = []
+    for size in range(1, len(left) + 1):
+        for ports in combinations(tuple(left), size):
+            if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
+                found.append(Group(ports))
+                left = [port for port in left if port not in ports]
+    return (*found, *((Group(tuple(left), anchored=True),) if left else ()))
+
+
+def expand(cls: type[Part], formula: Expression | float) -> Expression | float:
+    """A formula of a kind with its derived quantities written out."""
+    for name, derived in reversed(cls.formulas().items()):
+        formula = substitute(formula, {name: parse_formula(derived.text)})
+    return formula
+
+
+def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:
+    """Whether the equations stay what they are when the potentials of some ports are shifted by the same amount.
+
+    Tried with random numbers, for the ports' positions, speeds and accelerations at once.
+    """
+    draw = random.Random(7)
+    values: dict[str, float] = {}
+    shifts = [draw.uniform(0.5, 1.5) for _ in range(9)]  # of the position, of its rate, ...
+    ports = cls.ports()
+
+    def look(name: str, shifted: bool) -> float:
+        base, order = split_rate(name)
+        if name not in values:
+            values[name] = draw.uniform(0.5, 1.5)
+        head, _, word = base.rpartition(".")
+        if not shifted or head not in group or word == ports[head].flow:
+            return values[name]
+        return values[name] + shifts[min(8, order + (word == ports[head].potential and bool(ports[head].position)))]
+
+    def change(residual: Expression | float) -> float:
+        if not isinstance(residual, Expression):
+            return 0.0
+        after, before = (float(residual.evaluate(partial(look, shifted=shifted))) for shifted in (True, False))
+        return abs(after - before)
+
+    try:
+        return all(change(residual) < 1e-9 for residual in residuals)
+    except (LawError, ArithmeticError, ValueError):
+        return False
