@@ -5,10 +5,53 @@ A kind that a plug-in registers has no spelling and needs none.
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from kinode.model.element import Element
+from kinode.errors import ModelError
+from kinode.model.element import ELEMENTS, Element
 from kinode.model.joint import Joint
+
+
+class Spelling:
+    """A part of a network by its kind: ``system.resistor("r1", "bus", "gnd", resistance="10 Ohm")``.
+
+    What its ports are connected to may stand behind the name, in the order in which the kind declares them.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __get__(self, system: Any, owner: Any = None) -> Callable[..., Element]:
+        kind, cls = self.kind, ELEMENTS[self.kind]
+        specs = cls.specs()
+        ports = [name for name, (_, spec) in specs.items() if spec.shape == "port"]
+
+        def spelled(name: str, *ends: Any, **fields: Any) -> Element:
+            if len(ends) > len(ports):
+                raise ModelError(f"a {kind} has {len(ports)} ports ({', '.join(ports)}), not {len(ends)}", component=name)
+            given = dict(zip(ports, ends, strict=False))
+            for port in given.keys() & fields.keys():
+                raise ModelError("is given twice, by its place and by its name", component=name, field=port)
+            made: Element = system.element(name, kind, **given, **fields)
+            return made
+
+        spelled.__name__, spelled.__doc__ = kind, cls.__doc__
+        empty = inspect.Parameter.empty
+        spelled.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+            + [
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD if name in ports else inspect.Parameter.KEYWORD_ONLY,
+                    default=empty if field.default is dataclasses.MISSING else field.default,
+                )
+                for name, (field, _) in sorted(specs.items(), key=lambda item: item[0] not in ports)
+            ]
+        )
+        return spelled
 
 
 class Spellings:
@@ -129,3 +172,6 @@ class Spellings:
     def earth_rotation(self, name: str, latitude: Any, **fields: Any) -> Element:
         """The world turns as a place on the earth does."""
         return self.element(name, "earth_rotation", latitude=latitude, **fields)
+
+    # -- parts of networks: name, ports in order, fields -------------------------------------------------
+    resistor = Spelling("resistor")
