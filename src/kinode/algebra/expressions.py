@@ -27,6 +27,7 @@ import numpy as np
 from kinode.algebra.expression_text import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.algebra.expression_tree import Expression, build, divide, modulo, symbol
 from kinode.algebra.scalars import Scalar, apply
+from kinode.algebra.waveforms import WAVEFORMS
 from kinode.errors import LawError
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
@@ -100,6 +101,7 @@ FUNCTIONS: dict[str, Function] = {
     "smoothstep": Function(
         3, 3, _smoothstep, "smoothstep(x, x0, x1): from 0 at x0 to 1 at x1 by a cubic, level at both ends"
     ),
+    **{name: Function(*entry) for name, entry in WAVEFORMS.items()},
 }
 RESERVED = frozenset(FUNCTIONS) | frozenset(CONSTANTS) | frozenset(keyword.kwlist)
 _OTHER_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "ln": "log", "pow": "^"}
@@ -365,7 +367,7 @@ class _Parser:
 
     def check_count(self, token: Token, count: int, least: int, most: int | None) -> None:
         if count < least or (most is not None and count > most):
-            need = str(least) if least == most else f"at least {least}"
+            need = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
             plural = "" if need == "1" else "s"
             note = FUNCTIONS[token.text].note if token.text in FUNCTIONS else ""
             hint = f" ({note})" if note.startswith(token.text) else ""
