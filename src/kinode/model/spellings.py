@@ -31,7 +31,8 @@ class Spelling:
 
         def spelled(name: str, *ends: Any, **fields: Any) -> Element:
             if len(ends) > len(ports):
-                raise ModelError(f"a {kind} has {len(ports)} ports ({', '.join(ports)}), not {len(ends)}", component=name)
+                said = f"a {kind} has {len(ports)} ports ({', '.join(ports)}), not {len(ends)}"
+                raise ModelError(said, component=name)
             given = dict(zip(ports, ends, strict=False))
             for port in given.keys() & fields.keys():
                 raise ModelError("is given twice, by its place and by its name", component=name, field=port)
@@ -41,15 +42,18 @@ class Spelling:
         spelled.__name__, spelled.__doc__ = kind, cls.__doc__
         empty = inspect.Parameter.empty
         spelled.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-            + [
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.POSITIONAL_OR_KEYWORD if name in ports else inspect.Parameter.KEYWORD_ONLY,
-                    default=empty if field.default is dataclasses.MISSING else field.default,
-                )
-                for name, (field, _) in sorted(specs.items(), key=lambda item: item[0] not in ports)
-            ]
+            [
+                inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                *(
+                    inspect.Parameter(
+                        name,
+                        inspect.Parameter.POSITIONAL_OR_KEYWORD if name in ports else inspect.Parameter.KEYWORD_ONLY,
+                        default=empty if field.default is dataclasses.MISSING else field.default,
+                    )
+                    for name, (field, _) in sorted(specs.items(), key=lambda item: item[0] not in ports)
+                ),
+            ],
+            __validate_parameters__=False,  # a port that may be left out may stand before one that may not
         )
         return spelled
 
