@@ -62,7 +62,8 @@ _FACE = {
     "AxialJoint": "kinode.model.joints",
     "Element": "kinode.model.elements",
     "Load": "kinode.model.elements",
-    **dict.fromkeys(("Part", "TwoPole", "TwoShaft", "TwoSlide", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
+    **dict.fromkeys(
+        ("Part", "TwoPole", "TwoShaft", "TwoSlide", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
     **dict.fromkeys(("number", "law"), "kinode.model.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",

@@ -225,9 +225,10 @@ def _component(cls: type[Component]) -> Schema:
             required.append(name)
     result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
     if "a" in specs and "b" in specs:
-        properties["between"] = {**_array(_ref("frame"), 2, 2), "description": "parent and child side, or both ends"}
+        end = _field(cls, specs["a"][1])
+        properties["between"] = {**_array(end, 2, 2), "description": "parent and child side, or both ends"}
+        result["anyOf"] = [{"required": ["between"]}, {"required": [name for name in required if name in ("a", "b")]}]
         required = [name for name in required if name not in ("a", "b")]
-        result["anyOf"] = [{"required": ["between"]}, {"required": ["a", "b"]}]
     return {**result, "required": required, "additionalProperties": False}
 
 
@@ -248,6 +249,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "choice": {"enum": list(spec.choices)},
         "text": {"type": "string"},
         "joint": {"type": "string"},
+        "port": {"type": "string", "pattern": PATTERN},
         "flag": {"type": "boolean"},
         "base": _ref("frame"),
         "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),

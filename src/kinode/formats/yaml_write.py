@@ -70,7 +70,7 @@ class _Writer:
         found: dict[str, Any] = {"kind": component.kind} if component.kind else {}
         given = component.given()
         if "a" in given and "b" in given:
-            found["between"] = [self.frame(given.pop("a")), self.frame(given.pop("b"))]
+            found["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
         for name, value in given.items():
             if isinstance(component, Body) and name == "frames":
                 found[name] = {str(frame.name): self.place(frame) for frame in value}

@@ -58,7 +58,7 @@ def check_references(system: System, nodes: Mapping[str, Node]) -> None:
             above[root(name)] = root("")
     for part in system.parts.values():
         for kind in {domain.kind for domain in part.ports().values()}:
-            for group in shift_groups(type(part), part.find_rows(), kind):
+            for group in shift_groups(type(part), part.find_rows(), kind):  # type: ignore[arg-type]
                 tied = [of[part.name, port] for port in group.ports] + [""] * group.anchored
                 for name in tied[1:]:
                     above[root(name)] = root(tied[0])

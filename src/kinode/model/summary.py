@@ -17,6 +17,7 @@ from kinode.model.frames import Frame
 from kinode.model.friction import find_units
 from kinode.model.joint import DERIVED, Joint, Limits
 from kinode.model.looks import Look
+from kinode.model.part import Part
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -39,7 +40,9 @@ def summarize(system: System) -> str:
         ("joints", [_joint(joint) for joint in system.joints.values()]),
         ("constraints", [_component(c) for c in system.constraints.values()]),
         ("signals", [(name, _value(signal.law)) for name, signal in system.signals.items()]),
-        ("elements", [_component(e) for e in system.elements.values()]),
+        ("elements", [_component(e) for e in system.elements.values() if not isinstance(e, Part)]),
+        ("parts", [_component(part) for part in system.parts.values()]),
+        ("nodes", _nodes(system)),
         ("frames", [_frames(body) for body in (system.world, *system.bodies.values()) if body.frames]),
         ("frames to look from", [_component(frame) for frame in system.frames.values()]),
         ("run", [(key, _value(value)) for key, value in system.run_defaults.items()]),
@@ -182,6 +185,15 @@ def _component(component: Component) -> tuple[str, str]:
         unit = f" {DIMENSIONS[str(spec.dimension)].unit}" if shown else ""
         parts.append(f"{name.replace('_', ' ')} {_value(value)}{unit}")
     return component.name, ", ".join(parts)
+
+
+def _nodes(system: System) -> list[tuple[str, str]]:
+    """Where the ports of parts meet; nothing where they do not fit, which checks say better."""
+    try:
+        nodes = system.nodes
+    except ModelError:
+        return []
+    return [(name, f"{node.kind}: {', '.join('.'.join(port) for port in node.ports)}") for name, node in nodes.items()]
 
 
 def _frames(body: Body) -> tuple[str, str]:
