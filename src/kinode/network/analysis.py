@@ -1,0 +1,448 @@
+"""From a system to its network: rows in the order in which they are solved, states, and what is wrong with it by name.
+
+The rows (``rows.py``) are analyzed with those of the mechanism, of which no more is known here than that it decides
+the accelerations of the joints that parts touch:
+
+    motion of elbow:    elbow.q (order 2), flows at elbow (order 0)
+
+The Sigma method (``sigma.py``) says how often each row is differentiated, so that at each level one linear system is
+left: first dependent potentials, flows and speeds from the states, level by level, then rates and flows.  Coordinates
+and speeds of joints are given at every level, their accelerations stay open.
+
+    network = find_network(system)            None without parts
+    network.states                            what z holds for it
+    network.stages                            blocks of rows and unknowns, in the order of solving
+    network.differentiated                    rows that had to be differentiated: a capacitor across a source ...
+
+Structure alone does not see that voltages around a loop of capacitors, or currents of inductors through a cut, are not
+independent where no node of theirs is the reference.  There a sample of numbers shows which rows depend on each other,
+and their combination takes the place of one of them [G. Tan, N. S. Nedialkov, J. D. Pryce, "Conversion methods for
+improving structural analysis of differential-algebraic equation systems", BIT 57 (2017) 845-865].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.affine import is_zero
+from kinode.algebra.expressions import Expression, symbol
+from kinode.algebra.scalars import Array, Scalar, is_number
+from kinode.errors import ModelError
+from kinode.model.nodes import Node
+from kinode.model.part import Part, Start
+from kinode.model.system import System
+from kinode.network import faults
+from kinode.network.rows import Formula, Order, Row, Rows, Sampler, UnknownRate, Variable
+from kinode.network.sigma import Structure, StructureError, choose_states, find_blocks, find_parts, find_structure
+
+SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on each other
+GIVEN, BOUND = 1e3, 1e6  # priorities of states whose start is given, and of the coordinates of joints
+RATES = {"angle": "angular_velocity", "length": "velocity"}
+
+
+@dataclass(frozen=True)
+class NetworkState:
+    """An entry of z: ``owner.name`` is derivative ``order`` of a variable."""
+
+    owner: str
+    name: str
+    unit: str
+    variable: str
+    order: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows to be solved together, and for what."""
+
+    rows: tuple[Row, ...]
+    unknowns: tuple[Order, ...]
+
+
+@dataclass(eq=False)
+class Network:
+    """What the formulations start from where a system has parts."""
+
+    system: System
+    rows: Rows = field(repr=False)
+    structure: Structure = field(repr=False)
+    states: tuple[NetworkState, ...]
+    stages: tuple[tuple[Block, ...], ...] = field(repr=False)
+    differentiated: tuple[tuple[Row, int], ...]
+    plans: dict[Any, Any] = field(default_factory=dict, repr=False)  # what formulations keep of it
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        return self.rows.parts
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        return self.rows.nodes
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        return self.rows.variables
+
+    @property
+    def joint_of(self) -> Mapping[str, tuple[str, int]]:
+        """The coordinates of joints that occur, by variable: joint and number of its freedom."""
+        return self.rows.joint_of
+
+    @property
+    def flows_at(self) -> Mapping[str, tuple[str, ...]]:
+        """The flows of the ports at joints, by variable; with the opposite sign they act on the joint."""
+        return self.rows.flows_at
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The joints that parts act on."""
+        return frozenset(self.joint_of[name][0] for name in self.flows_at)
+
+    @cached_property
+    def states_of(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Names and units of the states of each part or node."""
+        found: dict[str, tuple[tuple[str, str], ...]] = {}
+        for state in self.states:
+            found[state.owner] = (*found.get(state.owner, ()), (state.name, state.unit))
+        return found
+
+    @cached_property
+    def starts(self) -> tuple[Start, ...]:
+        """Initial values of parts, their quantities in the variables of the network."""
+        return tuple(
+            start._replace(quantity=self.rows.expand(start.quantity))
+            for part in self.parts.values()
+            for start in part.initial_values()
+        )
+
+    def formula(self, owner: str, quantity: str) -> Formula:
+        """A quantity of a part or a node in variables."""
+        key = ("formula", owner, quantity)
+        if key not in self.plans:
+            self.plans[key] = self.rows.expand(symbol(f"{owner}.{quantity}"))
+        found: Formula = self.plans[key]
+        return found
+
+    def energies(self, part: Part) -> dict[str, Formula]:
+        """What a part stores by kind of energy, in variables."""
+        key = ("energies", part.name)
+        if key not in self.plans:
+            texts = part.energies()
+            self.plans[key] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
+        found: dict[str, Formula] = self.plans[key]
+        return found
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """What one should know of it, in words."""
+        return tuple(faults.tell_differentiated(row, times) for row, times in self.differentiated)
+
+
+def find_network(system: System) -> Network | None:
+    """The network of a system's parts; None where it has none."""
+    rows = Rows(system)
+    if not rows.parts:
+        return None
+    return Analysis(system, rows).network()
+
+
+class Analysis:
+    """One network under way."""
+
+    def __init__(self, system: System, rows: Rows) -> None:
+        self.system, self.rows = system, rows
+        self.samplers = [Sampler(system), Sampler(system, shift=1)]
+
+    def network(self) -> Network:
+        for _ in range(len(self.rows.rows) + 1):
+            self._match()
+            singular = self._find_singular()
+            if singular is None:
+                break
+            self._combine(*singular)
+        states, levels = self._choose_states()
+        stages = [self._stage(level, pairs) for level, pairs in levels]
+        c = self.structure.c
+        told = tuple((row, c[i]) for i, row in enumerate(self.rows.rows) if c[i] and not _is_trivial(row))
+        return Network(self.system, self.rows, self.structure, states, tuple(stages), told)
+
+    # -- structure ---------------------------------------------------------------------------------
+    def _match(self) -> None:
+        """Sigma method on all rows, and a variable for each row of the network."""
+        rows = self.rows
+        self.names = list(rows.variables)
+        self.place = {name: j for j, name in enumerate(self.names)}
+        orders = [row.orders(rows.variables) for row in rows.rows] + [self._motion(name) for name in rows.joint_of]
+        problem = [{self.place[name]: order for name, order in row.items()} for row in orders]
+        try:
+            self.structure = find_structure(problem, len(self.names))
+        except StructureError as error:
+            raise faults.explain(self.rows, error.over.rows, self._named(error.over.variables),
+                                 self._named(error.under.variables)) from None  # fmt: skip
+        self._check_motion()
+        free = [[j for j in self.structure.leading(i) if not self._is_joint(j)] for i in range(len(rows.rows))]
+        columns = sorted({j for row in free for j in row})
+        at = {j: k for k, j in enumerate(columns)}
+        compact = [dict.fromkeys((at[j] for j in row), 0) for row in free]
+        wanted = len(self.names) - len(rows.joint_of)
+        over, under = find_parts(compact, len(columns))
+        if over.rows or under.variables or len(columns) != wanted:
+            names = [self.names[columns[k]] for k in over.variables]
+            raise faults.explain_joint(self.rows, over.rows, names)
+        self.free = free
+        self.matching = _match_all(compact, columns)
+        self.blocks = find_blocks(free, self.matching)
+
+    def _named(self, places: Sequence[int]) -> list[str]:
+        return [self.names[j] for j in places]
+
+    def _is_joint(self, j: int) -> bool:
+        return self.names[j] in self.rows.joint_of
+
+    def _motion(self, name: str) -> dict[str, int]:
+        """The row of the mechanism for one coordinate; what drives a joint takes any flow."""
+        joint = self.system.joints[self.rows.joint_of[name][0]]
+        flows = () if joint.driven else self.rows.flows_at.get(name, ())
+        return {name: 2, **dict.fromkeys(flows, 0)}
+
+    def _check_motion(self) -> None:
+        """The mechanism is not differentiated: nobody knows the rates of its accelerations."""
+        first = len(self.rows.rows)
+        for k, name in enumerate(self.rows.joint_of):
+            if self.structure.c[first + k] or self.structure.d[self.place[name]] > 2:
+                raise faults.explain_jerk(self.rows, name, self._highest(name))
+
+    def _highest(self, name: str) -> list[Row]:
+        """The rows that ask for the highest derivative of a variable."""
+        j = self.place[name]
+        return [row for i, row in enumerate(self.rows.rows) if j in self.structure.leading(i)]
+
+    # -- numbers of a sample -----------------------------------------------------------------------
+    def _coefficient(self, i: int, j: int, sampler: Sampler) -> float:
+        order = self.structure.d[j] - self.structure.c[i]
+        return sampler.coefficient(self.rows.rows[i], self.names[j], order)
+
+    def _find_singular(self) -> tuple[list[int], list[int], Array] | None:
+        """Rows and unknowns of a block that depend on each other at the samples, and the matrix there."""
+        for block in self.blocks:
+            unknowns = [self.matching[i] for i in block]
+            places = {j: k for k, j in enumerate(unknowns)}
+            matrices = []
+            for sampler in self.samplers:
+                entries = [
+                    (a, places[j], self._coefficient(i, j, sampler))
+                    for a, i in enumerate(block)
+                    for j in self.free[i]
+                    if j in places
+                ]
+                matrices.append(entries)
+            worst = min(range(len(matrices)), key=lambda s: _smallness(matrices[s], len(block)))
+            if _smallness(matrices[worst], len(block)) < SMALL:
+                A = np.zeros((len(block), len(block)))
+                for a, b, x in matrices[worst]:
+                    A[a, b] = x
+                return list(block), unknowns, A
+        return None
+
+    def _combine(self, block: list[int], unknowns: list[int], A: Array) -> None:
+        """A combination of rows that depend on each other in the place of one of them."""
+        left, right = _null_vectors(A)
+        open_names = [self.names[unknowns[k]] for k in np.flatnonzero(np.abs(right).max(axis=1) > 1e-6)]
+        used: set[int] = set()
+        done = False
+        for vector in left:
+            members = {block[k]: float(x) for k, x in enumerate(vector) if abs(x) > 1e-9}
+            least = min(self.structure.c[i] for i in members)
+            goes = next((i for i in members if self.structure.c[i] == least and i not in used), None)
+            if goes is None:
+                continue
+            combined = self._combined(members, least)
+            if combined is None or (not combined.terms and not combined.orders(self.rows.variables)):
+                raise faults.explain(self.rows, tuple(members), self._shared(members), open_names, combined)
+            used |= {goes}
+            self.rows.rows[goes] = combined
+            done = True
+        if not done:
+            raise faults.explain(self.rows, tuple(block), [], open_names)
+
+    def _shared(self, members: Mapping[int, float]) -> list[str]:
+        """The unknowns that cancel."""
+        return sorted({self.names[j] for i in members for j in self.free[i]})
+
+    def _combined(self, members: Mapping[int, float], least: int) -> Row | None:
+        """The sum of rows by factors, each differentiated so that their highest derivatives cancel; None if not so."""
+        terms: dict[Order, Scalar] = {}
+        rest: Formula = 0.0
+        through: frozenset[Order] = frozenset()
+        for i, factor in members.items():
+            row = self._differentiated(i, self.structure.c[i] - least)
+            for order, x in row.terms.items():
+                terms[order] = terms.get(order, 0.0) + factor * x
+            rest = rest + factor * row.rest
+            through |= row.through
+        terms = {order: x for order, x in terms.items() if not (is_number(x) and abs(x) < 1e-12)}
+        owners = list(dict.fromkeys(self.rows.rows[i].owner for i in members))
+        first = next(iter(members))
+        for name, order in terms:
+            if name not in self.rows.joint_of and order + least >= self.structure.d[self.place[name]]:
+                return None
+        rest = 0.0 if is_zero(rest) else rest
+        return Row(f"what {', '.join(owners)} have in common", self.rows.rows[first].owner, terms, rest, through)
+
+    # -- states and stages -------------------------------------------------------------------------
+    def _choose_states(self) -> tuple[tuple[NetworkState, ...], list[tuple[int, tuple[tuple[int, int], ...]]]]:
+        structure, count = self.structure, len(self.rows.rows)
+        values = {
+            (i, j): self._coefficient(i, j, self.samplers[0])
+            for i in range(count)
+            if structure.c[i]
+            for j in structure.leading(i)
+        }
+        values |= {(count + k, self.place[name]): 1.0 for k, name in enumerate(self.rows.joint_of)}
+        try:
+            found = choose_states(structure, self._priorities(), values)
+        except StructureError as error:
+            lost = [i for i in error.over.rows if i < count]
+            raise faults.explain(self.rows, tuple(lost), self._named(error.over.variables), []) from None
+        for pairs in found.dependent:
+            for i, j in pairs:
+                if self._is_joint(j):
+                    raise faults.explain_joint(self.rows, (i,), [self.names[j]])
+        own = [(self.names[j], k) for j, k in found.states if not self._is_joint(j)]
+        levels = [(m + 1, pairs) for m, pairs in enumerate(found.dependent)][::-1]
+        everything = tuple((i, self.matching[i]) for i in range(count))
+        return self._named_states(own), [*levels, (0, everything)]
+
+    def _priorities(self) -> dict[int, float]:
+        """Joints are states, then what has a start that was given, then what has one, then flows before potentials."""
+        found = {self.place[name]: BOUND for name in self.rows.joint_of}
+        for part in self.rows.parts.values():
+            given = part.given()
+            for start in part.initial_values():
+                quantity = self.rows.expand(start.quantity)
+                base = single_order(quantity)
+                if base is not None and base[0] in self.place and base[0] not in self.rows.joint_of:
+                    rank = 1.0 + start.priority + (GIVEN if start.field in given else 0.0)
+                    found[self.place[base[0]]] = max(found.get(self.place[base[0]], 0.0), rank)
+        for j, name in enumerate(self.names):
+            if self.rows.variables[name].sort == "unknown":
+                found.setdefault(j, 0.5)
+        return found
+
+    def _named_states(self, orders: Sequence[Order]) -> tuple[NetworkState, ...]:
+        owners = {name: k for k, name in enumerate((*self.rows.parts, *self.rows.nodes))}
+        states = [self._named_state(name, order) for name, order in orders]
+        return tuple(sorted(states, key=lambda s: (owners[s.owner], s.variable, s.order)))
+
+    def _named_state(self, name: str, order: int) -> NetworkState:
+        variable = self.rows.variables[name]
+        word = name[len(variable.owner) + 1 :]
+        unit = variable.unit
+        if order:
+            domain = self.rows.nodes[variable.owner].domain if variable.owner in self.rows.nodes else None
+            word = domain.potential if domain is not None and order == 1 else f"der({word})"
+            unit = RATES.get(unit, "dimensionless") if order == 1 else "dimensionless"
+        elif variable.sort == "flow":
+            part = self.rows.parts[variable.owner]
+            named = (n for n in part.formulas() if single_order(self.rows.expand(part.formula(n))) == (name, 0))
+            word = next(named, word)
+        return NetworkState(variable.owner, word, unit, name, order)
+
+    def _stage(self, level: int, pairs: tuple[tuple[int, int], ...]) -> tuple[Block, ...]:
+        """The blocks of one level: rows differentiated as often as they have to be, less the level."""
+        structure = self.structure
+        chosen = {j for _, j in pairs}
+        leading = [[j for j in structure.leading(i) if j in chosen] for i, _ in pairs]
+        matching = [j for _, j in pairs]
+        found = []
+        for block in find_blocks(leading, matching):
+            rows = tuple(self._differentiated(pairs[k][0], structure.c[pairs[k][0]] - level) for k in block)
+            unknowns = tuple((self.names[pairs[k][1]], structure.d[pairs[k][1]] - level) for k in block)
+            found.append(Block(rows, unknowns))
+        return tuple(found)
+
+    def _differentiated(self, i: int, times: int) -> Row:
+        row = self.rows.rows[i]
+        try:
+            for _ in range(times):
+                row = self.rows.differentiate(row)
+        except UnknownRate as error:
+            raise faults.explain_rate(self.rows, row, str(error)) from None
+        return row
+
+
+def single_order(value: Formula) -> Order | None:
+    """The variable, and its order, that a formula is; None where it is something else."""
+    from kinode.algebra.equations import split_rate
+
+    return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None
+
+
+def _is_trivial(row: Row) -> bool:
+    """Whether differentiating a row is nothing to tell: it only passes something on."""
+    return is_number(row.rest) and len(row.terms) == 2 and all(is_number(x) for x in row.terms.values())
+
+
+def _match_all(rows: Sequence[Mapping[int, int]], columns: Sequence[int]) -> list[int]:
+    from kinode.network.sigma import _largest_matching
+
+    return [columns[k] for k in _largest_matching(rows, len(columns))]
+
+
+def _smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
+    """How near a block of the sample is to singular: its smallest pivot, rows and columns scaled to 1."""
+    if size == 1:
+        return abs(entries[0][2]) if entries else 0.0
+    from scipy.sparse import csc_array
+    from scipy.sparse.linalg import splu
+
+    a, b, x = (np.array(column) for column in zip(*entries, strict=True))
+    A = csc_array((x, (a, b)), shape=(size, size))
+    for _ in range(3):
+        for axis in (1, 0):
+            top = np.asarray(abs(A).max(axis=axis).todense()).ravel()
+            if not top.all():
+                return 0.0
+            A = csc_array(A.multiply((1 / np.sqrt(top))[:, None] if axis else (1 / np.sqrt(top))[None, :]))
+    try:
+        pivots = np.abs(splu(A).U.diagonal())
+    except RuntimeError:
+        return 0.0
+    return float(pivots.min() / pivots.max())
+
+
+def _null_vectors(A: Array) -> tuple[list[Array], Array]:
+    """Combinations of rows that vanish, with as few members as elimination gives, and what they leave open."""
+    top = np.abs(A).max(axis=1, keepdims=True)
+    scale = np.where(top > 0, top, 1.0)
+    U, s, Vt = np.linalg.svd(A / scale)
+    rank = min(int(np.sum(s > 1e-9 * s.max(initial=1e-300))), len(s) - 1)
+    left = _echelon((U[:, rank:] / scale).T)
+    return left, Vt[rank:].T
+
+
+def _echelon(rows: Array) -> list[Array]:
+    """Reduced rows of the same span."""
+    R = rows.copy()
+    pivot_row = 0
+    for column in range(R.shape[1]):
+        if pivot_row == len(R):
+            break
+        best = pivot_row + int(np.argmax(np.abs(R[pivot_row:, column])))
+        if abs(R[best, column]) < 1e-9 * np.abs(rows).max():
+            continue
+        R[[pivot_row, best]] = R[[best, pivot_row]]
+        R[pivot_row] /= R[pivot_row, column]
+        for other in range(len(R)):
+            if other != pivot_row:
+                R[other] -= R[other, column] * R[pivot_row]
+        pivot_row += 1
+    return [np.where(np.abs(row - np.round(row)) < 1e-9, np.round(row), row) for row in R[:pivot_row]]
+
+
+Check = Callable[[], ModelError]
