@@ -1,20 +1,180 @@
-"""Electrical parts: what stands between nodes of a circuit."""
+"""Electrical parts: what stands between nodes of a circuit.
+
+A load takes the ``current`` that flows in at plus and out at minus; a source delivers it at plus.  The ``voltage`` is
+that of plus over minus.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from kinode.model.element import register_element
-from kinode.model.fields import Value, number, record
-from kinode.model.part import Row, TwoPole
+from kinode.model.fields import Value, law, number, record
+from kinode.model.part import Formula, Part, Row, TwoPole, Unknown, port
+
+Names = Mapping[str, str | Formula]
+Rows = tuple[Row, ...]
 
 
 @register_element
 @record
 class Resistor(TwoPole):
-    """Ohm's resistor."""
+    """Ohm's resistor; a law makes it a switch, a potentiometer or a hot wire."""
 
     kind: ClassVar[str] = "resistor"
-    resistance: Value = number("resistance", "voltage for a unit of current")
-    rows: ClassVar[tuple[Row, ...]] = (Row("Ohm's law", "voltage = resistance*current", "current"),)
+    positive: ClassVar[tuple[str, ...]] = ("resistance",)
+    resistance: Value = law("resistance", "voltage for a unit of current, or a law", ...)
+    rows: ClassVar[Rows] = (Row("Ohm's law", "voltage = resistance*current", "current"),)
     lost: ClassVar[str] = "resistance*current^2"
+
+
+@register_element
+@record
+class Capacitor(TwoPole):
+    """A capacitor; its voltage is a state."""
+
+    kind: ClassVar[str] = "capacitor"
+    positive: ClassVar[tuple[str, ...]] = ("capacitance",)
+    capacitance: Value = number("capacitance", "charge for a unit of voltage")
+    initial_voltage: Value | None = number("voltage", "voltage at the start", None, aside=True)
+    unknowns: ClassVar[Mapping[str, Unknown]] = {"voltage": Unknown("voltage", "initial_voltage")}
+    rows: ClassVar[Rows] = (Row("charge that it takes", "current = capacitance*der(voltage)", "der(voltage)"),)
+    stored: ClassVar[str] = "capacitance*voltage^2/2"
+    stores: ClassVar[str] = "electric"
+
+
+@register_element
+@record
+class Inductor(TwoPole):
+    """A coil; its current is a state."""
+
+    kind: ClassVar[str] = "inductor"
+    positive: ClassVar[tuple[str, ...]] = ("inductance",)
+    inductance: Value = number("inductance", "voltage for a unit of current a second")
+    initial_current: Value | None = number("current", "current at the start", None, aside=True)
+    unknowns: ClassVar[Mapping[str, Unknown]] = {"current": Unknown("current", "initial_current")}
+    rows: ClassVar[Rows] = (Row("law of induction", "voltage = inductance*der(current)", "der(current)"),)
+    stored: ClassVar[str] = "inductance*current^2/2"
+    stores: ClassVar[str] = "electric"
+
+
+@record
+class Supply(Part):
+    """What delivers current at plus, which comes back at minus."""
+
+    plus: str = port("electrical", "node at the positive end")
+    minus: str = port("electrical", "node at the negative end")
+    common: ClassVar[Rows] = TwoPole.common
+
+
+@register_element
+@record
+class VoltageSource(Supply):
+    """Holds a voltage, whatever current it takes; ``current`` is what it delivers."""
+
+    kind: ClassVar[str] = "voltage_source"
+    voltage: Value = law("voltage", "of plus over minus: a number or a law", ...)
+    names: ClassVar[Names] = {"current": "-plus.current"}
+    rows: ClassVar[Rows] = (Row("voltage that it holds", "plus.voltage - minus.voltage = voltage", "plus.voltage"),)
+
+
+@register_element
+@record
+class CurrentSource(Supply):
+    """Delivers a current at plus, whatever voltage it takes."""
+
+    kind: ClassVar[str] = "current_source"
+    current: Value = law("current", "out of plus: a number or a law", ...)
+    names: ClassVar[Names] = {"voltage": "plus.voltage - minus.voltage"}
+    rows: ClassVar[Rows] = (Row("current that it delivers", "plus.current = -current", "plus.current"),)
+
+
+@register_element
+@record
+class Battery(Supply):
+    """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
+
+    Its voltage may be a law of it: ``voltage="12.6 V - 0.4*pack.drawn/3600"``, in numbers.
+    """
+
+    kind: ClassVar[str] = "battery"
+    unsigned: ClassVar[tuple[str, ...]] = ("resistance",)
+    voltage: Value = law("voltage", "without load: a number or a law", ...)
+    resistance: Value = number("resistance", "inner resistance")
+    initial_drawn: Value | None = number("charge", "charge drawn before the start", None, aside=True)
+    unknowns: ClassVar[Mapping[str, Unknown]] = {"drawn": Unknown("charge", "initial_drawn")}
+    names: ClassVar[Names] = {"current": "-plus.current", "terminal_voltage": "plus.voltage - minus.voltage"}
+    rows: ClassVar[Rows] = (
+        Row("voltage under load", "plus.voltage - minus.voltage = voltage + resistance*plus.current", "plus.voltage"),
+        Row("charge drawn", "der(drawn) = -plus.current", "der(drawn)"),
+    )
+    lost: ClassVar[str] = "resistance*current^2"
+
+
+@record
+class TwoCoils(TwoPole):
+    """Two windings on one core; the second takes ``second_current`` in at second_plus."""
+
+    second_plus: str = port("electrical", "node at the positive end of the second winding")
+    second_minus: str = port("electrical", "node at its negative end")
+    names: ClassVar[Names] = {
+        "second_voltage": "second_plus.voltage - second_minus.voltage",
+        "second_current": "second_plus.current",
+    }
+    common: ClassVar[Rows] = (
+        Row(
+            "current through the second winding",
+            "second_plus.current + second_minus.current = 0",
+            "second_minus.current",
+        ),
+    )
+
+
+@register_element
+@record
+class Transformer(TwoCoils):
+    """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
+
+    kind: ClassVar[str] = "transformer"
+    ratio: Value = number("dimensionless", "turns of the first winding for one of the second")
+    rows: ClassVar[Rows] = (
+        Row("ratio of the voltages", "voltage = ratio*second_voltage", "plus.voltage"),
+        Row("ratio of the currents", "second_current = -ratio*current", "second_plus.current"),
+    )
+
+
+@register_element
+@record
+class CoupledInductors(TwoCoils):
+    """Two coils that share ``coupling`` of their flux: a transformer that has to be magnetized."""
+
+    kind: ClassVar[str] = "coupled_inductors"
+    positive: ClassVar[tuple[str, ...]] = ("inductance", "second_inductance")
+    inductance: Value = number("inductance", "of the first coil by itself")
+    second_inductance: Value = number("inductance", "of the second coil by itself")
+    coupling: Value = number("dimensionless", "share of the flux in common: between -1 and 1")
+    initial_current: Value | None = number("current", "in the first coil at the start", None, aside=True)
+    initial_second_current: Value | None = number("current", "in the second coil at the start", None, aside=True)
+    unknowns: ClassVar[Mapping[str, Unknown]] = {
+        "current": Unknown("current", "initial_current"),
+        "second_current": Unknown("current", "initial_second_current"),
+    }
+    rows: ClassVar[Rows] = (
+        Row(
+            "induction in the first coil",
+            "voltage = inductance*der(current) + coupling*sqrt(inductance*second_inductance)*der(second_current)",
+            "der(current)",
+        ),
+        Row(
+            "induction in the second coil",
+            "second_voltage = coupling*sqrt(inductance*second_inductance)*der(current)"
+            " + second_inductance*der(second_current)",
+            "der(second_current)",
+        ),
+    )
+    stored: ClassVar[str] = (
+        "inductance*current^2/2 + coupling*sqrt(inductance*second_inductance)*current*second_current"
+        " + second_inductance*second_current^2/2"
+    )
+    stores: ClassVar[str] = "electric"

@@ -10,7 +10,7 @@ checked when the kind is registered: one for each port and one for each unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.algebra.equations import Equation, parse_equation, parse_formula, rate_name, split_rate, substitute
 from kinode.algebra.expressions import RESERVED, Expression, is_name, symbol
@@ -19,6 +19,9 @@ from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.element import Element, Load, Scene
 from kinode.model.fields import Component, Reader, Spec, Value, declare, record, short, unknown
 from kinode.model.frames import NAME
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 
 class Domain(NamedTuple):
@@ -115,6 +118,9 @@ class Part(Element):
     stored: ClassVar[str] = "0"
     stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"
+    positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
+    unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
+    structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
 
     # -- what the class says ------------------------------------------------------------------------
     @classmethod
@@ -272,6 +278,12 @@ class Part(Element):
         if type(self).find_rows is not Part.find_rows:
             _check_square(type(self), self.find_rows())
         self.equations()
+
+    def check_in(self, system: System) -> None:
+        """Its numbers can be meant, those that come from parameters too."""
+        from kinode.model.part_checks import check_numbers
+
+        check_numbers(self, system)
 
     @classmethod
     def check_kind(cls) -> None:

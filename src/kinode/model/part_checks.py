@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kinode.algebra.equations import parse_equation, parse_formula, split_rate
 from kinode.algebra.expressions import Expression, locate
@@ -10,6 +11,9 @@ from kinode.algebra.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.fields import unknown
 from kinode.model.part import OWN, Part, _check_square, dimension_of, is_word, names_in
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
 
 STORES = ("kinetic", "potential", "electric")
 
@@ -30,6 +34,26 @@ def check_part(cls: type[Part]) -> None:
             _check_formula_unit(cls, name, formula.text, cls.units()[name])
     except ModelError as error:
         raise error.located(component=cls.kind or cls.__name__) from None
+
+
+def check_numbers(part: Part, system: System) -> None:
+    """What must be positive is; a zero that leaves out a state is written as one."""
+
+    def fail(field: str, message: str) -> ModelError:
+        return ModelError(message, component=part.name, field=field)
+
+    for name in {*part.positive, *part.unsigned, *part.structural}:
+        field, spec = part.specs()[name]
+        value = getattr(part, field.name)
+        if value is None or (spec.shape == "law" and isinstance(value, Expression)):
+            continue
+        found = system.nominal(value)
+        if name in part.positive and found <= 0:
+            raise fail(name, f"must be positive, and is {found:g}")
+        if name in part.unsigned and found < 0:
+            raise fail(name, f"must not be negative, and is {found:g}")
+        if name in part.structural and isinstance(value, Expression) and found == 0.0:
+            raise fail(name, f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
 
 
 def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,198 @@
+"""Parts along a line: mass, springs, losses, levers, racks, sources; positions and forces, no angles and moments.
+
+What has a twin on shafts takes its equations from there, in other words (``along``).  A load takes the ``force`` that
+acts on it at a; a source delivers it there, and takes it back at b.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from kinode.errors import ModelError
+from kinode.model.element import register_element
+from kinode.model.fields import Value, law, number, record
+from kinode.model.friction import SLIP
+from kinode.model.part import Formula, Part, Row, TwoSlide, port
+from kinode.model.shafts import (
+    AngleSource,
+    MomentSource,
+    ShaftDamper,
+    ShaftInertia,
+    ShaftLoss,
+    ShaftSpring,
+    SpeedSource,
+)
+
+Names = Mapping[str, str | Formula]
+Rows = tuple[Row, ...]
+WORDS = {
+    "angle": "position", "moment": "force", "shaft": "slide", "inertia": "mass",
+    "free_angle": "free_length", "initial_angle": "initial_position",
+}  # fmt: skip
+
+
+def along(text: str) -> str:
+    """What is said of shafts, said of slides."""
+    return re.sub(r"[A-Za-z_]+", lambda word: WORDS.get(word[0], word[0]), text)
+
+
+def rows_along(rows: Rows) -> Rows:
+    """Rows of a shaft, of a slide."""
+    return tuple(Row(along(row.name), along(row.text), row.solves and along(row.solves)) for row in rows)
+
+
+def names_along(names: Names) -> dict[str, str]:
+    """Derived quantities, or where they start, likewise."""
+    return {along(name): along(text) for name, text in names.items() if isinstance(text, str)}
+
+
+@register_element
+@record
+class SlideMass(Part):
+    """A mass that moves along a line."""
+
+    kind: ClassVar[str] = "slide_mass"
+    positive: ClassVar[tuple[str, ...]] = ("mass",)
+    slide: str = port("translational", "node, or joint that slides")
+    mass: Value = number("mass", "force for a unit of acceleration")
+    initial_position: Value | None = number("length", "position at the start", None, aside=True)
+    initial_speed: Value | None = number("velocity", "speed at the start", None, aside=True)
+    names: ClassVar[Names] = names_along(ShaftInertia.names)
+    starts: ClassVar[Mapping[str, str]] = names_along(ShaftInertia.starts)
+    rows: ClassVar[Rows] = rows_along(ShaftInertia.rows)
+    stored: ClassVar[str] = along(ShaftInertia.stored)
+    stores: ClassVar[str] = "kinetic"
+
+
+@register_element
+@record
+class SlideSpring(TwoSlide):
+    """A spring along a line, with damping beside it where it is given; the force on it at a grows with a - b."""
+
+    kind: ClassVar[str] = "slide_spring"
+    positive: ClassVar[tuple[str, ...]] = ShaftSpring.positive
+    unsigned: ClassVar[tuple[str, ...]] = ShaftSpring.unsigned
+    stiffness: Value = number("stiffness", "force for a unit of position")
+    damping: Value = number("damping", "force for a unit of speed", 0.0)
+    free_length: Value = number("length", "position of a over b without load", 0.0)
+    initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
+    starts: ClassVar[Mapping[str, str]] = names_along(ShaftSpring.starts)
+    rows: ClassVar[Rows] = rows_along(ShaftSpring.rows)
+    stored: ClassVar[str] = along(ShaftSpring.stored)
+    lost: ClassVar[str] = along(ShaftSpring.lost)
+
+
+@register_element
+@record
+class SlideDamper(TwoSlide):
+    """A force in proportion to the speed."""
+
+    kind: ClassVar[str] = "slide_damper"
+    unsigned: ClassVar[tuple[str, ...]] = ShaftDamper.unsigned
+    damping: Value = number("damping", "force for a unit of speed")
+    rows: ClassVar[Rows] = rows_along(ShaftDamper.rows)
+    lost: ClassVar[str] = along(ShaftDamper.lost)
+
+
+@register_element
+@record
+class SlideLoss(TwoSlide):
+    """Losses of a guide: a force in proportion to the speed, and one against it, which fades below ``slip``."""
+
+    kind: ClassVar[str] = "slide_loss"
+    positive: ClassVar[tuple[str, ...]] = ShaftLoss.positive
+    unsigned: ClassVar[tuple[str, ...]] = ShaftLoss.unsigned
+    viscous: Value = number("damping", "force for a unit of speed", 0.0)
+    coulomb: Value = number("force", "force at any speed", 0.0)
+    slip: Value = number("velocity", "speed below which the latter fades", SLIP["length"])
+    rows: ClassVar[Rows] = rows_along(ShaftLoss.rows)
+    lost: ClassVar[str] = along(ShaftLoss.lost)
+
+
+@register_element
+@record
+class Lever(Part):
+    """Two points of a lever on a fixed pivot; arms on both sides of it have different signs.  For small angles."""
+
+    kind: ClassVar[str] = "lever"
+    a: str = port("translational", "node, or joint that slides, at one arm")
+    b: str = port("translational", "node, or joint that slides, at the other")
+    arm_a: Value = number("length", "from the pivot to a")
+    arm_b: Value = number("length", "from the pivot to b")
+    rows: ClassVar[Rows] = (
+        Row("one angle for both arms", "arm_b*a.position = arm_a*b.position", "a.position"),
+        Row("moments about the pivot", "arm_a*a.force + arm_b*b.force = 0", "b.force"),
+    )
+
+    def check(self) -> None:
+        for field in ("arm_a", "arm_b"):
+            if getattr(self, field) == 0.0:
+                raise ModelError("must not be zero", component=self.name, field=field)
+        super().check()
+
+
+@register_element
+@record
+class Pinion(Part):
+    """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
+
+    kind: ClassVar[str] = "pinion"
+    shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
+    rack: str = port("translational", "the rack: a node, or joint that slides")
+    radius: Value = number("length", "travel of the rack for a radian; negative the other way")
+    offset: Value = number("length", "travel where the pinion's angle is 0", 0.0)
+    rows: ClassVar[Rows] = (
+        Row("travel of the rack", "rack.position = radius*shaft.angle + offset", "shaft.angle"),
+        Row("moment of the force on the rack", "shaft.moment + radius*rack.force = 0", "rack.force"),
+    )
+
+    def check(self) -> None:
+        if self.radius == 0.0:
+            raise ModelError("must not be zero", component=self.name, field="radius")
+        super().check()
+
+
+@record
+class Sliding(Part):
+    """What moves a against b, as a source."""
+
+    a: str = port("translational", "node, or joint that slides")
+    b: str = port("translational", "node that it slides against", "world")
+    common: ClassVar[Rows] = TwoSlide.common
+
+
+@register_element
+@record
+class VelocitySource(Sliding):
+    """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
+
+    kind: ClassVar[str] = "velocity_source"
+    velocity: Value = law("velocity", "of a over b: a number or a law", ...)
+    initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
+    names: ClassVar[Names] = names_along(SpeedSource.names)
+    starts: ClassVar[Mapping[str, str]] = names_along(SpeedSource.starts)
+    rows: ClassVar[Rows] = (Row("velocity that it holds", "a.speed - b.speed = velocity", "a.speed"),)
+
+
+@register_element
+@record
+class PositionSource(Sliding):
+    """Holds a position, whatever force it takes; ``force`` is what it delivers."""
+
+    kind: ClassVar[str] = "position_source"
+    position: Value = law("length", "of a over b: a number or a law", ...)
+    names: ClassVar[Names] = names_along(AngleSource.names)
+    rows: ClassVar[Rows] = rows_along(AngleSource.rows)
+
+
+@register_element
+@record
+class ForceSource(Sliding):
+    """Delivers a force at a, whatever speed it takes."""
+
+    kind: ClassVar[str] = "force_source"
+    force: Value = law("force", "on a, against b: a number or a law", ...)
+    names: ClassVar[Names] = names_along(MomentSource.names)
+    rows: ClassVar[Rows] = rows_along(MomentSource.rows)
