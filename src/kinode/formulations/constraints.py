@@ -82,7 +82,8 @@ class Constraints:
     @cached_property
     def solve(self) -> Saddle:
         """Accelerations and multipliers from generalized forces and what the rows are to be."""
-        return Saddle(self.motion.mass_rows, self.rows)
+        locking = self.motion.locking
+        return Saddle(self.motion.mass_rows, self.rows, locking.rows, locking.stuck)
 
     def share(self, other: Constraints) -> None:
         """Take over what no effort changes from the same instant with other efforts."""
@@ -91,8 +92,9 @@ class Constraints:
     @cached_property
     def _solution(self) -> tuple[Array, Array]:
         motion = self.motion
-        gamma = -self.chosen(loops.bias)
-        return self.solve(motion.bias_effort, gamma)
+        gamma = [*-self.chosen(loops.bias), *motion.locking.gamma]
+        u_dot, lam = self.solve(motion.bias_effort, tidy(gamma))
+        return motion.locking.still(u_dot), lam
 
     @property
     def accelerations(self) -> Array:
@@ -102,7 +104,15 @@ class Constraints:
     @property
     def multipliers(self) -> Array:
         """One for each independent row: M u_dot = tau - h + G' lam."""
-        return self._solution[1] if self.motion.multipliers is None else self.motion.multipliers
+        if self.motion.multipliers is not None:
+            return self.motion.multipliers
+        return self._solution[1][: len(self.rows)]
+
+    @property
+    def holding(self) -> Array:
+        """What locks hold with."""
+        pairs = zip(self.motion.locking.stuck, self._solution[1][len(self.rows) :], strict=True)
+        return tidy([s * h for s, h in pairs])
 
     def projected(self) -> tuple[Array, Array, Scalar]:
         """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix.
@@ -111,19 +121,20 @@ class Constraints:
         effective mass b' (G M^-1 G')^-1 b for some rates b of the rows, before the step: it grows without bound where
         the rows become dependent.  The rates are irregular, so that no symmetry of a mechanism hides it.
         """
-        motion = self.motion
-        none = np.zeros(motion.topology.n_u)
+        motion, locking = self.motion, self.motion.locking
+        none, unlocked = np.zeros(motion.topology.n_u), np.zeros(len(locking.locks))
         solve_positions = self.solve
         held = [k for k, unit in enumerate(self.units) if unit in POSITIONS]
         if len(held) < len(self.rows):
-            solve_positions = Saddle(motion.mass_rows, [self.rows[k] for k in held])
-        step, _ = solve_positions(none, -self.chosen(loops.residual)[held])
-        q = motion.advanced_q(step)
+            held_rows = [self.rows[k] for k in held]
+            solve_positions = Saddle(motion.mass_rows, held_rows, locking.rows, locking.stuck)
+        step, _ = solve_positions(none, np.concatenate([-self.chosen(loops.residual)[held], unlocked]))
+        q = motion.advanced_q(locking.still(step))
         there = motion.at(q=q)
-        change, _ = self.solve(none, -there.constraints.chosen(loops.drift))
+        change, _ = self.solve(none, tidy([*-there.constraints.chosen(loops.drift), *there.locking.drift]))
         number = np.arange(1, len(self.rows) + 1)
         probe = np.where(np.sin(number**2) < 0, -1.0, 1.0) * (1.0 + number * GOLDEN % 1.0)
-        return q, tidy(motion.u + change), self.solve.effective_mass(probe)
+        return q, locking.still(motion.u + change), self.solve.effective_mass(probe)
 
     @property
     def units(self) -> list[str]:

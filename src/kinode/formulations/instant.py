@@ -60,6 +60,8 @@ class Instant:
         self.wrenches = wrenches or {}
         self.given_u_dot = u_dot
         self.given_friction = friction
+        self.locked = friction is None  # whether what sticks holds; friction that is given from outside is all there is
+        self.given_holding: Mapping[str, Scalar] = {}  # what locks do along joints, beyond their own efforts
         self._names: dict[str, Scalar] = {"t": t}
         self._names.update(zip(topology.parameters, p, strict=True))
         self._names.update(zip(topology.inputs, inputs, strict=True))
@@ -303,15 +305,16 @@ class Instant:
     def cut_efforts(self, name: str) -> list[Load]:
         """The efforts of a joint that closes a loop, as loads on its two bodies."""
         joint = self.system.joints[name]
-        if all(x is None for x in (joint.effort, joint.stiffness, joint.damping, joint.friction)):
+        laws = (joint.effort, joint.stiffness, joint.damping, joint.friction)
+        if all(x is None for x in laws) and name not in self.given_holding:
             return []
         _, M, _ = self.cut_pose(name)
-        tau = sum(self.effort_shares(name).values())
+        tau = self.own_effort(name)
         wrench = joint.effort_wrench(self.joint_state(name)[0], joint.form(self.resolve)) @ tau
         moment, force = M.R @ wrench[:3], M.R @ wrench[3:]
         return [Load(joint.b, force, moment, at=M.p), Load(joint.a, -force, -moment, at=M.p)]
 
-    def effort_shares(self, name: str) -> dict[str, Array]:
+    def effort_shares(self, name: str, friction: Mapping[str, Array] | None = None) -> dict[str, Array]:
         """The model's own efforts of a joint: drive (its law), spring, damping, friction."""
         joint = self.system.joints[name]
         q, u, _ = self.joint_state(name)
@@ -325,7 +328,7 @@ class Instant:
         if joint.damping is not None:
             shares["damping"] = -tidy([self.resolve(d) for d in joint.damping]) * u
         if joint.friction is not None:
-            shares["friction"] = self.friction_efforts.get(name, zero)
+            shares["friction"] = (self.friction_efforts if friction is None else friction).get(name, zero)
         return shares
 
     @cached_property
@@ -333,10 +336,15 @@ class Instant:
         """Efforts of friction, by joint, as far as they are given; ``Motion`` finds them."""
         return self.given_friction or {}
 
+    @cached_property
+    def sliding(self) -> Mapping[str, Array]:
+        """The same without what friction holds with where it sticks."""
+        return self.given_friction or {}
+
     def own_effort(self, name: str) -> Array:
-        """The model's own efforts of a joint, all together."""
-        total: Array = sum(self.effort_shares(name).values(), np.zeros(self.system.joints[name].n_u))
-        return total
+        """The model's own efforts of a joint, all together, without what locks hold with unless that is given."""
+        total: Array = sum(self.effort_shares(name, self.sliding).values(), np.zeros(self.system.joints[name].n_u))
+        return total + self.given_holding[name] if name in self.given_holding else total
 
     @cached_property
     def efforts(self) -> list[Array]:

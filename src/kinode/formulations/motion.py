@@ -18,6 +18,7 @@ from kinode.formulations import recursive, steps
 from kinode.formulations.constraints import Constraints
 from kinode.formulations.friction import has_friction, solve_friction
 from kinode.formulations.instant import EMPTY, Instant
+from kinode.formulations.locks import Locking
 from kinode.formulations.saddle import Row
 from kinode.formulations.statics import INERTIA_OF, Hold, Statics, joints_in_loops
 from kinode.formulations.steps import Spatial
@@ -82,24 +83,64 @@ class Motion(Instant):
         if self.topology.constrained:
             each = self.spread(self.constraints.accelerations)
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
+        if self.locking.locks and not self.locking.single:
+            each = self.spread(self.locking.solution[0])
+            return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         if self.topology.couplings:
             each = self.spread(solve_spd(self.mass_matrix, self.bias_effort))
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         prescribed = [known for _, _, known in self.node_states]
-        return recursive.forward_dynamics(nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed)
+        return recursive.forward_dynamics(
+            nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed, self.locking.free
+        )
+
+    @cached_property
+    def locking(self) -> Locking:
+        """What may hold joints still."""
+        return Locking(self)
+
+    def axis_residual(self, node: int) -> Scalar:
+        """The effort that the joint of a node lacks for what its link needs: what a lock holds with."""
+        found: Scalar = _along(self.moved[node].S, self.link_wrenches[node])[0] - self.efforts[node][0]
+        return found
 
     # -- friction ----------------------------------------------------------------------------------
     @cached_property
-    def friction_efforts(self) -> Mapping[str, Array]:
-        """Efforts of friction, by joint: given, or as the reactions of the motion ask for.
+    def sliding(self) -> Mapping[str, Array]:
+        """Efforts of friction that slides, by joint: given, or as the reactions of the motion ask for.
 
         Inverse dynamics has the reactions of the given accelerations; with loops, those of the model's own motion.
         """
         if self.given_friction is not None:
             return self.given_friction
-        if self.given_u_dot is not None and self.topology.constrained:
-            return self.at(effort=self.extra_effort, wrenches=self.wrenches).friction_efforts
-        return solve_friction(self)
+        return solve_friction(self) if self._own_motion is None else self._own_motion.sliding
+
+    @cached_property
+    def _own_motion(self) -> Self | None:
+        """Where accelerations in loops are given: the same instant without them."""
+        if self.given_u_dot is None or not self.topology.constrained:
+            return None
+        return self.at(effort=self.extra_effort, wrenches=self.wrenches)
+
+    @cached_property
+    def friction_efforts(self) -> Mapping[str, Array]:
+        """Efforts of friction, by joint, with what it holds with where it sticks."""
+        if self.given_friction is not None and not self.locked:
+            return self.given_friction
+        return {name: effort + self.held_effort(name, "friction") for name, effort in self.sliding.items()}
+
+    def held_effort(self, owner: str, part: str) -> Scalar:
+        """What a lock holds with; accelerations that are given leave nothing to hold."""
+        if self._own_motion is not None:
+            return self._own_motion.held_effort(owner, part)
+        return 0.0 if self.given_u_dot is not None else self.locking.effort_of(owner, part)
+
+    @cached_property
+    def lock_efforts(self) -> Mapping[str, Scalar]:
+        """What locks do along joints."""
+        if self.given_u_dot is not None and self._own_motion is None:
+            return self.given_holding
+        return (self._own_motion or self).locking.by_joint
 
     @property
     def friction_effort(self) -> Array:
@@ -113,6 +154,7 @@ class Motion(Instant):
         there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.given_u_dot, friction=efforts)
         there.__dict__.update(_kept(self))
         there.__dict__["_other_tree"] = self._other_tree
+        there.locked = self.locked
         if self.topology.constrained:
             there.constraints.share(self.constraints)
         return there
@@ -295,13 +337,13 @@ class Motion(Instant):
     @cached_property
     def full(self) -> Motion:
         """The same instant with every body a node of its own."""
-        if self.tree is self.topology.full:
+        if self.tree is self.topology.full and (self.given_u_dot is not None or not self.locking.locks):
             return self
         full = type(self)(
             self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
-            effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, friction=self.friction_efforts,
-            full=True,
+            effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, friction=self.sliding, full=True,
         )  # fmt: skip
+        full.given_holding = self.lock_efforts
         full.__dict__.update(self.__dict__.get("_other_tree", {}))
         if self.topology.constrained:
             full.multipliers = self.constraints.multipliers
@@ -409,7 +451,7 @@ class Motion(Instant):
         joint = self.system.joints[name]
         R = self.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
-        own = [load for load in self.cut_efforts(name) if load.on == joint.b]
+        own = [load for load in self.full.cut_efforts(name) if load.on == joint.b]
         multipliers = (self.constraints if balance is None else balance).multipliers
         if balance is not None:
             own += [load for load in balance.loads_of(name) if load.on == child]
@@ -453,7 +495,7 @@ class Motion(Instant):
         if joint.n_u == 0:
             return EMPTY
         if name in self.topology.cut_names:
-            return tidy(sum(self.effort_shares(name).values(), np.zeros(joint.n_u)))
+            return tidy(self.full.own_effort(name))
         full = self.full
         i = full.node_named[name]
         if joint.driven or name in self.topology.tied or self.given_u_dot is not None:

@@ -37,6 +37,7 @@ from kinode.formulations.friction import find_rubbing
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
 from kinode.model.joints import Joint
+from kinode.model.locks import Lock
 from kinode.model.system import System, joint_frame
 
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
@@ -93,7 +94,8 @@ class NewtonEuler(Absolute):
         def wrenches(x: Array) -> list[Array]:
             efforts = {one.name: one.efforts(x) for one in rubbing}
             there = NewtonEuler(self.snapshot, self.given, efforts)
-            return [one.turned(*there.reaction(one.name)) + one.own(efforts[one.name]) for one in rubbing]
+            own = [one.own(efforts[one.name] + there.held_effort(one.name, "friction")) for one in rubbing]
+            return [one.turned(*there.reaction(one.name)) + w for one, w in zip(rubbing, own, strict=True)]
 
         m = rubbing[-1].where.stop
         x, start = np.zeros(m), wrenches(np.zeros(m))
@@ -110,7 +112,7 @@ class NewtonEuler(Absolute):
     def rows(self) -> dict[str, Rows]:
         """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``.
 
-        Constraints that are no such gear have their own names.
+        What is stuck has a row as ``owner.part``; constraints that are no such gear have their own names.
         """
         found: dict[str, Rows] = {}
         for name, hold in self.holds.items():
@@ -126,9 +128,31 @@ class NewtonEuler(Absolute):
             L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
             gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
             found[f"{name}.gear"] = Rows(L, gamma, self._units(one.joint))
+        for lock in self.locks:
+            each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
+            L = sum(factor * self._columns(hold, hold.T) for hold, factor in each)
+            gamma = sum(factor * (hold.T.T @ hold.bias) for hold, factor in each)
+            found[f"{lock.owner}.{lock.part}"] = Rows(plain(L), plain(gamma), self._units(each[0][0].joint))
         for constraint in self.topology.constraints:
             found[constraint.name] = self._tie(loops.tie_of(self.topology, constraint))
         return found
+
+    @cached_property
+    def locks(self) -> list[Lock]:
+        """What holds joints still; where accelerations are given nothing has to."""
+        every = self.snapshot.locking.locks if self.given is None else []
+        return [lock for lock in every if float(lock.stuck) == 1.0]
+
+    def held_effort(self, name: str, part: str | None = None) -> float:
+        """What locks do along a joint, or one part of it."""
+        total = 0.0
+        for lock in self.locks:
+            if part is None or (lock.owner, lock.part) == (name, part):
+                total += (
+                    sum(float(f) for n, f in lock.joints if n == name)
+                    * self.multipliers(f"{lock.owner}.{lock.part}")[0]
+                )
+        return total
 
     def _units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
@@ -272,7 +296,7 @@ class NewtonEuler(Absolute):
 
     def joint_effort(self, name: str) -> Array:
         """What acts along a joint's freedoms: its own efforts, its drive and what gears pass on."""
-        total = self._own_effort(name)
+        total = self._own_effort(name) + self.held_effort(name)
         for origin in (f"{name}.drive", f"{name}.gear"):
             if origin in self.rows:
                 total = total + self.multipliers(origin)

@@ -8,11 +8,11 @@ kind of number.  ``prescribed[i]`` is None where the joint's acceleration is unk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
 from kinode.formulations import steps
 from kinode.formulations.steps import Moved, Spatial
@@ -38,8 +38,13 @@ def forward_dynamics(
     loads: Sequence[Spatial | None],
     base: Spatial,
     prescribed: Sequence[Array | None],
+    free: Mapping[int, Scalar] | None = None,
 ) -> tuple[list[Array], list[Spatial]]:
-    """Accelerations of joints and links from efforts and loads, by articulated bodies."""
+    """Accelerations of joints and links from efforts and loads, by articulated bodies.
+
+    ``free`` is 1 or 0 for the nodes whose joints may be stuck.
+    """
+    free = free or {}
     inertia: list[ArticulatedInertia] = [i.articulated() for i in geometry.inertias]
     p: list[Spatial] = []
     for node, load in zip(nodes, loads, strict=True):
@@ -50,7 +55,7 @@ def forward_dynamics(
         i, X_PF = node.index, geometry.placements[node.index]
         known = prescribed[i]
         if known is None:
-            g = steps.gather(moved[i].S, inertia[i], p[i], tau[i])
+            g = steps.gather(moved[i].S, inertia[i], p[i], tau[i], free.get(i))
             gathered[i] = g
             if node.parent == WORLD:
                 continue

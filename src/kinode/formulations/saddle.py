@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number, tidy
+from kinode.algebra.scalars import Array, Scalar, is_number, maximum, tidy
 
 Row = dict[int, Scalar]
 
@@ -35,16 +35,33 @@ def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Arr
     return Saddle(sparse(M), sparse(G))(f, gamma)
 
 
-class Saddle:
-    """Solves for any right-hand sides with one factorization."""
+FLOOR = 1e-9  # of a lock's own response: what is left of it where others hold it is rounding, some 1e-14
 
-    def __init__(self, M: Sequence[Mapping[int, Scalar]], G: Sequence[Mapping[int, Scalar]]) -> None:
-        n = len(M)
-        K: list[Row] = [dict(row) for row in M] + [dict(row) for row in G]
-        for k, row in enumerate(G):
+
+class Saddle:
+    """Solves for any right-hand sides with one factorization.
+
+    ``locks`` are rows that hold where their entry of ``stuck`` is 1 and are idle where it is 0: their multipliers, which
+    stand behind those of G, are then zero.  They are eliminated last, and what they add to G may be nothing.
+    """
+
+    def __init__(
+        self, M: Sequence[Mapping[int, Scalar]], G: Sequence[Mapping[int, Scalar]],
+        locks: Sequence[Mapping[int, Scalar]] = (), stuck: Sequence[Scalar] = (),
+    ) -> None:  # fmt: skip
+        n, m = len(M), len(M) + len(G)
+        rows: list[Row] = [dict(row) for row in G]
+        rows += [{j: s * x for j, x in row.items()} for row, s in zip(locks, stuck, strict=True)]
+        K: list[Row] = [dict(row) for row in M] + [dict(row) for row in rows]
+        for k, row in enumerate(rows):
             for j, x in row.items():
                 K[j][n + k] = x
-        self.n, self.factor = n, Factor(K, n)
+        floors: dict[int, Scalar] = {}
+        for k, (row, s) in enumerate(zip(locks, stuck, strict=True), m):
+            response = sum((x * x / M[j][j] for j, x in row.items()), 0.0)
+            K[k][k] = (s - 1.0) * response
+            floors[k] = FLOOR * response
+        self.n, self.firm, self.factor = n, len(G), Factor(K, n, floors)
 
     def __call__(self, f: Array, gamma: Array) -> tuple[Array, Array]:
         """x and lam."""
@@ -53,7 +70,8 @@ class Saddle:
 
     def effective_mass(self, rates: Array) -> Scalar:
         """rates' (G M^-1 G')^-1 rates: twice the energy that it takes to give the rows these rates from rest."""
-        return -self.factor.form([*np.zeros(self.n), *rates])
+        loose = len(self.factor.order) - self.n - self.firm
+        return -self.factor.form([*np.zeros(self.n), *rates, *np.zeros(loose)], self.n + self.firm)
 
 
 def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
@@ -86,14 +104,19 @@ def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
 
 
 class Factor:
-    """L D L' of a symmetric K whose indices from n on are multipliers, in an order in which no pivot vanishes."""
+    """L D L' of a symmetric K whose indices from n on are multipliers, in an order in which no pivot vanishes.
 
-    def __init__(self, K: Sequence[Mapping[int, Scalar]], n: int) -> None:
+    ``floors`` are the least sizes of the (negative) pivots of the indices that go last.
+    """
+
+    def __init__(self, K: Sequence[Mapping[int, Scalar]], n: int, floors: Mapping[int, Scalar] | None = None) -> None:
+        floors = floors or {}
         rows = [{j: x for j, x in row.items() if not is_zero(x)} for row in K]
         for i, row in enumerate(rows):  # of plain numbers that are symmetric but for rounding, one may vanish alone
             for j, x in list(row.items()):
                 rows[j].setdefault(i, x)
-        self.order = elimination_order([set(row) - {i} for i, row in enumerate(rows)], n)
+        early = [set(row) - {i, *floors} for i, row in enumerate(rows) if i not in floors]  # the last indices are late
+        self.order = [*elimination_order(early, n), *floors]
         rank = {i: k for k, i in enumerate(self.order)}
         self.inverse: dict[int, Scalar] = {}
         self.columns: dict[int, Row] = {}
@@ -101,7 +124,7 @@ class Factor:
             column = rows[j]
             pivot = column.pop(j, 0.0)
             below = sorted((i for i, x in column.items() if not is_zero(x)), key=rank.__getitem__)
-            self.inverse[j] = 1.0 / pivot
+            self.inverse[j] = -1.0 / maximum(-pivot, floors[j]) if j in floors else 1.0 / pivot
             self.columns[j] = {i: column[i] * self.inverse[j] for i in below}
             for i in column:
                 del rows[i][j]
@@ -117,10 +140,10 @@ class Factor:
                 x[i] = x[i] - value * x[j]
         return x
 
-    def form(self, right: Sequence[Scalar]) -> Scalar:
-        """right' K^-1 right, for half the operations of a solution."""
+    def form(self, right: Sequence[Scalar], size: int | None = None) -> Scalar:
+        """right' K^-1 right, for half the operations of a solution; of the first ``size`` indices to go."""
         x = self._forward(right)
-        return sum((x[j] * x[j] * self.inverse[j] for j in self.order), 0.0)
+        return sum((x[j] * x[j] * self.inverse[j] for j in self.order[:size]), 0.0)
 
     def solve(self, right: Sequence[Scalar]) -> Array:
         """The x of K x = right."""

@@ -98,12 +98,18 @@ def accelerate(moved: Moved, A: Spatial, u_dot: Array) -> Spatial:
     return A[0] + own[:3], A[1] + own[3:]
 
 
-def gather(S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array) -> Gathered:
-    """Inward: the articulated inertia as the joint's freedoms feel it."""
+def gather(S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array, free: Scalar | None = None) -> Gathered:
+    """Inward: the articulated inertia as the joint's freedoms feel it.
+
+    ``free`` is 1 where the joint moves and 0 where it is stuck: without D^-1 its acceleration is zero, and the parent
+    carries all of the link.
+    """
     U = np.vstack([inertia.J @ S[:3] + inertia.H @ S[3:], inertia.H.T @ S[:3] + inertia.M @ S[3:]])
     D = S.T @ U
     n = D.shape[0]
     D_inverse = np.array([[1.0 / D[0, 0]]], dtype=object) if n == 1 else solve_spd(D, np.eye(n))
+    if free is not None:
+        D_inverse = free * D_inverse
     share = tau - S.T @ np.concatenate(p)
     return Gathered(U, D_inverse, share)
 

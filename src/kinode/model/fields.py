@@ -21,6 +21,7 @@ from kinode.algebra.expressions import Expression, locate, parse
 from kinode.algebra.units import Dimension, Quantity, check_dimension, parse_quantity
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.events import Root, Sampler
+from kinode.model.locks import Lock
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -211,6 +212,10 @@ class Component:
         here; ``u`` stands for all speeds of the state, of which an impact changes many.
         """
         return {}
+
+    def locks(self, scene: Any) -> Sequence[Lock]:
+        """What of it can hold joints still."""
+        return ()
 
     @property
     def samples(self) -> tuple[Sampler, ...]:

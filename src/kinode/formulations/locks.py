@@ -1,0 +1,154 @@
+"""Joints that are stuck: their accelerations vanish without another order of elimination.
+
+With s = 1 for a lock that holds and 0 for one that does not, e its row over the speeds of the state and h the effort
+that it holds with, its equation is a mixture whose pivot never vanishes:
+
+    M u_dot = tau - h_bias + G' lam + s e' h,    s e u_dot + s bias = 0,    (1 - s) h = 0
+
+In a tree whose locks hold one joint each, articulated bodies do the same with (1 - s)/D in place of 1/D, and the
+residual of the axis is h.  Locks may hold what others hold already: two brakes on one shaft, two hinges of a four-bar.
+The last of them to be eliminated is then left with a pivot of rounding alone, and holds with (almost) nothing; where it
+contradicts the others, as at a dead center, its effort is beyond every limit and its mode ends.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.formulations import loops
+from kinode.formulations.saddle import Row, Saddle
+from kinode.formulations.statics import HeldJoint
+from kinode.model.locks import Lock
+
+if TYPE_CHECKING:
+    from kinode.formulations.motion import Motion
+
+
+class Locking:
+    """The locks of one motion."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion = motion
+        every = (lock for component in motion.system.components.values() for lock in component.locks(motion))
+        self.locks = [lock for lock in every if any(self._moves(name) for name, _ in lock.joints)]
+
+    def _moves(self, name: str) -> bool:
+        """Whether a joint is free to move, and no law of time moves it."""
+        motion = self.motion
+        return motion.joint_state(name)[2] is None
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether each lock holds one joint of a tree without gears and loops."""
+        topology = self.motion.topology
+        return not (topology.constrained or topology.couplings) and all(len(lock.joints) == 1 for lock in self.locks)
+
+    @cached_property
+    def free(self) -> dict[int, Scalar]:
+        """1 or 0 for the nodes whose joints may be stuck."""
+        found: dict[int, Scalar] = {}
+        for lock in self.locks:
+            i = self.motion.node_named[lock.joints[0][0]]
+            found[i] = found.get(i, 1.0) * (1.0 - lock.stuck)
+        return found
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """e of each lock."""
+        found: list[Row] = []
+        for lock in self.locks:
+            row: Row = {}
+            for name, factor in lock.joints:
+                for j, x in self._columns(name).items():
+                    row[j] = row.get(j, 0.0) + factor * x
+            found.append(row)
+        return found
+
+    @property
+    def stuck(self) -> list[Scalar]:
+        return [lock.stuck for lock in self.locks]
+
+    def _columns(self, name: str) -> Row:
+        """The speed of a joint for unit speeds of the state."""
+        motion = self.motion
+        if name in motion.topology.cut_names:
+            return {j: values[0] for j, values in loops.columns(motion, HeldJoint(motion, (name, 0))).items()}
+        way = motion.state_of(name)
+        return {} if way is None else {way[0]: way[1]}
+
+    def _bias(self, name: str) -> Scalar:
+        """The acceleration of a joint while those of the state are zero."""
+        motion = self.motion
+        known = motion.joint_state(name)[2]
+        if known is not None:
+            return known[0]
+        return loops.bias(motion, HeldJoint(motion, (name, 0)))[0] if name in motion.topology.cut_names else 0.0
+
+    @property
+    def gamma(self) -> list[Scalar]:
+        """What the rows are to be."""
+        return [-lock.stuck * sum((f * self._bias(n) for n, f in lock.joints), 0.0) for lock in self.locks]
+
+    @property
+    def drift(self) -> list[Scalar]:
+        """The speeds that the locks should have kept at zero."""
+        found = []
+        for lock in self.locks:
+            speeds = [factor * self.motion.joint_state(name)[1][0] for name, factor in lock.joints]
+            found.append(-lock.stuck * sum(speeds, 0.0))
+        return found
+
+    def still(self, rates: Array) -> Array:
+        """Rates of the state in which what is stuck is exactly zero, not but for rounding."""
+        found = np.array(rates, dtype=object)
+        for lock, row in zip(self.locks, self.rows, strict=True):
+            (name, _), *others = lock.joints
+            if not others and name not in self.motion.topology.cut_names:
+                (j,) = row
+                found[j] = found[j] * (1.0 - lock.stuck)
+        return tidy(found)
+
+    @cached_property
+    def saddle(self) -> Saddle:
+        """Accelerations and efforts of a tree with gears, or with locks across joints."""
+        return Saddle(self.motion.mass_rows, [], self.rows, self.stuck)
+
+    @cached_property
+    def solution(self) -> tuple[Array, Array]:
+        """u_dot, and what each lock holds with, of a tree."""
+        u_dot, h = self.saddle(self.motion.bias_effort, tidy(self.gamma))
+        return self.still(u_dot), tidy([s * x for s, x in zip(self.stuck, h, strict=True)])
+
+    @cached_property
+    def efforts(self) -> Array:
+        """What each lock holds with, zero where it does not."""
+        motion = self.motion
+        if motion.topology.constrained:
+            return motion.constraints.holding
+        if not self.single:
+            return self.solution[1]
+        found, taken = [], dict.fromkeys(self.free, 1.0)  # of several locks on a joint the first takes all
+        for lock in self.locks:
+            i = motion.node_named[lock.joints[0][0]]
+            whole = motion.axis_residual(i)
+            found.append(lock.stuck * taken[i] * whole / lock.joints[0][1])
+            taken[i] = taken[i] * (1.0 - lock.stuck)
+        return tidy(found)
+
+    @cached_property
+    def by_joint(self) -> dict[str, Scalar]:
+        """What all locks do along each joint."""
+        found: dict[str, Scalar] = {}
+        for lock, effort in zip(self.locks, self.efforts, strict=True):
+            for name, factor in lock.joints:
+                found[name] = found.get(name, 0.0) + factor * effort
+        return found
+
+    def effort_of(self, owner: str, part: str) -> Scalar:
+        """What one lock holds with, zero if its joint does not move."""
+        pairs = zip(self.locks, self.efforts, strict=True)
+        return sum((h for lock, h in pairs if (lock.owner, lock.part) == (owner, part)), 0.0)

@@ -1,0 +1,24 @@
+"""What can hold joints still: friction that sticks, a stop that a body rests on, a brake, a clutch.
+
+A lock keeps a sum of joint speeds as it is while it is ``stuck``, and does nothing else while it is not.  It holds with
+whatever effort that takes; how much it may take is for its owner to say, whose roots end the mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinode.algebra.scalars import Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Lock:
+    """``part`` of ``owner`` holds the sum of factor * speed over its ``joints``; ``stuck`` is 1 while it does, else 0.
+
+    The effort that it holds with acts along the first joint, times the factors on all.
+    """
+
+    owner: str
+    part: str
+    joints: tuple[tuple[str, Scalar], ...]
+    stuck: Scalar
