@@ -22,7 +22,6 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations import loops
 from kinode.formulations.saddle import Row, Saddle
 from kinode.formulations.statics import HeldJoint
-from kinode.model.locks import Lock
 
 if TYPE_CHECKING:
     from kinode.formulations.motion import Motion

@@ -41,8 +41,8 @@ FLOOR = 1e-9  # of a lock's own response: what is left of it where others hold i
 class Saddle:
     """Solves for any right-hand sides with one factorization.
 
-    ``locks`` are rows that hold where their entry of ``stuck`` is 1 and are idle where it is 0: their multipliers, which
-    stand behind those of G, are then zero.  They are eliminated last, and what they add to G may be nothing.
+    ``locks`` are rows that hold where their entry of ``stuck`` is 1 and are idle where it is 0; their multipliers stand
+    behind those of G.  They are eliminated last, and what they add to G may be nothing.
     """
 
     def __init__(
