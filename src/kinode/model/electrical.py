@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from kinode.errors import ModelError
 from kinode.model.element import register_element
 from kinode.model.fields import Value, law, number, record
 from kinode.model.part import Formula, Part, Row, TwoPole, Unknown, port
@@ -178,3 +179,9 @@ class CoupledInductors(TwoCoils):
         " + second_inductance*second_current^2/2"
     )
     stores: ClassVar[str] = "electric"
+
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.coupling, float) and not -1.0 < self.coupling < 1.0:
+            message = f"is between -1 and 1, not {self.coupling:g}; a transformer couples completely"
+            raise ModelError(message, component=self.name, field="coupling")

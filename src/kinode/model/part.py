@@ -274,13 +274,14 @@ class Part(Element):
         return name
 
     def check(self) -> None:
-        """Its own rows fit, where they are chosen by what was given."""
+        """Its numbers can be meant; its own rows fit, where they are chosen by what was given."""
+        self.check_in(None)
         if type(self).find_rows is not Part.find_rows:
             _check_square(type(self), self.find_rows())
         self.equations()
 
-    def check_in(self, system: System) -> None:
-        """Its numbers can be meant, those that come from parameters too."""
+    def check_in(self, system: System | None) -> None:
+        """Its numbers can be meant, in a system those that come from parameters too."""
         from kinode.model.part_checks import check_numbers
 
         check_numbers(self, system)

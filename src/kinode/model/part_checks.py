@@ -36,24 +36,24 @@ def check_part(cls: type[Part]) -> None:
         raise error.located(component=cls.kind or cls.__name__) from None
 
 
-def check_numbers(part: Part, system: System) -> None:
-    """What must be positive is; a zero that leaves out a state is written as one."""
+def check_numbers(part: Part, system: System | None = None) -> None:
+    """What must be positive is, as far as it is a number, or made of a system's parameters."""
 
-    def fail(field: str, message: str) -> ModelError:
-        return ModelError(message, component=part.name, field=field)
+    def fail(message: str) -> ModelError:
+        return ModelError(message, component=part.name, field=name)
 
     for name in {*part.positive, *part.unsigned, *part.structural}:
-        field, spec = part.specs()[name]
-        value = getattr(part, field.name)
-        if value is None or (spec.shape == "law" and isinstance(value, Expression)):
+        value = getattr(part, part.specs()[name][0].name)
+        made = isinstance(value, Expression)
+        if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
             continue
-        found = system.nominal(value)
+        found = value if system is None else system.nominal(value)
         if name in part.positive and found <= 0:
-            raise fail(name, f"must be positive, and is {found:g}")
+            raise fail(f"must be positive, and is {found:g}")
         if name in part.unsigned and found < 0:
-            raise fail(name, f"must not be negative, and is {found:g}")
-        if name in part.structural and isinstance(value, Expression) and found == 0.0:
-            raise fail(name, f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
+            raise fail(f"must not be negative, and is {found:g}")
+        if name in part.structural and made and found == 0.0:
+            raise fail(f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
 
 
 def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:
