@@ -185,7 +185,7 @@ class TransferFunction(_Coefficients):
             return self.state(name, scene)
         _, c, d, _ = self._form(scene.law)
         direct = 0.0 if isinstance(d, float) and d == 0.0 else d * scene.law(self.input)
-        return apply_row(c, scene.other_states(self.name)) + direct
+        return apply_row(c, scene.other_states(self.name)) + direct if c else direct
 
 
 @register_element
@@ -203,7 +203,7 @@ class StateSpace(_Coefficients):
     initial: Values | None = special("numbers", "states at the start; 0 if left out", aside=True)
 
     def check(self) -> None:
-        n, m, B, C, D = len(self.A), len(self.inputs), self._B, self._C, self._D
+        n, m, B, C, D = len(self.A), len(self.inputs), self._B, self.C, self._D
         sizes = {"A": (self.A, n, n), "B": (B, n, m), "C": (C, len(C), n), "D": (D, len(C), m)}
         for field, (matrix, rows, columns) in sizes.items():
             if (len(matrix), len(matrix[0])) != (rows, columns):
@@ -221,14 +221,10 @@ class StateSpace(_Coefficients):
         return _column(self.B, len(self.A), len(self.inputs))
 
     @property
-    def _C(self) -> Matrix:
-        return self.C if len(self.C[0]) == len(self.A) else _column(self.C, len(self.C[0]), len(self.A))
-
-    @property
     def _D(self) -> Matrix:
         if self.D is None:
-            return ((0.0,) * len(self.inputs),) * len(self._C)
-        return _column(self.D, len(self._C), len(self.inputs))
+            return ((0.0,) * len(self.inputs),) * len(self.C)
+        return _column(self.D, len(self.C), len(self.inputs))
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -238,7 +234,7 @@ class StateSpace(_Coefficients):
         return np.array([0.0] * len(self.A) if self.initial is None else [resolve(x) for x in self.initial], float)
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        count = len(self._C)
+        count = len(self.C)
         names = self.outputs or tuple(f"y{k + 1}" for k in range(count)) if count > 1 else ()
         return {"output": (PLAIN, names), **{name: (unit, ()) for name, unit in self.states}}
 
@@ -254,7 +250,7 @@ class StateSpace(_Coefficients):
     def quantity(self, name: str, scene: Scene) -> Scalar:
         if name != "output":
             return self.state(name, scene)
-        found = _times(self._C, scene.other_states(self.name), scene)
+        found = _times(self.C, scene.other_states(self.name), scene)
         if "output" in self.immediate:
             through = _times(self._D, [scene.law(law) for law in self.inputs], scene)
             found = [a + b for a, b in zip(found, through, strict=True)]
