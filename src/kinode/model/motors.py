@@ -175,28 +175,18 @@ class BrushlessMotor(Synchronous):
 
 @register_element
 @record
-class InverterMotor(Synchronous):
+class InverterMotor(Synchronous, TwoPole):
     """A brushless motor with an ideal inverter, which makes its voltages out of a bus and takes the power from there.
 
     ``modulation`` is what share of the bus voltage the axes get; an inverter with space vectors reaches 1/sqrt(3).
     """
 
     kind: ClassVar[str] = "inverter_motor"
-    plus: str = port("electrical", "node at the positive end of the bus")
-    minus: str = port("electrical", "node at the negative end of the bus")
     modulation_d: Value = law("dimensionless", "share of the bus along the magnets: a number or a law", 0.0)
     modulation_q: Value = law("dimensionless", "share of the bus across the magnets: a number or a law", ...)
     names: ClassVar[Names] = {
-        "voltage": "plus.voltage - minus.voltage",
-        "current": "plus.current",
-        "voltage_d": Formula("modulation_d*(plus.voltage - minus.voltage)", "voltage"),
-        "voltage_q": Formula("modulation_q*(plus.voltage - minus.voltage)", "voltage"),
+        f"voltage_{axis}": Formula(f"modulation_{axis}*(plus.voltage - minus.voltage)", "voltage") for axis in "dq"
     }
     rows: ClassVar[Rows] = (
-        Row("current through the bus", "plus.current + minus.current = 0", "minus.current"),
-        Row(
-            "power of the inverter",
-            "plus.current = scaling*(modulation_d*current_d + modulation_q*current_q)",
-            "plus.current",
-        ),
+        Row("power of the inverter", "current = scaling*(modulation_d*current_d + modulation_q*current_q)", "current"),
     )
