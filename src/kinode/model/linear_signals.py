@@ -157,9 +157,6 @@ class TransferFunction(_Coefficients):
     def states(self) -> tuple[tuple[str, str], ...]:
         return tuple((f"x{k + 1}", PLAIN) for k in range(self._order))
 
-    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        return {"output": (PLAIN, ()), **{name: (unit, ()) for name, unit in self.states}}
-
     @property
     def immediate(self) -> frozenset[str]:
         """The output, where numerator and denominator are of one order."""
@@ -236,7 +233,7 @@ class StateSpace(_Coefficients):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         count = len(self.C)
         names = self.outputs or tuple(f"y{k + 1}" for k in range(count)) if count > 1 else ()
-        return {"output": (PLAIN, names), **{name: (unit, ()) for name, unit in self.states}}
+        return {**super().offered(), "output": (PLAIN, names)}
 
     @property
     def immediate(self) -> frozenset[str]:

@@ -126,6 +126,8 @@ class PID(SignalPart):
     def quantity(self, name: str, scene: Scene) -> Scalar:
         if name == "error":
             return self._weighted(1.0, scene)
+        if name == "filtered":
+            return self.state("filtered", scene)
         if name == "integral":
             return self.state("integral", scene) if self.integral != 0.0 else 0.0
         if name == "derivative":

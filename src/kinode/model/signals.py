@@ -48,7 +48,7 @@ class SignalPart(Element):
         return True
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        return {name: (unit, ()) for name, unit in self.quantities.items()}
+        return {name: (unit, ()) for name, unit in (*self.quantities.items(), *self.states)}
 
     @property
     def immediate(self) -> frozenset[str]:
