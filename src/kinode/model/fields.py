@@ -38,7 +38,6 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # no part of the equations: initial values, limits, looks
-    structural: bool = False  # a zero changes the structure of the equations: a parameter here stays nonzero
 
 
 def declare(default: Any, spec: Spec) -> Any:
@@ -49,11 +48,9 @@ def declare(default: Any, spec: Spec) -> Any:
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
-def number(
-    dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False, structural: bool = False
-) -> Any:
+def number(dimension: str | None, doc: str, default: Any = ..., *, aside: bool = False) -> Any:
     """A number, a quantity in text, or arithmetic with parameters."""
-    return declare(default, Spec("number", dimension, doc, aside=aside, structural=structural))
+    return declare(default, Spec("number", dimension, doc, aside=aside))
 
 
 def vector(

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinode.algebra.equations import parse_equation, parse_formula, split_rate, substitute
+from kinode.algebra.equations import parse_equation, split_rate
 from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.fields import unknown
@@ -89,7 +89,7 @@ class Group(NamedTuple):
 def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
     """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
     left = [name for name, domain in cls.ports().items() if domain.kind == kind]
-    residuals = [expand(cls, parse_equation(row.text).residual) for row in rows]
+    residuals = [cls.expand(parse_equation(row.text).residual) for row in rows]
     found: list[Group] = []
     for size in range(1, len(left) + 1):
         for ports in combinations(tuple(left), size):
@@ -97,13 +97,6 @@ def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Gro
                 found.append(Group(ports))
                 left = [port for port in left if port not in ports]
     return (*found, *((Group(tuple(left), anchored=True),) if left else ()))
-
-
-def expand(cls: type[Part], formula: Expression | float) -> Expression | float:
-    """A formula of a kind with its derived quantities written out."""
-    for name, derived in reversed(cls.formulas().items()):
-        formula = substitute(formula, {name: parse_formula(derived.text)})
-    return formula
 
 
 def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:

@@ -173,6 +173,13 @@ class Part(Element):
         )
         return (*common, *defined, *cls.rows)
 
+    @classmethod
+    def expand(cls, formula: Expression | float) -> Expression | float:
+        """A formula with the derived quantities in it written out."""
+        for name, derived in reversed(cls.formulas().items()):
+            formula = substitute(formula, {name: parse_formula(derived.text)})
+        return formula
+
     def find_rows(self) -> tuple[Row, ...]:
         """The rows of this part; a kind whose rows depend on what was given has its own."""
         return type(self).class_rows()
@@ -187,7 +194,7 @@ class Part(Element):
         return symbol(f"{self.name}.{name}")
 
     def local_values(self) -> dict[str, Expression | float]:
-        """What each name in its equations stands for in the system."""
+        """What each name in its equations stands for in the system, derived quantities left out."""
         values: dict[str, Expression | float] = {}
         for name, (field, spec) in self.specs().items():
             value = getattr(self, field.name)
@@ -195,10 +202,7 @@ class Part(Element):
                 values[name] = self.own(name, value)
         for name, kind in self.ports().items():
             values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
-        values |= {name: self.variable(name) for name in self.all_unknowns()}
-        for name, formula in self.formulas().items():
-            values[name] = self._put(parse_formula(formula.text), values, name)
-        return values
+        return values | {name: self.variable(name) for name in self.all_unknowns()}
 
     def formula(self, text: str) -> Expression | float:
         """A formula in the part's own words (``stored``, ``lost``, a derived name) in the names of the system."""
@@ -239,6 +243,7 @@ class Part(Element):
     def _put(
         self, formula: Expression | float, values: Mapping[str, Expression | float], row: str
     ) -> Expression | float:
+        formula = self.expand(formula)
         if not isinstance(formula, Expression):
             return formula
         specs = self.specs()

@@ -1,0 +1,346 @@
+"""Describing networks: equations in text, kinds that cannot be meant, nodes, names, what is connected to what."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from typing import ClassVar
+
+import pytest
+
+import kinode as kn
+from kinode.algebra.equations import find_rate, parse_equation, parse_formula, split_rate
+from kinode.model.elements import ELEMENTS
+from kinode.model.names import find_quantity
+from kinode.model.node_checks import shift_groups
+from kinode.results.names import known_names
+
+COUNT = itertools.count()
+
+
+def declare(base=kn.TwoPole, **body):
+    """Register a kind under a name of its own; what it declares is given by name."""
+    notes = {name: str for name in body if name not in CLASS_WORDS}
+    made = type("Made", (base,), {"__annotations__": notes, "__module__": f"made{next(COUNT)}", **body})
+    kind = f"made_{next(COUNT)}"
+    try:
+        return kn.register(kind)(made)
+    finally:
+        ELEMENTS.pop(kind, None)
+
+
+CLASS_WORDS = ("rows", "unknowns", "names", "starts", "stored", "stores", "lost", "common")
+OHM = {"resistance": kn.number("resistance", "ratio"), "rows": (kn.Row("Ohm", "voltage = resistance*current"),)}
+
+
+def texts(part):
+    return [found.equation.text() for found in part.equations()]
+
+
+# -- equations in text ----------------------------------------------------------------------------------
+def test_rates_are_names_or_are_written_out():
+    assert parse_equation("v = L*der(i)").names() == {"v", "L", "der(i)"}
+    assert parse_formula("der(der(x))").text() == "der(der(x))"
+    assert split_rate("der(der(x))") == ("x", 2)
+    rate = parse_formula("der(x^2*t)")  # 2 x x' t + x^2
+    values = {"x": 3.0, "t": 5.0, "der(x)": 7.0}
+    assert rate.evaluate(values.__getitem__) == 2 * 3 * 7 * 5 + 9
+    second = find_rate(find_rate(parse_formula("x*y")))
+    values = {"x": 2.0, "y": 3.0, "der(x)": 5.0, "der(y)": 7.0, "der(der(x))": 11.0, "der(der(y))": 13.0}
+    assert second.evaluate(values.__getitem__) == 11 * 3 + 2 * 5 * 7 + 2 * 13
+
+
+@pytest.mark.parametrize(
+    "text, said, position",
+    [
+        ("voltage", "two sides", 6),
+        ("a == b", "two sides", 5),
+        ("a = b = c", "one '='", 6),
+        ("a = (b", "not closed", 4),
+        ("= b", "empty", 0),
+        ("a = dre(b)", "did you mean der", 4),
+        ("a = der(b, c)", "takes 1 argument", 4),
+        ("a = der + 1", "is a function", 4),
+        ("a = der.d0(b)", "no derivatives of its own", 0),
+    ],
+)
+def test_equations_that_cannot_be_read_say_where(text, said, position):
+    with pytest.raises(kn.LawError, match=said) as error:
+        parse_equation(text)
+    assert (error.value.text, error.value.position) == (text, position)
+
+
+def test_long_and_deep_equations_are_refused():
+    with pytest.raises(kn.LawError, match="too long"):
+        parse_equation("a = " + "b + " * 5000 + "b")
+    with pytest.raises(kn.LawError, match="nested more than"):
+        parse_equation("a = " + "(" * 500 + "b" + ")" * 500)
+
+
+# -- kinds ------------------------------------------------------------------------------------------------
+def test_a_kind_in_a_few_lines_is_written_in_the_names_of_the_system():
+    @kn.register("test_coil")
+    class Coil(kn.TwoPole):
+        """A coil with a resistance."""
+
+        inductance: float = kn.number("inductance", "flux for a unit of current")
+        resistance: float = kn.number("resistance", "of its wire", 0.0)
+        initial_current: float = kn.number("current", "at the start", None, aside=True)
+        unknowns: ClassVar = {"current": kn.Unknown("current", start="initial_current", priority=3)}
+        names: ClassVar = {"flux": kn.Formula("inductance*current")}
+        rows: ClassVar = (kn.Row("induction", "voltage = resistance*current + der(flux)", "der(current)"),)
+        stored: ClassVar = "flux*current/2"
+        lost: ClassVar = "resistance*current^2"
+
+    try:
+        system = kn.System("s")
+        system.parameter("L", "3 mH")
+        coil = system.element("coil", "test_coil", plus="a", minus="gnd", inductance="2*L", initial_current="1 A")
+        assert texts(coil) == [
+            "coil.plus.current + coil.minus.current = 0",
+            "coil.current = coil.plus.current",
+            "coil.plus.voltage - coil.minus.voltage = 2*L*der(coil.current)",
+        ]
+        assert [found.solves for found in coil.equations()][1:] == ["coil.current", "der(coil.current)"]
+        (start,) = coil.initial_values()
+        assert (start.quantity.text(), start.value, start.field) == ("coil.current", 1.0, "initial_current")
+        assert coil.quantity_formula("stored").text() == "2*L*coil.current*coil.current/2"
+        assert coil.units()["flux"] == "flux" and coil.quantity_formula("lost") == 0.0
+    finally:
+        ELEMENTS.pop("test_coil")
+
+
+def test_speeds_are_rates_of_angles():
+    system = kn.System("s")
+    damper = system.shaft_damper("d", "a", "b", damping=3)
+    assert texts(damper)[-1] == "d.a.moment = 3*(der(d.a.angle) - der(d.b.angle))"
+    inertia = system.shaft_inertia("j", "a", inertia=2)
+    assert any("der(der(j.shaft.angle))" in text for text in texts(inertia))
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ({}, r"needs 2, one for each of its 2 ports and 0 unknowns, and has 1 equation \(current through it\)"),
+        ({**OHM, "unknowns": {"heat": kn.Unknown("energy")}}, "needs 3"),
+        ({**OHM, "rows": (kn.Row("Ohm", "voltage = resistanse*current"),)}, "did you mean resistance"),
+        ({**OHM, "rows": (kn.Row("Ohm", "voltage = resistance + current"),)}, "puts .* together"),
+        ({**OHM, "rows": (kn.Row("Ohm", "voltage = current"),)}, "a voltage .* on the left and a current"),
+        ({**OHM, "rows": (kn.Row("Ohm", "voltage = resistance*current", "heat"),)}, "cannot be solved for"),
+        ({**OHM, "lost": "resistance*current"}, "is a voltage"),
+        ({**OHM, "stored": "charge"}, "no quantity is called 'charge'"),
+        ({**OHM, "stores": "nuclear"}, "kinetic, potential, electric"),
+        ({**OHM, "names": {"power": "voltage*current"}}, "'power' is a quantity of every part already"),
+        ({**OHM, "names": {"resistance": "voltage/current"}}, "'resistance' is a field already"),
+        ({**OHM, "names": {"one": "two", "two": "one"}}, "no quantity is called 'two'"),
+        ({**OHM, "names": {"odd": "der(voltage)*current^2"}}, "unit does not follow"),
+        ({**OHM, "starts": {"voltage": "initial"}}, "the start of voltage is in no field 'initial'"),
+        ({**OHM, "unknowns": {"x y": kn.Unknown("energy")}}, "cannot name an unknown"),
+        ({**OHM, "unknowns": {"heat": kn.Unknown("warmth")}}, "no dimension is called 'warmth'"),
+        (
+            {"given": kn.law("voltage", "of t"), "rows": (kn.Row("x", "der(voltage) = der(given)"),)},
+            "the rate of the law given is not known",
+        ),
+        ({**OHM, "base": kn.Part}, "has no ports"),
+    ],
+)
+def test_a_kind_that_cannot_be_meant_is_refused_when_it_is_registered(body, said):
+    with pytest.raises(kn.ModelError, match=said) as error:
+        declare(**body)
+    assert str(error.value).startswith("made_")
+
+
+def test_no_kind_of_port_is_invented():
+    with pytest.raises(kn.ModelError, match="did you mean electrical"):
+        kn.port("electric", "a plug")
+
+
+def test_a_number_that_has_to_be_there_is_named():
+    kind = declare(gap=kn.number("voltage", "of the arc", None), rows=(kn.Row("arc", "voltage = gap"),))
+    with pytest.raises(kn.ModelError, match=r"arc\.gap: 'arc' needs it"):
+        kind("arc", plus="a", minus="gnd").equations()
+    kind = declare(gap=kn.number("current", "of the arc", 0.0), rows=(kn.Row("arc", "current^2/gap = current"),))
+    with pytest.raises(kn.ModelError, match="'arc' has no meaning: gap is zero"):
+        kind("arc", plus="a", minus="gnd").equations()
+
+
+# -- nodes and names ---------------------------------------------------------------------------------------
+def circuit():
+    system = kn.System("s")
+    arm = system.body("arm", mass=1, inertia=(1, 1, 1))
+    system.revolute("elbow", system.world, arm)
+    system.cylindrical("slide", arm, system.body("rod", mass=1, inertia=(1, 1, 1)))
+    system.voltage_source("supply", "bus", "gnd", voltage="24 V")
+    system.dc_motor("motor", "bus", "gnd", system["elbow"], resistance=1, inductance=0.01, constant=0.1)
+    system.shaft_damper("rub", "slide.angle", damping=0.1)
+    system.slide_spring("pull", "slide.travel", stiffness=10)
+    return system
+
+
+def test_nodes_are_made_by_being_named():
+    nodes = circuit().nodes
+    assert nodes["bus"].ports == (("supply", "plus"), ("motor", "plus"))
+    assert nodes["gnd"].reference and nodes["gnd"].kind == "electrical"
+    assert (nodes["elbow"].joint, nodes["elbow"].coordinate, nodes["elbow"].kind) == ("elbow", 0, "rotational")
+    assert (nodes["slide.travel"].coordinate, nodes["slide.angle"].coordinate) == (0, 1)
+    assert nodes["world.angle"].reference and nodes["world.position"].kind == "translational"
+
+
+def test_quantities_of_parts_ports_and_nodes_have_names_and_units():
+    system = circuit()
+    system.check()
+    for text, owner, quantity, unit in (
+        ("motor.current", "motor", "current", "current"),
+        ("motor.plus.current", "motor", "plus.current", "current"),
+        ("motor.shaft.speed", "motor", "shaft.speed", "angular_velocity"),
+        ("motor.lost", "motor", "lost", "power"),
+        ("bus.voltage", "bus", "voltage", "voltage"),
+    ):
+        found = find_quantity(system, text)
+        assert (found.owner, found.quantity, found.dimension, found.size) == (owner, quantity, unit, ())
+    known = known_names(system)
+    assert {"bus.voltage", "motor.power", "supply.minus.current"} <= set(known)
+    assert len(known) == len(set(known)) and "bus.current" not in known
+    for name in known:
+        find_quantity(system, name)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("motor", "motor is no number; ask for one of"),
+        ("motor.curent", "did you mean current"),
+        ("bus", "bus is no number; ask for one of voltage"),
+        ("bus.current", "bus has no quantity 'current'"),
+        ("bsu.voltage", "nothing is called 'bsu'; did you mean bus"),
+        ("bus.voltage@arm", "no axes"),
+    ],
+)
+def test_names_that_do_not_exist(text, said):
+    with pytest.raises(kn.LawError, match=said):
+        find_quantity(circuit(), text)
+
+
+@pytest.mark.parametrize(
+    "port, said",
+    [
+        ("slide", "slide has several freedoms: write slide.travel or slide.angle"),
+        ("slide.travel", "is rotational, and slide.travel slides: it takes a translational port"),
+        ("slide.spin", "slide has no freedom 'spin'"),
+        ("weld", "weld is fixed and has no freedom"),
+        ("ball", "ball has several freedoms"),
+        ("ball.x", "no coordinates that a shaft could follow"),
+        ("arm", "arm is a body; a node, a joint or the world is expected"),
+        ("motor.shaft", "motor is an element.*ports that name the same node"),
+        ("bus", "is rotational, and bus is electrical by supply.plus"),
+        ("nowhere", "is left open: nothing else is connected to 'nowhere'"),
+    ],
+)
+def test_what_a_shaft_cannot_be_connected_to(port, said):
+    system = circuit()
+    system.fixed("weld", system["arm"], system.body("tool", mass=1))
+    system.spherical("ball", system["arm"], system.body("knob", mass=1, inertia=(1, 1, 1)))
+    system.shaft_damper("wrong", port, damping=1)
+    with pytest.raises(kn.ModelError, match=said) as error:
+        system.check()
+    assert (error.value.component, error.value.field) == ("wrong", "a")
+
+
+@pytest.mark.parametrize(
+    "end, said",
+    [
+        ("gnd", "is rotational: its reference is world, not gnd"),
+        ("t", "reserved"),
+        ("sin", "reserved"),
+        ("system", "reserved"),
+        (3, "a node's name is expected"),
+        ("two words", "a node's name is expected"),
+        ("", "a node's name is expected"),
+        (None, "a node's name is expected"),
+        (["a"], "a node's name is expected"),
+    ],
+)
+def test_what_is_no_name_of_a_node(end, said):
+    with pytest.raises(kn.ModelError, match=said) as error:
+        kn.System("s").shaft_damper("wrong", end, damping=1)
+    assert (error.value.component, error.value.field) == ("wrong", "a")
+
+
+def test_a_misspelled_node_is_guessed():
+    system = circuit()
+    system.resistor("lamp", "buss", "gnd", resistance=3)
+    with pytest.raises(kn.ModelError, match=r"lamp\.plus: is left open.*'buss'; did you mean bus"):
+        system.check()
+
+
+def test_a_name_taken_later_is_no_node():
+    system = kn.System("s")
+    system.resistor("r", "mid", "gnd", resistance=1)
+    system.resistor("other", "mid", "gnd", resistance=1)
+    system.check()
+    system.signal("mid", "3")
+    with pytest.raises(kn.ModelError, match=r"r\.plus: mid is a signal"):
+        system.check()
+
+
+# -- references --------------------------------------------------------------------------------------------
+def test_parts_tie_ports_together_or_to_the_reference():
+    def groups(kind, domain):
+        cls = ELEMENTS[kind]
+        return [(set(group.ports), group.anchored) for group in shift_groups(cls, cls.class_rows(), domain)]
+
+    assert groups("resistor", "electrical") == [({"plus", "minus"}, False)]
+    assert groups("shaft_inertia", "rotational") == [({"shaft"}, True)]
+    coils = groups("transformer", "electrical")  # two circuits that know nothing of each other's level
+    assert coils == [({"plus", "minus"}, False), ({"second_plus", "second_minus"}, False)]
+    assert groups("dc_motor", "electrical") == [({"plus", "minus"}, False)]
+
+
+def test_a_piece_without_a_reference_is_named():
+    system = circuit()
+    system.transformer("coils", "bus", "gnd", "up", "down", ratio=2)
+    system.resistor("load", "up", "down", resistance=3)
+    with pytest.raises(kn.ModelError, match=r"coils, load: no reference.*connect one of up, down to gnd"):
+        system.check()
+    system.resistor("earth", "down", "gnd", resistance=1e6)
+    system.check()
+
+
+def test_free_masses_need_no_reference():
+    system = kn.System("s")
+    system.shaft_inertia("one", "a", inertia=1)
+    system.shaft_inertia("two", "b", inertia=1)
+    system.shaft_spring("between", "a", "b", stiffness=1)
+    system.check()
+    floating = kn.System("s")
+    floating.shaft_damper("one", "a", "b", damping=1)
+    floating.shaft_spring("two", "a", "b", stiffness=1)
+    with pytest.raises(kn.ModelError, match=r"one, two: no reference.*to world or to a joint"):
+        floating.check()
+
+
+# -- spellings ---------------------------------------------------------------------------------------------
+def test_every_part_has_a_spelling_with_its_ports_in_order():
+    for kind, cls in ELEMENTS.items():
+        if issubclass(cls, kn.Part) and cls.__module__.startswith("kinode."):
+            spelled = getattr(kn.System, kind)
+            names = list(inspect.signature(spelled).parameters)
+            assert names[: 1 + len(cls.ports())] == ["name", *cls.ports()]
+            assert spelled.__doc__ == cls.__doc__ and spelled.__name__ == kind
+
+
+def test_ends_by_place_and_by_name_are_the_same():
+    one, two = kn.System("s"), kn.System("s")
+    assert one.resistor("r", "a", "b", resistance=1) == two.resistor("r", minus="b", plus="a", resistance="1 Ohm")
+    with pytest.raises(kn.ModelError, match=r"r2: a resistor has 2 ports \(plus, minus\), not 3"):
+        one.resistor("r2", "a", "b", "c", resistance=1)
+    with pytest.raises(kn.ModelError, match="given twice"):
+        one.resistor("r2", "a", "b", plus="c", resistance=1)
+    with pytest.raises(kn.ModelError, match=r"r2\.minus: is needed"):
+        one.resistor("r2", "a", resistance=1)
+
+
+def test_the_summary_lists_parts_and_nodes():
+    said = circuit().summary()
+    assert "parts\n  supply  voltage_source, plus bus, minus gnd" in said
+    assert "  bus             electrical: supply.plus, motor.plus" in said
