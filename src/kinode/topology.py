@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from kinode.model.fields import find_expressions
 from kinode.model.frames import Resolve
 from kinode.model.joints import Fixed, Joint
 from kinode.model.system import System
+
+if TYPE_CHECKING:
+    from kinode.network.analysis import Network
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Topology:
     z_of: dict[str, slice] = field(default_factory=dict)
     held_of: dict[str, slice] = field(default_factory=dict)  # entries of z that only events change, behind the others
     events: EventTable | None = None  # None: nothing is discrete
+    network: Network | None = None  # of parts between nodes
     parameters: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     n_q: int = 0
@@ -119,6 +123,17 @@ class Topology:
         """Lay out the states that a component has of its own."""
         self.z_of[name] = slice(self.n_z, self.n_z + count)
         self.n_z += count
+
+    def states_of(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Names and units of the states that a component, or a node of the network, has of its own."""
+        own = {} if self.network is None else self.network.states_of
+        return own[name] if name in own else tuple(self.system[name].states)
+
+    def initial_states(self, name: str, resolve: Resolve) -> Array:
+        """The values of these at the start, as far as its own fields say."""
+        if self.network is not None and name in self.network.states_of:
+            return np.array([resolve(value) for value in self.network.initial_values(name)])
+        return np.asarray(self.system[name].initial_states(resolve))
 
     @property
     def constrained(self) -> bool:
@@ -190,7 +205,7 @@ class Topology:
                         text = f"{name}.{role}" if len(names) == 1 else f"{name}.{role}.{part}"
                         found.append(Coordinate(text, where.start + k, role, name, kind))
         for name, where in self.z_of.items():
-            for k, (part, kind) in enumerate(self.system[name].states):
+            for k, (part, kind) in enumerate(self.states_of(name)):
                 found.append(Coordinate(f"{name}.{part}", where.start + k, "z", name, kind))
         for name, where in self.held_of.items():
             for k, (part, kind) in enumerate(self.system[name].held):
@@ -206,7 +221,7 @@ def _split(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[s
 def find_topology(system: System) -> Topology:
     """Check the system and lay it out."""
     system.check()
-    if not system.bodies:
+    if not system.bodies and not system.parts:
         raise ModelError(f"{system.name} has no bodies")
     steps, cuts = _span(system)
     tree, full = _grow(steps, merge=True), _grow(steps, merge=False)
@@ -228,6 +243,12 @@ def find_topology(system: System) -> Topology:
     for name, component in system.components.items():
         if name not in system.joints and component.states:
             topology.add_states(name, len(component.states))
+    if system.parts:
+        from kinode.network.analysis import find_network  # which needs parts of SciPy that take time to import
+
+        topology.network = find_network(system)
+        for name, states in topology.network.states_of.items() if topology.network else ():
+            topology.add_states(name, len(states))
     for name, component in system.components.items():
         if component.held:
             topology.held_of[name] = slice(topology.n_z, topology.n_z + len(component.held))
@@ -310,6 +331,7 @@ def _with_laws(system: System) -> set[str]:
 
     kept = set()
     geared = {name for c in system.constraints.values() if isinstance(c, Coupled) for name in c.joints().values()}
+    geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # parts act on them
 
     def has_law(joint: Joint) -> bool:
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
@@ -406,6 +428,7 @@ def _find_unmoved(topology: Topology) -> ModelError | None:
         i, inertia = node.index, geometry.inertias[node.index]
         own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
         moves = node.joint.name in topology.u_of and node.joint.name not in topology.tied  # gears bring inertia along
+        moves = moves and (topology.network is None or node.joint.name not in topology.network.heavy)
         if moves and not heavy[i] and not _resists(node, inertia, geometry.forms[i]):
             what = "inertia about its axis" if own else "mass"
             message = (

@@ -16,7 +16,7 @@ from pathlib import Path
 
 MAGIC = b"kinode kernel 1\n"
 LIMIT = 500_000_000  # bytes in all; the entries that were not used for longest go first
-SOURCES = ("algebra", "model", "formulations", "codegen", "geometry.py", "topology.py")
+SOURCES = ("algebra", "model", "network", "formulations", "codegen", "geometry.py", "topology.py")
 
 
 def directory() -> Path | None:

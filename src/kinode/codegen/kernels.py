@@ -267,7 +267,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "effort": lambda s, _: s.inverse_effort,
     "bias": lambda s, _: s.inverse_effort,
     "mass_matrix": lambda s, _: s.mass_matrix,
-    "energy": lambda s, _: [s.kinetic_energy, s.potential_energy],
+    "energy": lambda s, _: [s.energies[0], s.energies[1] + s.energies[2]],
     "evaluate": _evaluate,
     "law": _law,
     "power": _power,

@@ -2,7 +2,7 @@
 
 The steps are those of formulations/steps.py, traced once for each kind of link.  Laws and elements are
 straight-line code between the loops; they see the loops' results through a snapshot that loads them.
-What cannot be rolled (couplings between joints, friction) is written out in full, whatever its size.
+What cannot be rolled (couplings between joints, friction, networks of parts) is written out in full, whatever its size.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 def is_large(topology: Topology) -> bool:
     """Whether loops serve a tree better than straight-line code."""
-    apart = topology.couplings or topology.constrained or has_friction(topology.system)
+    apart = topology.couplings or topology.constrained or has_friction(topology.system) or topology.network
     return len(topology.tree.nodes) >= ROLL_FROM and not apart
 
 

@@ -56,7 +56,7 @@ def read_wishes(
     topology = arguments.topology
     found, z = {}, np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
-        z[where] = arguments.system[name].initial_states(resolve)
+        z[where] = topology.initial_states(name, resolve)
     for name, where in topology.held_of.items():
         z[where] = arguments.system[name].initial_held(resolve)
     for name, joint in arguments.system.joints.items():

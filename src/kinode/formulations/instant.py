@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,15 @@ from kinode.geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.model.elements import Load, Solid
 from kinode.model.fields import Value
 from kinode.model.frames import Frame
+from kinode.model.joint_events import STOP
+from kinode.model.joints import Joint
+from kinode.model.names import EFFORT_SHARES
+from kinode.model.stops import Range
 from kinode.model.system import joint_frame
 from kinode.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.formulations.condense import Condensed
 
 EMPTY = np.empty(0)
 
@@ -305,8 +312,8 @@ class Instant:
     def cut_efforts(self, name: str) -> list[Load]:
         """The efforts of a joint that closes a loop, as loads on its two bodies."""
         joint = self.system.joints[name]
-        laws = (joint.effort, joint.stiffness, joint.damping, joint.friction)
-        if all(x is None for x in laws) and name not in self.given_holding:
+        laws = (joint.effort, joint.stiffness, joint.damping, joint.friction, joint.ends)
+        if all(x is None for x in laws) and name not in self.given_holding and self.part_effort(name) is None:
             return []
         _, M, _ = self.cut_pose(name)
         tau = self.own_effort(name)
@@ -315,11 +322,11 @@ class Instant:
         return [Load(joint.b, force, moment, at=M.p), Load(joint.a, -force, -moment, at=M.p)]
 
     def effort_shares(self, name: str, friction: Mapping[str, Array] | None = None) -> dict[str, Array]:
-        """The model's own efforts of a joint: drive (its law), spring, damping, friction."""
+        """The model's own efforts of a joint: drive (its law), spring, damping, friction, stop."""
         joint = self.system.joints[name]
         q, u, _ = self.joint_state(name)
         zero = np.zeros(joint.n_u)
-        shares = {"drive": zero, "spring": zero, "damping": zero, "friction": zero}
+        shares = dict.fromkeys(EFFORT_SHARES, zero)
         if joint.effort is not None:
             shares["drive"] = tidy([self.resolve(x) for x in joint.effort])
         if joint.stiffness is not None:
@@ -329,7 +336,17 @@ class Instant:
             shares["damping"] = -tidy([self.resolve(d) for d in joint.damping]) * u
         if joint.friction is not None:
             shares["friction"] = (self.friction_efforts if friction is None else friction).get(name, zero)
+        if joint.ends is not None:
+            shares["stop"] = tidy([self.stop_effort(joint)])
         return shares
+
+    def stop_effort(self, joint: Joint) -> Scalar:
+        """What a compliant end of its range does along a joint."""
+        assert joint.ends is not None
+        if joint.ends.rigid:
+            return 0.0
+        q, u, _ = self.joint_state(joint.name)
+        return Range(joint, self.resolve, q, u, self.held(joint.name)[STOP]).effort()
 
     @cached_property
     def friction_efforts(self) -> Mapping[str, Array]:
@@ -344,7 +361,22 @@ class Instant:
     def own_effort(self, name: str) -> Array:
         """The model's own efforts of a joint, all together, without what locks hold with unless that is given."""
         total: Array = sum(self.effort_shares(name, self.sliding).values(), np.zeros(self.system.joints[name].n_u))
+        parts = self.part_effort(name)
+        total = total if parts is None else total + parts
         return total + self.given_holding[name] if name in self.given_holding else total
+
+    def part_effort(self, name: str) -> Array | None:
+        """What the parts of a network do along a joint, but for the inertia that they add; None where none acts."""
+        return None if self.condensed is None else self.condensed.effort(name)
+
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The network at this instant; None where there is none."""
+        if self.topology.network is None:
+            return None
+        from kinode.formulations.condense import Condensed
+
+        return Condensed(self, self.topology.network)
 
     @cached_property
     def efforts(self) -> list[Array]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, less, tidy
 from kinode.formulations import loops
 from kinode.formulations.saddle import Row, Saddle
 from kinode.formulations.statics import HeldJoint
@@ -44,7 +44,8 @@ class Locking:
     def single(self) -> bool:
         """Whether each lock holds one joint of a tree without gears and loops."""
         topology = self.motion.topology
-        return not (topology.constrained or topology.couplings) and all(len(lock.joints) == 1 for lock in self.locks)
+        joined = topology.constrained or topology.couplings or self.motion.joined_by_parts
+        return not joined and all(len(lock.joints) == 1 for lock in self.locks)
 
     @cached_property
     def free(self) -> dict[int, Scalar]:
@@ -146,6 +147,48 @@ class Locking:
             for name, factor in lock.joints:
                 found[name] = found.get(name, 0.0) + factor * effort
         return found
+
+    def _index(self, owner: str, part: str) -> int | None:
+        found = [k for k, lock in enumerate(self.locks) if (lock.owner, lock.part) == (owner, part)]
+        return found[0] if found else None
+
+    def response_of(self, owner: str, part: str) -> Scalar:
+        """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
+        k, M = self._index(owner, part), self.motion.mass_rows
+        return 1.0 if k is None else sum((x * x / M[j][j] for j, x in self.rows[k].items()), 0.0)
+
+    def stopped(self, owner: str, part: str) -> Array:
+        """Speeds of the state when a lock begins to hold; all that changes is rounding."""
+        k = self._index(owner, part)
+        if k is None or len(self.locks[k].joints) == 1:
+            found = np.array(self.motion.u, dtype=object)
+            for j in () if k is None or self.locks[k].joints[0][0] in self.motion.topology.cut_names else self.rows[k]:
+                found[j] = 0.0
+            return found
+        return self.struck(owner, part, 0.0)
+
+    def struck(self, owner: str, part: str, restitution: Scalar) -> Array:
+        """Speeds of the state after an impact, with impulses through the whole mechanism (Newton's restitution).
+
+        What joints rest against takes part as far as it pushes; where a first solution would have it pull, it lets go.
+        Friction has no impulse.  Nothing but the struck joint has a speed along its impulse, so that no energy comes in.
+        """
+        motion, k = self.motion, self._index(owner, part)
+        if k is None:
+            return motion.u
+        G = motion.constraints.rows if motion.topology.constrained else []
+        speed = sum((x * motion.u[j] for j, x in self.rows[k].items()), 0.0)
+        gamma = np.zeros(len(G) + len(self.locks), dtype=object)
+        gamma[:] = 0.0
+        gamma[len(G) + k] = -(1.0 + restitution) * speed
+        stuck = [lock.stuck * lock.side * lock.side for lock in self.locks]
+        change = motion.u
+        for _ in range(2):
+            stuck[k] = 1.0
+            change, impulses = Saddle(motion.mass_rows, G, self.rows, stuck)(np.zeros(len(motion.u)), gamma)
+            pulls = [less(0.0, lock.side * p) for lock, p in zip(self.locks, impulses[len(G) :], strict=True)]
+            stuck = [s * (1.0 - pull) for s, pull in zip(stuck, pulls, strict=True)]
+        return tidy(motion.u + change)
 
     def effort_of(self, owner: str, part: str) -> Scalar:
         """What one lock holds with, zero if its joint does not move."""

@@ -17,8 +17,9 @@ from kinode.errors import ModelError
 from kinode.formulations import recursive, steps
 from kinode.formulations.constraints import Constraints
 from kinode.formulations.friction import has_friction, solve_friction
-from kinode.formulations.instant import EMPTY, Instant
+from kinode.formulations.instant import EMPTY
 from kinode.formulations.locks import Locking
+from kinode.formulations.parts import PartMotion
 from kinode.formulations.saddle import Row
 from kinode.formulations.statics import INERTIA_OF, Hold, Statics, joints_in_loops
 from kinode.formulations.steps import Spatial
@@ -30,11 +31,11 @@ from kinode.model.system import joint_frame
 # What no effort changes, and instants that differ in efforts alone share.
 KINEMATICS = (
     "geometry", "_joint_states", "node_states", "moved", "link_poses", "link_velocities", "gravity", "base",
-    "unaccelerated", "mass_rows", "_frames",
+    "unaccelerated", "mass_rows", "_frames", "condensed",
 )  # fmt: skip
 
 
-class Motion(Instant):
+class Motion(PartMotion):
     """An instant with what follows from the equations of motion."""
 
     def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
@@ -74,6 +75,13 @@ class Motion(Instant):
     @cached_property
     def _accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links."""
+        self.accelerating = True
+        try:
+            return self._find_accelerations()
+        finally:
+            self.accelerating = False
+
+    def _find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         if self.given_u_dot is None and self.topology.unmoved is not None:
             raise self.topology.unmoved
         nodes, geometry, moved = self.tree.nodes, self.geometry, self.moved
@@ -86,12 +94,12 @@ class Motion(Instant):
         if self.locking.locks and not self.locking.single:
             each = self.spread(self.locking.solution[0])
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
-        if self.topology.couplings:
+        if self.topology.couplings or self.joined_by_parts:
             each = self.spread(solve_spd(self.mass_matrix, self.bias_effort))
             return each, recursive.accelerate_tree(nodes, geometry, moved, each, self.base)
         prescribed = [known for _, _, known in self.node_states]
         return recursive.forward_dynamics(
-            nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed, self.locking.free
+            nodes, geometry, moved, self.efforts, self.loads, self.base, prescribed, self.locking.free, self.armature
         )
 
     @cached_property
@@ -102,6 +110,8 @@ class Motion(Instant):
     def axis_residual(self, node: int) -> Scalar:
         """The effort that the joint of a node lacks for what its link needs: what a lock holds with."""
         found: Scalar = _along(self.moved[node].S, self.link_wrenches[node])[0] - self.efforts[node][0]
+        if node in self.armature:
+            found = found + self.armature[node][0] * self.node_accelerations[node][0]
         return found
 
     # -- friction ----------------------------------------------------------------------------------
@@ -113,7 +123,15 @@ class Motion(Instant):
         """
         if self.given_friction is not None:
             return self.given_friction
-        return solve_friction(self) if self._own_motion is None else self._own_motion.sliding
+        return self._friction[0] if self._own_motion is None else self._own_motion.sliding
+
+    @cached_property
+    def _friction(self) -> tuple[Mapping[str, Array], Mapping[str, Scalar]]:
+        return solve_friction(self)
+
+    def friction_limit(self, name: str) -> Scalar:
+        """What the friction of a joint may hold with."""
+        return self._friction[1][name]
 
     @cached_property
     def _own_motion(self) -> Self | None:
@@ -134,6 +152,18 @@ class Motion(Instant):
         if self._own_motion is not None:
             return self._own_motion.held_effort(owner, part)
         return 0.0 if self.given_u_dot is not None else self.locking.effort_of(owner, part)
+
+    def lock_response(self, owner: str, part: str) -> Scalar:
+        """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
+        return self.locking.response_of(owner, part)
+
+    def stopped(self, owner: str, part: str) -> Array:
+        """The speeds of the state when a lock begins to hold."""
+        return self.locking.stopped(owner, part)
+
+    def struck(self, owner: str, part: str, restitution: Scalar) -> Array:
+        """The speeds of the state after an impact: that of a lock returns times the restitution."""
+        return self.locking.struck(owner, part, restitution)
 
     @cached_property
     def lock_efforts(self) -> Mapping[str, Scalar]:
@@ -229,7 +259,12 @@ class Motion(Instant):
 
     @cached_property
     def z_dot(self) -> Array:
-        return self._rates(self.topology.z_of, self.topology.n_z, lambda name: self.system[name].state_rates(self))
+        own = {} if self.topology.network is None else self.topology.network.states_of
+
+        def rates(name: str) -> Array:
+            return self.part_rates(name) if name in own else self.system[name].state_rates(self)
+
+        return self._rates(self.topology.z_of, self.topology.n_z, rates)
 
     def _rates(self, places: dict[str, slice], size: int, rates: Callable[[str], Array]) -> Array:
         """Rates of states, each in its place."""
@@ -248,7 +283,8 @@ class Motion(Instant):
     @cached_property
     def inverse_effort(self) -> Array:
         """Efforts beyond the model's own that the given accelerations need."""
-        return self.efforts_beyond(self.link_wrenches)
+        found: Array = self.efforts_beyond(self.link_wrenches)
+        return found if self.condensed is None else found + self.armature_effort(self.u_dot)
 
     def efforts_beyond(self, wrenches: list[Spatial]) -> Array:
         """Efforts beyond the model's own that joints need to pass on wrenches to their links: S'W - tau."""
@@ -282,6 +318,8 @@ class Motion(Instant):
                         M[b + l][a + k] = M[b + l].get(a + k, 0.0) + block[k, l]
 
         recursive.mass_matrix(self.tree.nodes, self.geometry, self.moved, place)
+        for i, j, x in self.condensed.inertia if self.condensed is not None else ():
+            M[i][j] = M[i].get(j, 0.0) + x
         return M
 
     def state_of(self, name: str) -> tuple[int, Scalar] | None:
@@ -498,7 +536,8 @@ class Motion(Instant):
             return tidy(self.full.own_effort(name))
         full = self.full
         i = full.node_named[name]
-        if joint.driven or name in self.topology.tied or self.given_u_dot is not None:
+        heavy = self.topology.network is not None and name in self.topology.network.heavy
+        if joint.driven or heavy or name in self.topology.tied or self.given_u_dot is not None:
             return _along(full.moved[i].S, full.link_wrenches[i])
         return full.efforts[i]
 

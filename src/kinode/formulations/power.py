@@ -4,7 +4,9 @@
 
 The causes are, by name: the drive of a joint (its effort law, or what its prescribed motion needs), its damping and
 friction, each element, less what its own potential stores, and each constraint with a law of time.  Springs in joints
-and gravity are potentials and do not appear.
+and gravity are potentials and do not appear.  The energies of parts count too, electric ones among them; a part is the
+cause of what it stores beyond the power that it is given at its ports: a source of what it supplies, a resistor of what
+it loses.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
     found: list[Scalar] = []
     for cause in find_causes(snapshot.topology):
         owner, _, share = cause.rpartition(".")
-        if cause in system.elements:
+        if cause in system.parts:
+            found.append(part_power(snapshot, cause))
+        elif cause in system.elements:
             element = system.elements[cause]
             found.append(element_power(snapshot, element) + stored_power(snapshot, element))
         elif cause in system.constraints:
@@ -64,6 +68,14 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         else:
             found.append(dot(snapshot._effort_share(owner, share), snapshot.joint_state(owner)[1]))
     return found
+
+
+def part_power(snapshot: Snapshot, part: str) -> Scalar:
+    """The rate of what a part stores, less the power into it through its ports."""
+    condensed = snapshot.condensed
+    assert condensed is not None
+    stored = snapshot.part_number(condensed.stored_rate(part), f"rate of {part}.stored")
+    return stored - snapshot.part_quantity(part, "power")
 
 
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:

@@ -39,12 +39,14 @@ def forward_dynamics(
     base: Spatial,
     prescribed: Sequence[Array | None],
     free: Mapping[int, Scalar] | None = None,
+    armature: Mapping[int, Array] | None = None,
 ) -> tuple[list[Array], list[Spatial]]:
     """Accelerations of joints and links from efforts and loads, by articulated bodies.
 
-    ``free`` is 1 or 0 for the nodes whose joints may be stuck.
+    ``free`` is 1 or 0 for the nodes whose joints may be stuck, ``armature`` the inertia that parts add to
+    the freedoms of nodes.
     """
-    free = free or {}
+    free, armature = free or {}, armature or {}
     inertia: list[ArticulatedInertia] = [i.articulated() for i in geometry.inertias]
     p: list[Spatial] = []
     for node, load in zip(nodes, loads, strict=True):
@@ -55,7 +57,7 @@ def forward_dynamics(
         i, X_PF = node.index, geometry.placements[node.index]
         known = prescribed[i]
         if known is None:
-            g = steps.gather(moved[i].S, inertia[i], p[i], tau[i], free.get(i))
+            g = steps.gather(moved[i].S, inertia[i], p[i], tau[i], free.get(i), armature.get(i))
             gathered[i] = g
             if node.parent == WORLD:
                 continue

@@ -72,15 +72,24 @@ class Snapshot(Motion):
     def _system_quantity(self, name: QuantityName) -> Any:
         match name.quantity:
             case "energy":
-                return self.kinetic_energy + self.potential_energy
-            case "kinetic_energy":
-                return self.kinetic_energy
-            case "potential_energy":
-                return self.potential_energy
+                return sum(self.energies, 0.0)
+            case "kinetic_energy" | "potential_energy" | "electric_energy":
+                return self.energies[("kinetic", "potential", "electric").index(name.quantity.partition("_")[0])]
             case "gravity":
                 return self._in_axes(self.gravity, name.axes)
         P, L, first, mass = self.momenta
         return self._in_axes({"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity], name.axes)
+
+    @property
+    def energies(self) -> tuple[Scalar, Scalar, Scalar]:
+        """Kinetic, potential and electric energy of bodies, joints, elements and parts."""
+        own = [self.part_energy(kind) for kind in ("kinetic", "potential", "electric")]
+        return self.kinetic_energy + own[0], self.potential_energy + own[1], own[2]
+
+    def _part_quantity(self, name: QuantityName) -> Scalar:
+        return self.part_quantity(name.owner, name.quantity)
+
+    _node_quantity = _part_quantity
 
     def _element_quantity(self, name: QuantityName) -> Any:
         if name.quantity == "power":
@@ -111,7 +120,7 @@ class Snapshot(Motion):
         shares, effort = self.effort_shares(name), effort or self.joint_effort
         if share == "drive" and self.system.joints[name].driven:
             own = shares["spring"] + shares["damping"] + shares["friction"]
-            drive: Array = effort(name) - own + self._passed_on(name, effort)
+            drive: Array = effort(name) - own - self.parts_on(name) + self._passed_on(name, effort)
             return drive
         return shares[share]
 
@@ -125,7 +134,7 @@ class Snapshot(Motion):
 
     def _gear_effort(self, follower: str, effort: Efforts) -> Array:
         """What a gear does along the joint that follows."""
-        needed = effort(follower) - sum(self.effort_shares(follower).values())
+        needed = effort(follower) - sum(self.effort_shares(follower).values()) - self.parts_on(follower)
         found: Array = needed + self._passed_on(follower, effort)
         return found
 

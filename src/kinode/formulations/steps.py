@@ -98,14 +98,18 @@ def accelerate(moved: Moved, A: Spatial, u_dot: Array) -> Spatial:
     return A[0] + own[:3], A[1] + own[3:]
 
 
-def gather(S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array, free: Scalar | None = None) -> Gathered:
+def gather(
+    S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array,
+    free: Scalar | None = None, armature: Array | None = None,
+) -> Gathered:  # fmt: skip
     """Inward: the articulated inertia as the joint's freedoms feel it.
 
     ``free`` is 1 where the joint moves and 0 where it is stuck: without D^-1 its acceleration is zero, and the parent
-    carries all of the link.
+    carries all of the link.  ``armature`` is inertia of the freedoms by themselves, as of
+    rotors that are geared to them.
     """
     U = np.vstack([inertia.J @ S[:3] + inertia.H @ S[3:], inertia.H.T @ S[:3] + inertia.M @ S[3:]])
-    D = S.T @ U
+    D = S.T @ U if armature is None else S.T @ U + np.diag(armature)
     n = D.shape[0]
     D_inverse = np.array([[1.0 / D[0, 0]]], dtype=object) if n == 1 else solve_spd(D, np.eye(n))
     if free is not None:

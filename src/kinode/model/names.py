@@ -44,6 +44,7 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "energy": ("energy", (), "velocity"),
     "kinetic_energy": ("energy", (), "velocity"),
     "potential_energy": ("energy", (), "position"),
+    "electric_energy": ("energy", (), "velocity"),
     "momentum": ("momentum", XYZ, "velocity"),
     "angular_momentum": ("angular_momentum", XYZ, "velocity"),
     "com": ("length", XYZ, "position"),
@@ -59,7 +60,7 @@ JOINT_WRENCHES = {
 }
 # Unit of a constraint's row -> unit of what holds it.
 DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping", "friction")
+EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from kinode.algebra.affine import is_zero
 from kinode.algebra.expressions import Expression, symbol
 from kinode.algebra.scalars import Array, Scalar, is_number
 from kinode.errors import ModelError
+from kinode.model.fields import Value
 from kinode.model.nodes import Node
 from kinode.model.part import Part, Start
 from kinode.model.system import System
@@ -104,6 +105,19 @@ class Network:
         return frozenset(self.joint_of[name][0] for name in self.flows_at)
 
     @cached_property
+    def heavy(self) -> frozenset[str]:
+        """The joints to which parts may add inertia: what acts on them depends on their own acceleration."""
+        found = set()
+        for name, flows in self.flows_at.items():
+            moved: set[Order] = {(name, 2)}
+            for block in self.stages[-1]:
+                if any(moved.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
+                    moved |= set(block.unknowns)
+            if any((flow, 0) in moved for flow in flows):
+                found.add(self.joint_of[name][0])
+        return frozenset(found)
+
+    @cached_property
     def states_of(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """Names and units of the states of each part or node."""
         found: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -119,6 +133,11 @@ class Network:
             for part in self.parts.values()
             for start in part.initial_values()
         )
+
+    def initial_values(self, owner: str) -> list[Value]:
+        """What the states of a part or a node are at the start by the fields that are just about them, else zero."""
+        given = {single_order(start.quantity): start.value for start in self.starts}
+        return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
 
     def formula(self, owner: str, quantity: str) -> Formula:
         """A quantity of a part or a node in variables."""

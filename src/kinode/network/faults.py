@@ -140,3 +140,13 @@ def _verb(names: Sequence[str]) -> str:
 def _list(names: Sequence[str], word: str = "and") -> str:
     names = list(names)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}" if names else "nothing"
+
+
+def explain_singular(rows: Rows, wrong: Sequence[Row], unknowns: Iterable[object]) -> ModelError:
+    """Rows that depend on each other where numbers are put in."""
+    names = sorted({str(n[0]) if isinstance(n, tuple) else str(n) for n in unknowns})
+    owner = next((row.owner for row in wrong if row.owner in rows.parts), wrong[0].owner if wrong else rows.system.name)
+    said = "; ".join(row.said for row in wrong[:8])
+    return ModelError(
+        f"these equations depend on each other and leave {_list(names[:6])} open: {said}", component=owner
+    )

@@ -96,8 +96,9 @@ class Audit:
 
 def compute_audit(run: Trajectory) -> Audit:
     """The audit of a run."""
-    energies = run.evaluate(["system.kinetic_energy", "system.potential_energy"])
-    kinetic, potential = energies["system.kinetic_energy"], energies["system.potential_energy"]
+    energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
+    kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
+    potential = energies["system.potential_energy"]
     energy = kinetic + potential
     causes = find_causes(run.dynamics.topology)
     if len(run) < 2:
