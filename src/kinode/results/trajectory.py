@@ -33,6 +33,7 @@ from kinode.results.names import known_names
 from kinode.results.shafts import Pressure, compute_pressure
 from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
+from kinode.solve.discrete import Fired
 from kinode.solve.events import Event, count_events, singular_events
 from kinode.solve.integrators import Pass
 from kinode.solve.simulate import Motion, split
@@ -62,6 +63,7 @@ class Trajectory:
         self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
         self.status, self.message = status, message
         self._passes: tuple[Pass, ...] = ()
+        self._fired: tuple[Fired, ...] = ()
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
@@ -74,7 +76,7 @@ class Trajectory:
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
             message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
-        run._passes = motion.passes
+        run._passes, run._fired = motion.passes, motion.fired
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
         return run
 

@@ -1,8 +1,7 @@
 """The loop of the explicit Runge-Kutta methods with step control.
 
-A state is projected onto its constraints at the end of a step and at each sample. How events will join in: they are
-looked for in `advance` between `_step` and `_write`, where both ends of the step and its dense output are at hand, by
-one more address in ``layout``, 0 meaning none.
+A state is projected onto its constraints at the end of a step and at each sample. Events (events_loops.py) are looked
+for between `_step` and `_write`, where both ends of the step and its dense output are at hand.
 """
 
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
@@ -14,6 +13,7 @@ import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import add, combine, sample, table
+from kinode.solve.events_loops import begin, change, find_event, is_instant, write_changed
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 from kinode.solve.watch_loops import begin_watch, crosses, distance, watch
@@ -49,8 +49,8 @@ def _error(layout: Ints, memory: Floats, h: float) -> float:
     first = _size_of_error(layout, memory, h, layout[STAGES] + 1)
     if layout[ESTIMATES] == 2 and first != 0.0:
         second = _size_of_error(layout, memory, h, layout[STAGES] + 2)
-        return first / math.sqrt((first + 0.01 * second) * layout[N])
-    return math.sqrt(first / layout[N])
+        return first / math.sqrt((first + 0.01 * second) * layout[CONTROLLED])
+    return math.sqrt(first / layout[CONTROLLED])
 
 
 def _close_end(layout: Ints, memory: Floats, t: float) -> float:
@@ -79,7 +79,7 @@ def _close_end(layout: Ints, memory: Floats, t: float) -> float:
     memory[DISTANCE_NEW] = distance(layout)
     nearness = memory[FARTHEST] / min(memory[DISTANCE], memory[DISTANCE_NEW])
     rounding = min(ROUNDING * nearness * nearness, UNSURE)
-    return math.sqrt(total / layout[N]) / (MOVED + rounding / memory[RTOL])
+    return math.sqrt(total / layout[CONTROLLED]) / (MOVED + rounding / memory[RTOL])
 
 
 def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
@@ -98,7 +98,7 @@ def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
         scale = 1.0 / (atol[i] + rtol * abs(y[i]))
         d0 += (y[i] * scale) * (y[i] * scale)
         d1 += (k[i] * scale) * (k[i] * scale)
-    d0, d1 = math.sqrt(d0 / n), math.sqrt(d1 / n)
+    d0, d1 = math.sqrt(d0 / layout[CONTROLLED]), math.sqrt(d1 / layout[CONTROLLED])
     h = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, longest)
     for i in range(n):
         stage[i] = y[i] + sign * h * k[i]
@@ -107,7 +107,7 @@ def _first_step(layout: Ints, memory: Floats, counters: Ints) -> float:
     for i in range(n):
         change = (k_next[i] - k[i]) / (atol[i] + rtol * abs(y[i]))
         d2 += change * change
-    steepest = max(d1, math.sqrt(d2 / n) / h)
+    steepest = max(d1, math.sqrt(d2 / layout[CONTROLLED]) / h)
     if not math.isfinite(steepest):
         return sign * h * 1e-3
     if steepest <= 1e-15:
@@ -143,6 +143,11 @@ def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
     return True
 
 
+def _step_end(memory: Floats) -> float:
+    """Where a step ends at the latest: the end of the run, or the next tick of a clock."""
+    return min(memory[T_END], memory[TICK_TIME])
+
+
 def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float, final: bool) -> None:
     """Book the step and choose the next one: PI control (Gustafsson; Hairer, Wanner II, IV.2)."""
     damping = memory[DAMPING]
@@ -150,11 +155,11 @@ def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float
     factor = min(10.0, max(0.2, factor))
     if counters[AFTER_REJECT] > 0:
         factor = min(factor, 1.0)
-    # A last step that was cut short says little about the step to go on with.
+    # A step that was cut short says little about the step to go on with.
     if not final or abs(h * factor) > abs(memory[H]):
         memory[H] = h * factor
     memory[PREVIOUS_ERROR] = max(error, 1e-4)
-    memory[T_NEW] = memory[T_END] if final else memory[T] + h
+    memory[T_NEW] = _step_end(memory) if final else memory[T] + h
     memory[H_DONE] = h
     counters[AFTER_REJECT] = 0
     counters[FAILED] = -1
@@ -163,7 +168,7 @@ def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float
 
 def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
     """Try steps until one is accepted (Y_NEW, T_NEW and the slopes are then set), or say why none can be."""
-    t, end = memory[T], memory[T_END]
+    t, end = memory[T], _step_end(memory)
     sign = 1.0 if end >= t else -1.0
     while True:
         h = sign * min(abs(memory[H]), memory[MAX_STEP])
@@ -199,14 +204,15 @@ def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
 def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """Store what the accepted step holds for the output; False when the room is used up (to be called again)."""
     n, sampled, new = layout[N], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
-    times, out_t = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
+    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(memory, counters)
     while True:
         t = memory[T_NEW]
         if sampled:
             if counters[NEXT_TIME] >= layout[TIMES]:
                 return True
             t = times[counters[NEXT_TIME]]
-            if (t - memory[T_NEW]) * memory[H_DONE] > 0.0:
+            beyond = (t - memory[T_NEW]) * memory[H_DONE]
+            if beyond > 0.0 or (later and beyond == 0.0):
                 return True
         row = counters[WRITTEN]
         if row >= layout[ROOM]:
@@ -238,32 +244,51 @@ def _finish(layout: Ints, memory: Floats, counters: Ints) -> None:
         y[i] = new[i]
         k[i] = k_last[i]
     memory[T] = memory[T_NEW]
-    counters[PENDING] = 0
+
+
+def _go(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """One step, with what is met on its way."""
+    if memory[H] == 0.0:
+        memory[H] = _first_step(layout, memory, counters)
+    if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
+        begin_watch(layout, memory, counters)
+    code = _step(layout, memory, counters)
+    if code != DONE:
+        return code
+    counters[PENDING], counters[EXTRA] = STEPPED, 0
+    if layout[EVENTS] != 0 and find_event(layout, memory, counters):
+        counters[PENDING] = STRUCK
+    elif layout[PROJECTION] != 0 and watch(layout, memory, counters):
+        return NOTED
+    return DONE
 
 
 def advance(layout: Ints) -> int:
     """Go on with a run of a method with step control, for at most BUDGET accepted steps."""
     memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
-    if counters[STARTED] == 0:
-        if not start(layout, memory, counters):
-            return NOT_FINITE
-        if memory[H] == 0.0:
-            memory[H] = _first_step(layout, memory, counters)
+    if counters[STARTED] == 0 and not begin(layout, memory, counters):
+        return NOT_FINITE
     while True:
-        if counters[PENDING] == 0:
+        if counters[PENDING] >= FIRED:
+            code = change(layout, memory, counters)
+            if code != DONE:
+                return code
+            if not write_changed(layout, memory, counters, 0.0):
+                return FULL
+            counters[PENDING] = READY
+        if counters[PENDING] == READY:
             if memory[T] == memory[T_END]:
                 return DONE
             if budget <= 0:
                 return CHUNK
+            if memory[T] == memory[TICK_TIME]:
+                counters[PENDING] = TICKED
+                continue
             budget -= 1
-            if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
-                begin_watch(layout, memory, counters)
-            code = _step(layout, memory, counters)
+            code = _go(layout, memory, counters)
             if code != DONE:
                 return code
-            counters[PENDING], counters[EXTRA] = 1, 0
-            if layout[PROJECTION] != 0 and watch(layout, memory, counters):
-                return NOTED
         if not _write(layout, memory, counters):
             return FULL
         _finish(layout, memory, counters)
+        counters[PENDING] = FIRED if counters[PENDING] == STRUCK else READY

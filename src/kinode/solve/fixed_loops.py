@@ -12,12 +12,14 @@ import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import sample
+from kinode.solve.events_loops import begin, change, find_event, is_instant, write_changed
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 from kinode.solve.watch_loops import begin_watch, distance, watch
 
 MOVED = 0.1  # of what a step changes: closing the loops may move its end so far
 ROUNDING = 1e-7  # of a state: less is not looked at
+ON_GRID = 1e-9  # of a step: a time nearer than that to the end of a step is there
 
 
 def _fixed_step(layout: Ints, t: float, h: float) -> int:
@@ -43,7 +45,7 @@ def _fixed_step(layout: Ints, t: float, h: float) -> int:
 def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """As `_write`; a time on the grid gets the state there, rounding aside."""
     n, h, sampled, new = layout[N], memory[H], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
-    times, out_t = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
+    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(memory, counters)
     while True:
         t, beyond = memory[T_NEW], 0.0
         if sampled:
@@ -51,7 +53,7 @@ def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
                 return True
             t = times[counters[NEXT_TIME]]
             beyond = (t - memory[T_NEW]) / h
-            if beyond > 1e-9:
+            if beyond > (-ON_GRID if later else ON_GRID):
                 return True
         row = counters[WRITTEN]
         if row >= layout[ROOM]:
@@ -59,7 +61,7 @@ def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
         out_t[row] = t
         place = layout[AT_OUT_Y] + 8 * row * n
         out = floats(place)
-        if beyond < -1e-9:
+        if beyond < -ON_GRID:
             sample(layout, memory, counters, t, out)
             project(layout, t, place)
         else:
@@ -87,8 +89,57 @@ def _close_fixed(layout: Ints, memory: Floats) -> bool:
     return moved <= MOVED * (way + ROUNDING)
 
 
+def _aim(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """Set where the next step ends, T_NEW, and how long it is, H_DONE; False if that is a tick before the grid."""
+    grid = memory[T_START] + (counters[STEPS] + 1) * memory[H]
+    last = counters[STEPS] + 1 == layout[MAX_STEPS]
+    if last:
+        grid = memory[T_END]
+    slack = ON_GRID * memory[H]
+    before = memory[TICK_TIME] < grid - slack
+    memory[T_NEW] = memory[TICK_TIME] if memory[TICK_TIME] <= grid + slack and not (last and not before) else grid
+    whole = counters[BESIDE] == 0 and not before
+    memory[H_DONE] = memory[H] if whole else memory[T_NEW] - memory[T]
+    counters[BESIDE] = int(memory[T_NEW] != grid)
+    return not before
+
+
+def _go_fixed(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """One step, with what is met on its way."""
+    new = state_row(layout, Y_NEW)
+    if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
+        begin_watch(layout, memory, counters)
+    on_grid = _aim(layout, memory, counters)
+    bad = _fixed_step(layout, memory[T], memory[H_DONE])
+    counters[STEPS] += int(on_grid)
+    counters[CUT] += int(not on_grid)
+    counters[EVALUATIONS] += 4
+    if bad != 0:
+        counters[FAILED] = first_not_finite(new, layout[N])
+        memory[FAILED_TIME] = memory[T_NEW]
+        return NOT_FINITE
+    memory[H_DONE] = memory[T_NEW] - memory[T]
+    closed = _close_fixed(layout, memory)
+    rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
+    counters[PENDING], counters[EXTRA] = STEPPED, 0
+    if not closed:
+        return TORN
+    end = memory[T_NEW]
+    if layout[EVENTS] != 0 and find_event(layout, memory, counters):
+        counters[PENDING] = STRUCK
+        if memory[T_NEW] != end:
+            counters[BESIDE] = 1
+            counters[STEPS] -= int(on_grid)
+    elif layout[PROJECTION] != 0 and watch(layout, memory, counters):
+        return NOTED
+    return DONE
+
+
 def advance_fixed(layout: Ints) -> int:
-    """Go on with a run of the classical Runge-Kutta method; its times are memory[T_START] + i memory[H]."""
+    """Go on with a run of the classical Runge-Kutta method; its times are memory[T_START] + i memory[H].
+
+    Ticks and events are reached by shorter steps, which lead back to these times.
+    """
     memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
     y, new, k1, k_next = (
         state_row(layout, Y),
@@ -96,42 +147,35 @@ def advance_fixed(layout: Ints) -> int:
         state_row(layout, K1),
         state_row(layout, K_NEXT),
     )
-    if counters[STARTED] == 0 and not start(layout, memory, counters):
+    if counters[STARTED] == 0 and not begin(layout, memory, counters):
         return NOT_FINITE
     while True:
-        if counters[PENDING] == 0:
+        if counters[PENDING] >= FIRED:
+            code = change(layout, memory, counters)
+            if code != DONE:
+                return code
+            if not write_changed(layout, memory, counters, ON_GRID * memory[H]):
+                return FULL
+            counters[PENDING] = READY
+        if counters[PENDING] == READY:
             if counters[STEPS] >= layout[MAX_STEPS]:
                 return DONE
             if budget <= 0:
                 return CHUNK
+            if memory[T] == memory[TICK_TIME]:
+                counters[PENDING] = TICKED
+                continue
             budget -= 1
-            if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
-                begin_watch(layout, memory, counters)
-            bad = _fixed_step(layout, memory[T], memory[H])
-            counters[STEPS] += 1
-            counters[EVALUATIONS] += 4
-            memory[T_NEW] = memory[T_START] + counters[STEPS] * memory[H]
-            if counters[STEPS] == layout[MAX_STEPS]:
-                memory[T_NEW] = memory[T_END]
-            if bad != 0:
-                counters[FAILED] = first_not_finite(new, layout[N])
-                memory[FAILED_TIME] = memory[T_NEW]
-                return NOT_FINITE
-            memory[H_DONE] = memory[T_NEW] - memory[T]
-            closed = _close_fixed(layout, memory)
-            rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
-            counters[PENDING] = 1
-            if not closed:
-                return TORN
-            if layout[PROJECTION] != 0 and watch(layout, memory, counters):
-                return NOTED
+            code = _go_fixed(layout, memory, counters)
+            if code != DONE:
+                return code
         if not _write_fixed(layout, memory, counters):
             return FULL
         for i in range(layout[N]):
             y[i] = new[i]
             k1[i] = k_next[i]
         memory[T] = memory[T_NEW]
-        counters[PENDING] = 0
+        counters[PENDING] = FIRED if counters[PENDING] == STRUCK else READY
 
 
 def _gather(layout: Ints, group: int, source: int, stride: int, n: int, target: Floats) -> None:

@@ -9,7 +9,8 @@ control.
 
 No Python runs within a step. The compiled loop (adaptive_loops.py, fixed_loops.py) comes back after some 50 ms, so
 that an interrupt, a progress bar and a wish to stop are dealt with here; a run that ends early keeps what it has
-reached. Not done here: stiff problems (stiff.py), many runs at a time (batch.py), events and constraints.
+reached. Events and constraints are part of the loops. Not done here: stiff problems (stiff.py), many runs at a time
+(batch.py).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy.typing as npt
 
 from kinode.solve import native
 from kinode.solve import records as R
+from kinode.solve.discrete import Discrete, EventSpec, Fired
 from kinode.solve.native import LOOP_OF
 from kinode.solve.tableaus import tableau
 
@@ -62,6 +64,8 @@ class KernelSpec:
     """Scratch numbers needed for each lane."""
     projection: int = 0
     """Address of a kernel that gives the state on its constraints, with as much scratch at most; 0 for none."""
+    events: EventSpec | None = None
+    """What changes at once, by kernels with as much scratch at most."""
 
     @property
     def n_y(self) -> int:
@@ -99,6 +103,10 @@ class Solution:
     failed_time: float | None = None
     passes: tuple[Pass, ...] = ()
     """Passes near singular positions, as far as the method looks for them."""
+    events: tuple[Fired, ...] = ()
+    """Time and root of each event."""
+    next_tick: int | None = None
+    """The first tick of samplers that is still to come, to go on with (``first_tick``)."""
 
     @property
     def success(self) -> bool:
@@ -163,6 +171,13 @@ def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
     return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
 
 
+def uncontrolled(absolute: Array, n_held: int) -> Array:
+    """Absolute tolerances that leave out the entries at the end, which only events change."""
+    found = absolute.copy()
+    found[len(found) - n_held :] = math.inf
+    return found
+
+
 def check_quaternions(quaternions: Sequence[int], n: int) -> None:
     """Each must lie within the state: in q, or in z where a speed is prescribed."""
     for index in quaternions:
@@ -191,6 +206,7 @@ class Job:
         self.quaternions = np.array(quaternions, dtype=np.int64)
         self._kept: dict[int, Any] = {}
         self.layout[[R.KERNEL, R.N, R.LANES, R.QUATERNIONS]] = kernel.address, n, lanes, self.quaternions.size
+        self.layout[R.CONTROLLED], self.memory[R.TICK_TIME] = n, math.inf
         self.projected = aligned(n + lanes)  # and the effective mass of the constraints
         self.layout[R.PROJECTION] = kernel.projection
         self.place(R.AT_PROJECTED, self.projected)
@@ -225,6 +241,7 @@ class _Run(Job):
         times: Array | None,
         rows: int,
         max_steps: int,
+        first_tick: int | None = None,
     ) -> None:
         p, inputs = arguments
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
@@ -242,6 +259,7 @@ class _Run(Job):
         self.layout[[R.SAMPLED, R.TIMES]] = self.sampled, self.times.size
         self.blocks: list[tuple[Array, Array]] = []
         self.out_t, self.out_y = np.zeros(0), np.zeros((0, y0.size))
+        self.discrete = None if kernel.events is None else Discrete(kernel.events, self, span[0], first_tick)
         self._first_rows(span[0], y0)
 
     def _make_room(self, rows: int) -> None:
@@ -251,13 +269,14 @@ class _Run(Job):
         self.layout[R.ROOM] = rows
 
     def _first_rows(self, t0: float, y0: Array) -> None:
-        """Room for the output, and the rows that are known before the first step."""
+        """Room for the output, and the rows that are known before the first step: with events none is."""
         at_start = int((self.times == t0).sum()) if self.sampled else 1
+        known = self.discrete is None or t0 == self.memory[R.T_END]
         self._make_room(
             max(1, self.times.size) if self.sampled else max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
         )
         self.out_t[:at_start], self.out_y[:at_start] = t0, y0
-        self.counters[R.WRITTEN] = self.counters[R.NEXT_TIME] = at_start
+        self.counters[R.WRITTEN] = self.counters[R.NEXT_TIME] = at_start if known else 0
 
     def _next_block(self) -> None:
         """Set the full block aside and begin one of twice the size."""
@@ -269,24 +288,33 @@ class _Run(Job):
         """Call the loop again and again until it is done or something ends it."""
         call, place = native.loop(self.name), self.layout.ctypes.data
         steps = budget or 256
+        shown = clock.perf_counter()
         try:
             while True:
                 began = clock.perf_counter()
+                overdue = budget is None and began - shown > 2 * CHUNK_SECONDS
                 left = self.max_steps - int(self.counters[R.STEPS])
-                self.layout[R.BUDGET] = min(steps, left)
+                self.layout[R.BUDGET] = 0 if overdue else min(steps, left)
                 code = call(place)
                 elapsed = clock.perf_counter() - began
                 if code == R.NOTED:
                     self._note()
                 elif code == R.FULL:
                     self._next_block()
+                elif self.discrete is not None and code == R.LISTED:
+                    self.discrete.collect()
+                elif self.discrete is not None and code == R.CALLED:
+                    self.discrete.call()
                 elif code == R.DONE:
                     return "done", "reached the end"
                 elif code != R.CHUNK:
                     return self._failure(code)
                 elif self.counters[R.STEPS] >= self.max_steps:
                     return self._failure(int(R.TOO_MANY))
-                if budget is None and code == R.CHUNK:
+                if code != R.CHUNK:
+                    continue
+                shown = clock.perf_counter()
+                if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(float(self.memory[R.T])) is False:
                     return "stopped", f"stopped at t = {self.memory[R.T]:.9g} s"
@@ -321,6 +349,8 @@ class _Run(Job):
                 f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
                 "take shorter steps, or a method that chooses them",
             )
+        if self.discrete is not None and code in (R.UNSETTLED, R.CHATTER):
+            return "failed", self.discrete.describe(code)
         return "too many steps", f"the allowed number of steps was used up at t = {t:.9g} s"
 
     def solution(self, status: Status, message: str) -> Solution:
@@ -330,12 +360,14 @@ class _Run(Job):
         blocks = [*self.blocks, (self.out_t[:written], self.out_y[:written])]
         failed = status == "not finite"
         single = len(blocks) == 1 and written == len(self.out_t)
+        if self.discrete is not None:
+            self.discrete.collect()
         return Solution(
             t=blocks[0][0] if single else np.concatenate([block[0] for block in blocks]),
             y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
             status=status,
             message=message,
-            steps=int(counters[R.STEPS]),
+            steps=int(counters[R.STEPS] + (counters[R.CUT] if self.name == LOOP_OF["rk4"] else 0)),
             rejected=int(counters[R.REJECTED]),
             evaluations=int(counters[R.EVALUATIONS]),
             t_end=float(self.memory[R.T]),
@@ -344,6 +376,8 @@ class _Run(Job):
             failed_component=int(counters[R.FAILED]) if failed else None,
             failed_time=float(self.memory[R.FAILED_TIME]) if failed else None,
             passes=tuple(self.passes),
+            events=() if self.discrete is None else tuple(self.discrete.events),
+            next_tick=None if self.discrete is None else int(counters[R.TICK]),
         )
 
 
@@ -389,6 +423,7 @@ def integrate(
     quaternions: Sequence[int] = (),
     max_step: float = math.inf,
     first_step: float | None = None,
+    first_tick: int | None = None,
     max_steps: int = 100_000_000,
     on_progress: Callable[[float], bool] | None = None,
     chunk: int | None = None,
@@ -414,8 +449,12 @@ def integrate(
         raise ValueError(f"max_step: must be positive, got {max_step}")
     asked = None if times is None else check_times(times, t0, t1)
     arguments = flat("p", p), flat("inputs", inputs)
+    if kernel.events is not None:
+        absolute = uncontrolled(absolute, kernel.events.n_held)
+        if t1 < t0:
+            raise ValueError("t1: events happen forwards in time, and cannot be gone back over")
     rows = int(R.SLOPES) + len(tableau(method).nodes)
-    run = _Run(LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps)
+    run = _Run(LOOP_OF[method], kernel, start, (t0, t1), arguments, quaternions, asked, rows, max_steps, first_tick)
     _prepare(run, method)
     if method == "rk4":
         steps = count_steps(t0, t1, step)

@@ -19,7 +19,15 @@ from kinode.codegen import machine
 
 Loop = Callable[[int], int]
 PREFIX = "kinode_"
-SOURCES = ("records.py", "primitives.py", "dense_loops.py", "watch_loops.py", "adaptive_loops.py", "fixed_loops.py")
+SOURCES = (
+    "records.py",
+    "primitives.py",
+    "dense_loops.py",
+    "events_loops.py",
+    "watch_loops.py",
+    "adaptive_loops.py",
+    "fixed_loops.py",
+)
 LOOP_OF = {"dopri5": "advance", "dop853": "advance", "rk4": "advance_fixed"}
 _ENGINES: list[Any] = []
 _ONE_AT_A_TIME = threading.Lock()

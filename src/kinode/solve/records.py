@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # What a loop returns.
 DONE, CHUNK, FULL, NOT_FINITE, TOO_SMALL, TOO_MANY, NOTED, TORN = range(8)
+# with events: their list is full; samplers in Python are to be called; no modes fit; events follow without end
+LISTED, CALLED, UNSETTLED, CHATTER = range(8, 12)
 
 # ``layout`` (int64): addresses of the arrays, their sizes, and numbers that stay the same between two calls. "N" is the
 # length of a row of the state, that is, all lanes of all components.
@@ -15,17 +17,32 @@ SAMPLED, MAX_STEPS, BUDGET, ESTIMATES = range(26, 30)
 FIRST_GROUP, LAST_GROUP, RUNS, AT_START, ALL_P, N_P, P_STRIDE, ALL_INPUTS, N_INPUTS, INPUTS_STRIDE = range(30, 40)
 EVERY, SAMPLES, AT_STOP, AT_FAILED_STEP, AT_FAILED_COMPONENT = range(40, 45)
 # the kernel that brings a state onto its constraints (0: none), and room for what it gives
-PROJECTION, AT_PROJECTED, LAYOUT_SIZE = range(45, 48)
+PROJECTION, AT_PROJECTED = range(45, 47)
+# entries that the error control looks at
+CONTROLLED = 47
+# events: 1 if there are any; kernels and the table of roots and samplers (model/events.py); room for what kernels give
+EVENTS, ROOTS, JUMP, SAMPLE, N_ROOTS, AT_MODES, AT_VALUES, N_SAMPLERS, AT_TICKS, AT_IN_PYTHON = range(48, 58)
+NUMERATOR, DENOMINATOR, AT_G, AT_ARMED, AT_FIRED, AT_MASK, AT_BETWEEN, AT_CHANGED = range(58, 66)
+AT_EVENT_TIMES, AT_EVENT_ROOTS, EVENT_ROOM, LAYOUT_SIZE = range(66, 70)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
 # distances from singular positions (watch_loops.py)
 END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, STEEPEST, SLOPE, SPAN, NEAR_TIME, NEAR_SHARE = range(11, 21)
-MEMORY_SIZE = 21
+# the next tick, and since when events are counted
+TICK_TIME, CROWD_TIME = range(21, 23)
+MEMORY_SIZE = 23
 
 # ``counters`` (int64)
 STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT, WATCHING = range(11)
-COUNTERS_SIZE = 11
+# events: the first tick to come, the tick that is due, steps that were cut, events in the list, instants of late with
+# any, the root to blame; whether a step of fixed length begins beside its grid
+TICK, DUE, CUT, LISTED_EVENTS, CROWD, BLAMED, BESIDE = range(11, 18)
+COUNTERS_SIZE = 18
+
+# ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
+# tick, the modes are to be dealt with; the rows after that are to be written
+READY, STEPPED, STRUCK, FIRED, TICKED, CHANGED, SETTLED = range(7)
 
 # rows of the state: with step control the slopes of the stages follow the first three
 Y, Y_NEW, Y_STAGE, SLOPES = range(4)

@@ -21,6 +21,8 @@ from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, AssemblyError, Error
 from kinode.model.quantities import METHODS
 from kinode.solve.assemble import Assembly
+from kinode.solve.discrete import Fired
+from kinode.solve.event_kernels import find_spec
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
 from kinode.solve.rows import Rows
 from kinode.solve.stiff import integrate_stiff, normalized
@@ -70,6 +72,8 @@ class Motion:
     failed_component: int | None = None
     passes: tuple[Pass, ...] = ()
     """Passes near singular positions."""
+    fired: tuple[Fired, ...] = ()
+    """Times and roots of events."""
     dynamics: Dynamics | None = None
     """The system as it was compiled for this motion."""
 
@@ -189,9 +193,10 @@ class Solver:
         code = dynamics.kernel("rate")
         projection = dynamics.kernel("projection") if dynamics.topology.constrained else None
         work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
+        events, more_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
         self.kernel = KernelSpec(
-            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=work,
-            projection=projection.address if projection else 0,
+            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, more_work),
+            projection=projection.address if projection else 0, events=events,
         )  # fmt: skip
 
     def check_start(self, start: State) -> None:
@@ -210,14 +215,16 @@ class Solver:
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
+        first_tick: int | None = None,
     ) -> Solution:  # fmt: skip
-        """One integration; ``max_steps`` and ``first_step`` let it be done in parts.
+        """One integration; ``max_steps``, ``first_step`` and ``first_tick`` let it be done in parts.
 
         Where the constraint rows in use fail and others do not, it is done again with those.
         """
         more = {} if max_steps is None else {"max_steps": max_steps}
         for _ in range(CHOICES):
-            found = self._integrate(y, t0, t1, times, {**more, "first_step": first_step, "on_progress": on_progress})
+            given = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
+            found = self._integrate(y, t0, t1, times, {**more, **given})
             torn = None if self.rows is None else self.rows.find_torn(found)
             ended_well = found.status in ("done", "stopped", "interrupted") and not found.passes
             if self.rows is None or (ended_well and torn is None):
@@ -293,5 +300,6 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
     message = "reached the end" if status == "done" else found.message
     return Motion(
         t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
-        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes, solver.dynamics,
+        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes, found.events,
+        solver.dynamics,
     )  # fmt: skip

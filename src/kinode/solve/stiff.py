@@ -188,6 +188,7 @@ def integrate_stiff(
     quaternions: Sequence[int] = (),
     max_step: float = math.inf,
     first_step: float | None = None,
+    first_tick: int | None = None,
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
 ) -> Solution:

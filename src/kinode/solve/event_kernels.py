@@ -1,0 +1,80 @@
+"""The discrete side of a compiled system as the integrators take it, and the calls of samplers in Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.codegen.dynamics import Dynamics
+from kinode.errors import Error, LawError
+from kinode.model.events import EventTable
+from kinode.model.fields import short, unknown
+from kinode.solve.discrete import Call, EventSpec
+
+
+def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, int]:
+    """Kernels and tables of a system that has events, and the scratch numbers that its kernels need."""
+    table = dynamics.topology.events
+    assert table is not None
+    base = dynamics.n_q + dynamics.n_u
+    in_python = tuple(entry.sampler.call is not None for entry in table.samplers)
+    kernels = [
+        dynamics.kernel(name) if wanted else None
+        for name, wanted in (("roots", table.roots), ("jump", table.roots), ("sample", not all(in_python)))
+    ]
+    roots, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
+    spec = EventSpec(
+        owners=tuple(entry.owner for entry in table.roots),
+        modes=tuple(entry.at if entry.at < 0 else base + entry.at for entry in table.roots),
+        values=tuple(float(entry.root.value) for entry in table.roots),
+        roots=roots, jump=jump, sample=sample, n_held=table.n_held,
+        ticks=tuple((entry.ticks, entry.phase) for entry in table.samplers), tick=table.tick, in_python=in_python,
+        call=_calls(dynamics, table, p, inputs) if any(in_python) else None,
+    )  # fmt: skip
+    return spec, max(kernel.sizes["work"] for kernel in kernels if kernel) if any(kernels) else 0
+
+
+def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Call:
+    """What calls the samplers in Python one after the other."""
+    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
+    places = {c.name: b + c.index for c in dynamics.coordinates if c.role == "z"}
+
+    def call(t: float, y: Array, which: Sequence[int]) -> None:
+        for entry in (table.samplers[s] for s in which):
+            reads = entry.sampler.reads
+            values: dict[str, Any] = {}
+            if reads:
+                values = dynamics.evaluate(reads, t, y[:a], y[a:b], z=y[b:], p=p, inputs=inputs)
+                values = {name: float(value) if np.ndim(value) == 0 else value for name, value in values.items()}
+            own = [name for name, _ in dynamics.system[entry.owner].held]
+            for name, value in _ask(entry.owner, entry.sampler.call, t, values, own).items():
+                y[places[f"{entry.owner}.{name}"]] = value
+
+    return call
+
+
+def _ask(owner: str, function: Any, t: float, values: dict[str, Any], own: Sequence[str]) -> dict[str, float]:
+    """What a user's function gives, checked."""
+    at = f"at t = {t:.9g} s"
+    try:
+        given = function(t, values)
+    except Error:
+        raise
+    except Exception as error:  # whatever a user's function may raise
+        raise LawError(f"its function fails {at} with {type(error).__name__}: {error}", component=owner) from error
+    found = {}
+    for name, value in given.items():
+        if name not in own:
+            raise LawError(unknown(f"its function gives {at} what it does not hold:", name, own), component=owner)
+        try:
+            found[name] = float(value)
+        except (TypeError, ValueError):
+            message = f"its function gives {at} {short(value)}, and a number is expected"
+            raise LawError(message, component=owner) from None
+        if not math.isfinite(found[name]):
+            raise LawError(f"its function gives {at} {name} = {found[name]}", component=owner)
+    return found

@@ -1,0 +1,326 @@
+"""Events within the integrator loops: roots are looked for in each step, modes settled, ticks of clocks met.
+
+A root counts while its mode has its value. It is armed once it was clearly positive; an armed root fires where it
+becomes negative, another where it is clearly negative, so that a root that is zero when its mode begins has the time to
+leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end; where a root fires it is cut
+at the first instant at which that is seen on the dense output, found to the last bit of time.
+
+Then the state jumps, and modes are settled: a root is violated where it is clearly negative, or zero and falling; the
+worst of them fires, after some tries the first, until none is left.
+"""
+
+# The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
+# ruff: noqa: F403, F405
+
+from __future__ import annotations
+
+import math
+
+from kinode.codegen.memory import Floats, Ints, call, floats, ints
+from kinode.solve.dense_loops import sample
+from kinode.solve.primitives import *
+from kinode.solve.records import *
+
+ZERO = 1e-9  # of a root, which is divided by a natural scale
+BY_WORST, TRIES = 12, 40  # of settling: the worst fires first, then the first; then no modes fit
+CROWDED, MOST_INSTANTS = 1e-9, 50  # seconds, and events in them: more than that is chatter
+
+
+def _run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
+    """Call a kernel on the state at an address."""
+    floats(layout[AT_TIME])[0] = t
+    call(
+        kernel,
+        layout[AT_TIME],
+        y,
+        y + 8 * layout[U_AT],
+        y + 8 * layout[Z_AT],
+        layout[AT_P],
+        layout[AT_INPUTS],
+        x,
+        layout[AT_WORK],
+        out,
+    )
+
+
+def _look(layout: Ints, t: float, y: int) -> None:
+    """All roots and their rates at a state."""
+    _run_kernel(layout, layout[ROOTS], t, y, layout[AT_X], layout[AT_G])
+
+
+def _counts(layout: Ints, k: int, y: int) -> bool:
+    """Whether the mode of a root has its value in the state at an address."""
+    at = ints(layout[AT_MODES])[k]
+    return at < 0 or floats(y)[at] == floats(layout[AT_VALUES])[k]
+
+
+def _fires(layout: Ints, k: int, y: int) -> bool:
+    """Whether a root, as it was looked at last, fires."""
+    least = 0.0 if ints(layout[AT_ARMED])[k] != 0 else -ZERO
+    return floats(layout[AT_G])[k] < least and _counts(layout, k, y)
+
+
+def _any_fires(layout: Ints, y: int) -> bool:
+    found = False
+    for k in range(layout[N_ROOTS]):
+        found = found or _fires(layout, k, y)
+    return found
+
+
+def _arm(layout: Ints) -> None:
+    """Arm what is clearly positive, as it was looked at last."""
+    g, armed = floats(layout[AT_G]), ints(layout[AT_ARMED])
+    for k in range(layout[N_ROOTS]):
+        if g[k] > ZERO:
+            armed[k] = 1
+
+
+def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
+    """Whether any root fires at a time within the step; what is clearly positive there is armed if none does."""
+    between = layout[AT_BETWEEN]
+    sample(layout, memory, counters, t, floats(between))
+    project(layout, t, between)
+    _look(layout, t, between)
+    if _any_fires(layout, between):
+        return True
+    _arm(layout)
+    return False
+
+
+def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """Whether a root fires in the step that was just accepted; the step is then cut there."""
+    if layout[N_ROOTS] == 0:
+        return False
+    n, h, t, end = layout[N], memory[H_DONE], memory[T], memory[T_NEW]
+    y, new, middle = state_row(layout, Y), state_row(layout, Y_NEW), floats(layout[AT_BETWEEN])
+    k, k_last = state_row(layout, SLOPES), state_row(layout, SLOPES + layout[LAST])
+    eighth = 0.125 * h
+    for i in range(n):
+        middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
+    half = t + 0.5 * h
+    _look(layout, half, layout[AT_BETWEEN])
+    if _any_fires(layout, layout[AT_BETWEEN]) and _fires_at(layout, memory, counters, half):
+        _cut(layout, memory, counters, t, half)
+        return True
+    _arm(layout)
+    address = layout[AT_STATE] + 8 * Y_NEW * n
+    _look(layout, end, address)
+    if not _any_fires(layout, address):
+        _arm(layout)
+        return False
+    _cut(layout, memory, counters, half, end)
+    return True
+
+
+def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: float) -> None:
+    """End the step where the first root fires: not yet before, but at the time after."""
+    while True:
+        middle = 0.5 * (before + after)
+        if not before < middle < after:
+            break
+        if _fires_at(layout, memory, counters, middle):
+            after = middle
+        else:
+            before = middle
+    between, new, address = floats(layout[AT_BETWEEN]), state_row(layout, Y_NEW), layout[AT_BETWEEN]
+    if after == memory[T_NEW]:
+        address = layout[AT_STATE] + 8 * Y_NEW * layout[N]
+        _look(layout, after, address)
+    else:
+        _fires_at(layout, memory, counters, after)
+    fired = ints(layout[AT_FIRED])
+    for k in range(layout[N_ROOTS]):
+        fired[k] = int(_fires(layout, k, address))
+    if after != memory[T_NEW]:
+        for i in range(layout[N]):
+            new[i] = between[i]
+    memory[T_NEW] = after
+    counters[CUT] += 1
+
+
+def _note(layout: Ints, counters: Ints, t: float, k: int) -> None:
+    """Put an event on the list."""
+    row = counters[LISTED_EVENTS]
+    floats(layout[AT_EVENT_TIMES])[row] = t
+    ints(layout[AT_EVENT_ROOTS])[row] = k
+    counters[LISTED_EVENTS] += 1
+
+
+def _copy_changed(layout: Ints) -> None:
+    y, changed = state_row(layout, Y), floats(layout[AT_CHANGED])
+    for i in range(layout[N]):
+        y[i] = changed[i]
+
+
+def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
+    """Let the present state jump as the event of a root has it."""
+    mask, here = floats(layout[AT_MASK]), layout[AT_STATE] + 8 * Y * layout[N]
+    mask[k] = 1.0
+    _run_kernel(layout, layout[JUMP], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
+    mask[k] = 0.0
+    _copy_changed(layout)
+    project(layout, memory[T], here)
+    _note(layout, counters, memory[T], k)
+    counters[BLAMED] = k
+
+
+def _fire_all(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """The events of all roots that fired, one after the other as far as they still do."""
+    here, first, fired = layout[AT_STATE] + 8 * Y * layout[N], True, ints(layout[AT_FIRED])
+    for k in range(layout[N_ROOTS]):
+        if fired[k] != 0:
+            _look(layout, memory[T], here)
+            if first or (_counts(layout, k, here) and floats(layout[AT_G])[k] < 0.0):
+                _fire(layout, memory, counters, k)
+            first = False
+    if memory[T] - memory[CROWD_TIME] > CROWDED:
+        memory[CROWD_TIME], counters[CROWD] = memory[T], 0
+    counters[CROWD] += 1
+    return CHATTER if counters[CROWD] > MOST_INSTANTS else DONE
+
+
+def _find_violated(layout: Ints, tries: int) -> int:
+    """The root to fire next, as they were looked at last, or -1."""
+    m, g, here = layout[N_ROOTS], floats(layout[AT_G]), layout[AT_STATE] + 8 * Y * layout[N]
+    found, worst = -1, 0.0
+    for k in range(m):
+        bad, falling = 0.0, -g[m + k]
+        if g[k] < -ZERO:
+            bad = -g[k]
+        elif g[k] <= ZERO and falling > 0.0:
+            bad = ZERO * (falling / (1.0 + falling) if falling < 1e300 else 1.0)
+        if bad > 0.0 and _counts(layout, k, here) and (found < 0 or (tries < BY_WORST and bad > worst)):
+            found, worst = k, bad
+    return found
+
+
+def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """Change modes of the present state until no root is violated."""
+    armed, tries = ints(layout[AT_ARMED]), 0
+    while layout[N_ROOTS] > 0:
+        _look(layout, memory[T], layout[AT_STATE] + 8 * Y * layout[N])
+        k = _find_violated(layout, tries)
+        if k < 0:
+            break
+        if tries == TRIES:
+            counters[BLAMED] = k
+            return UNSETTLED
+        _fire(layout, memory, counters, k)
+        tries += 1
+    for k in range(layout[N_ROOTS]):
+        armed[k] = 0
+    _arm(layout)
+    return DONE
+
+
+def find_tick(layout: Ints, memory: Floats, counters: Ints) -> None:
+    """The next tick that any sampler has."""
+    ticks, due = ints(layout[AT_TICKS]), -1
+    for s in range(layout[N_SAMPLERS]):
+        period, phase = ticks[2 * s], ticks[2 * s + 1]
+        late = max(0, counters[TICK] - phase)
+        own = phase + (late + period - 1) // period * period
+        due = own if due < 0 else min(due, own)
+    counters[DUE] = due
+    memory[TICK_TIME] = math.inf
+    if due >= 0:
+        memory[TICK_TIME] = float(due * layout[NUMERATOR]) / float(layout[DENOMINATOR])
+
+
+def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """Let the samplers act whose tick it is; True if there are such in Python, which are to be called now."""
+    mask, ticks, in_python = floats(layout[AT_MASK]), ints(layout[AT_TICKS]), ints(layout[AT_IN_PYTHON])
+    compiled, called = False, False
+    for s in range(layout[N_SAMPLERS]):
+        late = counters[DUE] - ticks[2 * s + 1]
+        mask[s] = 0.0
+        if late >= 0 and late % ticks[2 * s] == 0:
+            if in_python[s] != 0:
+                called = True
+            else:
+                mask[s] = 1.0
+                compiled = True
+    if compiled:
+        here = layout[AT_STATE] + 8 * Y * layout[N]
+        _run_kernel(layout, layout[SAMPLE], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
+        _copy_changed(layout)
+    for s in range(layout[N_SAMPLERS]):
+        mask[s] = 0.0
+    counters[TICK] = counters[DUE] + 1
+    find_tick(layout, memory, counters)
+    return called
+
+
+def is_instant(memory: Floats, counters: Ints) -> bool:
+    """Whether something changes at once at the end of the step: the row there is that before, and one after follows."""
+    return counters[PENDING] == STRUCK or (memory[T_NEW] == memory[TICK_TIME] and memory[T_NEW] != memory[T_END])
+
+
+def begin(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """The slope at the start, which waits for the modes where there are any; False if it is not finite."""
+    if layout[EVENTS] == 0:
+        return start(layout, memory, counters)
+    if counters[PENDING] == READY:
+        find_tick(layout, memory, counters)
+        counters[PENDING] = CHANGED
+    return True
+
+
+def change(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """Bring what changes at once to its end: jumps, ticks, modes, and the slope to go on with."""
+    while counters[PENDING] != SETTLED:
+        if layout[EVENT_ROOM] - counters[LISTED_EVENTS] < TRIES + layout[N_ROOTS]:
+            return LISTED
+        if counters[PENDING] == FIRED:
+            counters[PENDING] = CHANGED
+            if _fire_all(layout, memory, counters) != DONE:
+                return CHATTER
+        elif counters[PENDING] == TICKED:
+            counters[PENDING] = CHANGED
+            if _tick(layout, memory, counters):
+                return CALLED
+        else:
+            code = _settle(layout, memory, counters)
+            if code != DONE:
+                return code
+            if memory[T] == memory[TICK_TIME] and counters[STARTED] == 0:
+                counters[PENDING] = TICKED
+            else:
+                counters[PENDING], counters[WATCHING] = SETTLED, 0
+                if not start(layout, memory, counters):
+                    return NOT_FINITE
+    return DONE
+
+
+def write_changed(layout: Ints, memory: Floats, counters: Ints, slack: float) -> bool:
+    """Store the row after what changed at once, and the times asked for there; False when the room is used up."""
+    n, y, times, out_t = layout[N], state_row(layout, Y), floats(layout[AT_TIMES]), floats(layout[AT_OUT_T])
+    while True:
+        t, row = memory[T], counters[WRITTEN]
+        if layout[SAMPLED] != 0:
+            if counters[NEXT_TIME] >= layout[TIMES]:
+                return True
+            t = times[counters[NEXT_TIME]]
+            if t > memory[T] + slack:
+                return True
+        elif row > 0 and _same(layout, row - 1):
+            return True
+        if row >= layout[ROOM]:
+            return False
+        out_t[row] = t
+        out = floats(layout[AT_OUT_Y] + 8 * row * n)
+        for i in range(n):
+            out[i] = y[i]
+        counters[WRITTEN] += 1
+        counters[NEXT_TIME] += 1
+        if layout[SAMPLED] == 0:
+            return True
+
+
+def _same(layout: Ints, row: int) -> bool:
+    """Whether a row that was stored is the present state."""
+    y, out = state_row(layout, Y), floats(layout[AT_OUT_Y] + 8 * row * layout[N])
+    same = True
+    for i in range(layout[N]):
+        same = same and y[i] == out[i]
+    return same
