@@ -88,10 +88,10 @@ def check_laws(system: System) -> None:
             for table in expression.calls() - tables.keys():
                 message = unknown("no table is called", table, tables)
                 raise LawError(message, component=component.name, field=field)
-            timely = field in component.timely
+            timely, late = field in component.timely, field in component.late
             for name in sorted(expression.names() - component.local.get(field, frozenset())):
-                found = _check_name(system, component.name, field, expression, name, timely)
-                if _is_law(system, found) and not timely:
+                found = _check_name(system, component.name, field, expression, name, timely, late)
+                if _is_law(system, found) and not timely and not late:
                     needs.setdefault(component.name, []).append(found.owner)
                     fields[component.name] = field
     _check_circles(needs, fields)
@@ -117,7 +117,7 @@ def _is_law(system: System, found: QuantityName) -> bool:
 
 
 def _check_name(
-    system: System, component: str, field: str, expression: Expression, name: str, timely: bool
+    system: System, component: str, field: str, expression: Expression, name: str, timely: bool, late: bool
 ) -> QuantityName:
     text = expression.text()
     try:
@@ -129,8 +129,10 @@ def _check_name(
     if found.size != ():
         head, at, axes = name.partition("@")
         problem = f"{name} has {len(found.parts)} parts; write {head}.{found.parts[0]}{at}{axes}"
-    elif found.needs == "acceleration":
-        problem = f"{name} depends on accelerations or reactions, which laws cannot use"
+    elif found.needs == "acceleration" and not late:
+        problem = (
+            f"{name} depends on accelerations or reactions, which laws cannot use; behind a lag or a sample they can"
+        )
     elif timely and found.sort not in ("time", "parameter", "input", "signal"):
         problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
     if problem:

@@ -226,6 +226,11 @@ class Component:
         """
         return {}
 
+    @property
+    def late(self) -> frozenset[str]:
+        """Fields whose laws decide rates of states or samples alone: they may use accelerations and close no circle."""
+        return frozenset()
+
     def own(self, field: str, law: Value) -> Value:
         """A law of a field with the names that it has for itself written out as quantities of the component."""
         local = self.local.get(field, frozenset())

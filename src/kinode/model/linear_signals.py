@@ -163,6 +163,10 @@ class TransferFunction(_Coefficients):
         direct = len(self._trimmed(self.numerator)) == len(self._trimmed(self.denominator))
         return frozenset({"output"}) if direct else frozenset()
 
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset() if self.immediate else frozenset({"input"})
+
     def initial_states(self, resolve: Resolve) -> Array:
         """In a steady state x_1 alone is not zero, and the output is b_0 x_1."""
         x = np.zeros(self._order)
@@ -239,6 +243,10 @@ class StateSpace(_Coefficients):
     def immediate(self) -> frozenset[str]:
         """The outputs, where inputs go through to any of them."""
         return frozenset({"output"} if any(x != 0.0 for row in self._D for x in row) else ())
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset() if self.immediate else frozenset({"inputs"})
 
     def state_rates(self, scene: Scene) -> Array:
         x, given = scene.other_states(self.name), [scene.law(law) for law in self.inputs]

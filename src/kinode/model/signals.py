@@ -107,6 +107,10 @@ class _Follower(SignalPart):
     def settled(self, scene: Scene) -> Mapping[str, Scalar]:
         return {"output": self.aim(scene)} if self.initial is None else {}
 
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset({"input"})
+
     def aim(self, scene: Scene) -> Scalar:
         """Where the output goes while the input stays."""
         return scene.law(self.input)
@@ -194,6 +198,10 @@ class Integrator(SignalPart):
     def immediate(self) -> frozenset[str]:
         return frozenset()
 
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset({"input"})
+
     def quantity(self, name: str, scene: Scene) -> Scalar:
         found = self.state("integral", scene)
         return (
@@ -258,6 +266,10 @@ class Sensor(SignalPart):
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
         return () if self.lag is None else (("output", PLAIN),)
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset() if self.lag is None else frozenset({"measures"})
 
     def _shown(self, scene: Scene) -> Scalar:
         """Without its lag."""
