@@ -32,6 +32,7 @@ EXAMPLES = {
     "current_source": ({**POLES, "current": LAW}, "voltage*current"),
     "battery": ({**POLES, "voltage": "1.5 - 0.2*part.drawn", "resistance": 0.3}, "voltage*current"),
     "transformer": ({**COILS, "ratio": 3.0}, "0"),
+    "bridge": ({**COILS, "modulation": LAW}, "0"),
     "coupled_inductors": ({**COILS, "inductance": 0.5, "second_inductance": 0.3, "coupling": 0.8}, "0"),
     "shaft_inertia": ({"shaft": "s1", "inertia": 0.4}, "0"),
     "shaft_spring": ({**ENDS, "stiffness": 3.0, "damping": 0.2, "free_angle": 0.3}, "0"),

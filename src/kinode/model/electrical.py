@@ -114,10 +114,10 @@ class Battery(Supply):
 
 
 @record
-class TwoCoils(TwoPole):
-    """Two windings on one core; the second takes ``second_current`` in at second_plus."""
+class TwoPairs(TwoPole):
+    """Two pairs of nodes; the second takes ``second_current`` in at second_plus."""
 
-    second_plus: str = port("electrical", "node at the positive end of the second winding")
+    second_plus: str = port("electrical", "node at the positive end of the second side")
     second_minus: str = port("electrical", "node at its negative end")
     names: ClassVar[Names] = {
         "second_voltage": "second_plus.voltage - second_minus.voltage",
@@ -125,7 +125,7 @@ class TwoCoils(TwoPole):
     }
     common: ClassVar[Rows] = (
         Row(
-            "current through the second winding",
+            "current through the second side",
             "second_plus.current + second_minus.current = 0",
             "second_minus.current",
         ),
@@ -134,7 +134,7 @@ class TwoCoils(TwoPole):
 
 @register_element
 @record
-class Transformer(TwoCoils):
+class Transformer(TwoPairs):
     """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
 
     kind: ClassVar[str] = "transformer"
@@ -147,7 +147,20 @@ class Transformer(TwoCoils):
 
 @register_element
 @record
-class CoupledInductors(TwoCoils):
+class Bridge(TwoPairs):
+    """An ideal bridge of switches between a bus and a load: it passes on a share of the voltage, all of the power."""
+
+    kind: ClassVar[str] = "bridge"
+    modulation: Value = law("dimensionless", "voltage of the second side for that of the first: -1 to 1, or a law", ...)
+    rows: ClassVar[Rows] = (
+        Row("voltage of the load", "second_voltage = modulation*voltage", "second_plus.voltage"),
+        Row("current of the bus", "current = -modulation*second_current", "plus.current"),
+    )
+
+
+@register_element
+@record
+class CoupledInductors(TwoPairs):
     """Two coils that share ``coupling`` of their flux: a transformer that has to be magnetized."""
 
     kind: ClassVar[str] = "coupled_inductors"

@@ -185,6 +185,7 @@ class Spellings:
     current_source = Spelling("current_source")
     battery = Spelling("battery")
     transformer = Spelling("transformer")
+    bridge = Spelling("bridge")
     coupled_inductors = Spelling("coupled_inductors")
     dc_motor = Spelling("dc_motor")
     brushless_motor = Spelling("brushless_motor")
