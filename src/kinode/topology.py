@@ -310,6 +310,10 @@ def _span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]
         stack.extend((j, other, o) for j, o in reversed(children[other]))
     cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
     for cut in cuts:
+        if cut.joint.ends is not None and _turns(cut.joint):
+            field = "stop" if cut.joint.stop is not None else "backlash"
+            message = f"it closes a loop ({', '.join(cut.loop)}) and how often it turned is not known"
+            raise ModelError(f"{message}; put it on another joint of the loop", component=cut.joint.name, field=field)
         if cut.joint.driven:
             field = "speed" if cut.joint.motion is None else "motion"
             message = f"the other joints of its loop are all driven ({', '.join(cut.loop)}) and decide its motion"
@@ -334,7 +338,7 @@ def _with_laws(system: System) -> set[str]:
     geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # parts act on them
 
     def has_law(joint: Joint) -> bool:
-        own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping)
+        own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping, joint.ends)
         return any(law is not None for law in own) or joint.name in geared
 
     for joint in sorted(filter(has_law, system.joints.values()), key=lambda joint: not joint.driven):  # drives first

@@ -25,6 +25,7 @@ from kinode.model.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.looks import ROLES, SIZES
 from kinode.model.observers import FRAMES
 from kinode.model.quantities import RunDefaults
+from kinode.model.stops import find_fields as find_end_fields
 
 Schema = dict[str, Any]
 PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
@@ -269,6 +270,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
             ]
         },
         "friction": _friction(cls) if issubclass(cls, Joint) else {},
+        "ends": _ends(spec),
         "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
@@ -288,6 +290,12 @@ def _friction(cls: type[Joint]) -> Schema:
         return {"type": "null"}
     numbers = {name: _ref("number") for name in find_fields(cls)}
     return _object(tuple(FRICTIONS), {kind: _object(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS))
+
+
+def _ends(spec: Spec) -> Schema:
+    """A stop, or backlash: its doc begins with what it is."""
+    takes = find_end_fields("stop" if "end stops" in spec.doc else "backlash")
+    return {"oneOf": [{"type": "null"}, _object(takes, dict.fromkeys(takes, _ref("number")))]}
 
 
 def _compliance(axial: bool) -> Schema:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about, solve_spd
+from kinode.formulations.saddle import Row, sparse
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.steps import Spatial
 from kinode.model.elements import Load
@@ -65,6 +66,8 @@ class Limb:
 
 class Chains(Snapshot):
     """One instant of a tree of hinges and slides; a method says what moving a body takes (``inertia_of``)."""
+
+    articulated: ClassVar[bool] = False
 
     def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
         super().__init__(topology, t, q, u, *more, **given, full=True)
@@ -293,7 +296,13 @@ class Chains(Snapshot):
     def u_dot(self) -> Array:
         if self.given_u_dot is not None:
             return self.given_u_dot
+        if self.locking.locks:
+            return self.locking.solution[0]
         return tidy(solve_spd(self.mass_matrix, self.bias_effort)) if self.topology.n_u else np.empty(0)
+
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        return sparse(self.mass_matrix)
 
     @property
     def node_accelerations(self) -> list[Array]:
@@ -335,7 +344,7 @@ class Chains(Snapshot):
         limb = self.limbs[self.node_named[name]]
         if limb.joint.driven or name in self.topology.tied or self.given_u_dot is not None:
             return self.along(self.wrenches_at_centers("total"))[limb.index]
-        return self.efforts[limb.index]
+        return self.efforts[limb.index] + self.lock_efforts.get(name, 0.0)
 
 
 def _sides(is_reversed: bool) -> tuple[str, str]:

@@ -33,7 +33,9 @@ from kinode.algebra.scalars import (
     value_and_rate,
 )
 from kinode.errors import ModelError
+from kinode.formulations.instant import EMPTY
 from kinode.model.friction import Contact, Sizes
+from kinode.model.joint_events import FRICTION
 from kinode.model.joints import Joint
 from kinode.model.system import System
 
@@ -54,18 +56,29 @@ class Rubbing:
         self.name, self.joint = joint.name, joint
         q, u, _ = motion.joint_state(joint.name)
         form = joint.form(motion.resolve)
-        self.sizes = Sizes(joint.friction, joint.coordinates[0][1], motion.resolve)
+        speed, mode = (u[0], motion.held(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
+        self.sizes = Sizes(joint.friction, joint.coordinates[0][1], motion.resolve, speed, mode)
         self.contacts: list[Contact] = joint.contacts(self.sizes, q, u, form)
-        self.where = slice(start, start + len(self.contacts))
+        loaded = joint.friction.coefficient != 0.0 or joint.friction.static_coefficient is not None
+        self.where = slice(start, start + len(self.contacts) * loaded)  # none where no load changes the brakes
         self.T, self.R = joint.effort_wrench(q, form), joint.transform(q, form).R
         self.C = joint.axis_rotation(motion.resolve, motion.system.nominal)
 
     def efforts(self, x: Array) -> Array:
         """What friction does along the freedoms when the contacts brake by x."""
         total: Array = np.zeros(self.joint.n_u)
-        for contact, brake in zip(self.contacts, x[self.where], strict=True):
+        for contact, brake in zip(self.contacts, self.own_brakes(x), strict=True):
             total = total - contact.direction * (brake + contact.steady)
         return total
+
+    def own_brakes(self, x: Array) -> Array:
+        """Its part of the brakes of all contacts."""
+        own = x[self.where]
+        return own if len(own) else np.zeros(len(self.contacts))
+
+    def limit(self, x: Array) -> Scalar:
+        """What a contact can hold with."""
+        return self.own_brakes(x)[0] + self.contacts[0].steady
 
     def wrench(self, motion: Motion) -> Array:
         """What the surfaces pass on: the reaction, and the friction itself."""
@@ -82,8 +95,8 @@ class Rubbing:
         return np.concatenate([self.C.T @ moment, self.C.T @ force])
 
     def brakes(self, W: Array) -> Array:
-        """How hard a wrench makes each contact brake."""
-        return tidy([contact.brake(W) for contact in self.contacts])
+        """How hard a wrench makes each contact brake, as far as loads do."""
+        return tidy([contact.brake(W) for contact in self.contacts[: self.where.stop - self.where.start]])
 
 
 def has_friction(system: System) -> bool:
@@ -100,14 +113,15 @@ def find_rubbing(motion: Motion) -> list[Rubbing]:
     return found
 
 
-def solve_friction(motion: Motion) -> dict[str, Array]:
-    """Friction efforts of all joints that have friction."""
+def solve_friction(motion: Motion) -> tuple[dict[str, Array], dict[str, Scalar]]:
+    """Efforts of friction that slides, of all joints that have friction, and what those that can stick may hold with."""
     rubbing = find_rubbing(motion)
-    if not rubbing:
-        return {}
-    x, sound = solve_brakes(rubbing, *respond(motion, rubbing))
-    x = x * inverse(sound)
-    return {one.name: tidy(one.efforts(x)) for one in rubbing}
+    x = EMPTY
+    if rubbing and rubbing[-1].where.stop:
+        x, sound = solve_brakes(rubbing, *respond(motion, rubbing))
+        x = x * inverse(sound)
+    efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
+    return efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks}
 
 
 Wrenches = list[Array]  # for each joint with friction its six components, or these for each brake
@@ -180,7 +194,7 @@ def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
 def find_jammed(motion: Motion) -> str | None:
     """Why friction has no solution at an instant of plain numbers, or more than one; None where it has one."""
     rubbing = find_rubbing(motion)
-    if not rubbing:
+    if not rubbing or not rubbing[-1].where.stop:
         return None
     B = respond(motion, rubbing)[1]
     C = np.asarray(growth(rubbing, B), dtype=float)

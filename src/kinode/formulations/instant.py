@@ -337,8 +337,13 @@ class Instant:
         if joint.friction is not None:
             shares["friction"] = (self.friction_efforts if friction is None else friction).get(name, zero)
         if joint.ends is not None:
-            shares["stop"] = tidy([self.stop_effort(joint)])
+            resting = self.held_effort(name, "stop") if friction is None else 0.0
+            shares["stop"] = tidy([self.stop_effort(joint) + resting])
         return shares
+
+    def held_effort(self, owner: str, part: str) -> Scalar:
+        """What a lock holds with; ``Motion`` finds it."""
+        return 0.0
 
     def stop_effort(self, joint: Joint) -> Scalar:
         """What a compliant end of its range does along a joint."""

@@ -43,9 +43,9 @@ class Locking:
     @cached_property
     def single(self) -> bool:
         """Whether each lock holds one joint of a tree without gears and loops."""
-        topology = self.motion.topology
-        joined = topology.constrained or topology.couplings or self.motion.joined_by_parts
-        return not joined and all(len(lock.joints) == 1 for lock in self.locks)
+        motion = self.motion
+        tree = motion.articulated and not (motion.topology.constrained or motion.topology.couplings)
+        return tree and not motion.joined_by_parts and all(len(lock.joints) == 1 for lock in self.locks)
 
     @cached_property
     def free(self) -> dict[int, Scalar]:

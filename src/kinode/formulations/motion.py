@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,6 +37,8 @@ KINEMATICS = (
 
 class Motion(PartMotion):
     """An instant with what follows from the equations of motion."""
+
+    articulated: ClassVar[bool] = True  # accelerations are found by articulated bodies, where nothing joins them
 
     def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
@@ -375,7 +377,8 @@ class Motion(PartMotion):
     @cached_property
     def full(self) -> Motion:
         """The same instant with every body a node of its own."""
-        if self.tree is self.topology.full and (self.given_u_dot is not None or not self.locking.locks):
+        held = self.articulated and self.given_u_dot is None and bool(self.locking.locks)
+        if self.tree is self.topology.full and not held:
             return self
         full = type(self)(
             self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,

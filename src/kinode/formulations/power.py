@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def find_causes(topology: Topology) -> tuple[str, ...]:
-    """All that can change the energy, in the order of ``powers``: drives, damping, friction, elements, constraints."""
+    """All that can change the energy, in the order of ``powers``: what joints do, elements, constraints."""
     found = []
     for name, joint in topology.system.joints.items():
         if joint.driven or joint.effort is not None:
@@ -38,6 +38,8 @@ def find_causes(topology: Topology) -> tuple[str, ...]:
             found.append(f"{name}.damping")
         if joint.friction is not None:
             found.append(f"{name}.friction")
+        if joint.ends is not None:
+            found.append(f"{name}.stop")
     found += [name for name, element in topology.system.elements.items() if not element.conservative]
     return (*found, *(c.name for c in topology.constraints if is_moved(c)))
 

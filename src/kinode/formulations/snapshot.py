@@ -119,7 +119,7 @@ class Snapshot(Motion):
     def _effort_share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
         shares, effort = self.effort_shares(name), effort or self.joint_effort
         if share == "drive" and self.system.joints[name].driven:
-            own = shares["spring"] + shares["damping"] + shares["friction"]
+            own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
             drive: Array = effort(name) - own - self.parts_on(name) + self._passed_on(name, effort)
             return drive
         return shares[share]

@@ -6,8 +6,11 @@ which is the reaction and the friction itself, a contact brakes with
     efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
 
 Each part is a seminorm of W, coefficient * arm * |some components of W|: it grows no faster than W does, and
-formulations/friction.py builds on that.  ``direction`` takes speeds to a number between -1 and 1 for each freedom,
-times the arm; in place of tanh(u/slip) a mode -1, 0 or 1 could stand, once sticking is an event.
+formulations/friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom, times the arm.
+
+In a joint of one freedom it is the mode of the friction: 1 and -1 while it slides, 0 while it sticks, when the joint
+holds with what it takes up to brake + steady (model/locks.py).  With ``slip``, and in joints of several freedoms, it is
+tanh(u/slip): smooth, and creeping where it should stick.
 
 All wrenches are what a exerts on b, about b's joint point, in a's canonical joint axes.
 """
@@ -18,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.scalars import Array, Scalar, sqrt, tanh, tidy
+from kinode.algebra.scalars import Array, Scalar, exp, sqrt, tanh, tidy
 from kinode.algebra.spatial import dot
 from kinode.model.fields import Reader, Value, short, unknown
 
@@ -36,7 +39,11 @@ class Coulomb:
 
     ``radius`` is where surfaces slide that turn on each other, ``thrust_radius`` where the axial force is carried,
     ``length`` that of the guide or bearing, which carries moments across as a pair of forces.  ``preload`` is a force
-    that presses always; ``effort`` a friction that no load changes.  Below the speed ``slip`` friction fades to zero.
+    that presses always; ``effort`` a friction that no load changes.
+
+    A joint of one freedom sticks: ``static_coefficient`` and ``static_effort`` are what it holds with at rest, which
+    fades to the sliding values like exp(-(u/stribeck_speed)^2) (Stribeck), at once where no such speed is given.  With
+    ``slip``, and in joints of several freedoms, nothing sticks: friction fades to zero below that speed.
     """
 
     coefficient: Value = 0.0
@@ -46,6 +53,9 @@ class Coulomb:
     preload: Value | None = None
     effort: Value | None = None
     slip: Value | None = None
+    static_coefficient: Value | None = None
+    static_effort: Value | None = None
+    stribeck_speed: Value | None = None
 
     def given(self) -> dict[str, Any]:
         """What was given, by name."""
@@ -54,28 +64,33 @@ class Coulomb:
 
 FRICTIONS: dict[str, type[Coulomb]] = {"coulomb": Coulomb}
 FIELDS = tuple(f.name for f in fields(Coulomb))
+STATIC = ("static_coefficient", "static_effort", "stribeck_speed")
 
 
 def coulomb(
     coefficient: Any = 0.0, *, radius: Any = None, thrust_radius: Any = None, length: Any = None, preload: Any = None,
-    effort: Any = None, slip: Any = None,
+    effort: Any = None, slip: Any = None, static_coefficient: Any = None, static_effort: Any = None,
+    stribeck_speed: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Coulomb friction of a joint, in proportion to its reaction."""
+    """Coulomb friction of a joint, in proportion to its reaction; it sticks unless ``slip`` is given."""
     given = {"coefficient": coefficient, "radius": radius, "thrust_radius": thrust_radius, "length": length,
-             "preload": preload, "effort": effort, "slip": slip}  # fmt: skip
+             "preload": preload, "effort": effort, "slip": slip, "static_coefficient": static_coefficient,
+             "static_effort": static_effort, "stribeck_speed": stribeck_speed}  # fmt: skip
     return {"coulomb": {name: value for name, value in given.items() if value is not None}}
 
 
 def find_fields(joint: type[Joint]) -> tuple[str, ...]:
     """What friction takes in a kind of joint."""
-    return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip")
+    sticking = STATIC if len(joint.coordinates) == 1 else ()
+    return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip", *sticking)
 
 
 def find_units(joint: type[Joint]) -> dict[str, str]:
     """The units of what friction takes in a kind of joint."""
     turns = joint.coordinates[0][1] == "angle"
-    special = {"coefficient": "dimensionless", "preload": "force", "effort": "moment" if turns else "force",
-               "slip": "angular_velocity" if turns else "velocity"}  # fmt: skip
+    effort, speed = ("moment", "angular_velocity") if turns else ("force", "velocity")
+    special = {"coefficient": "dimensionless", "preload": "force", "effort": effort, "slip": speed,
+               "static_coefficient": "dimensionless", "static_effort": effort, "stribeck_speed": speed}  # fmt: skip
     return {name: special.get(name, "length") for name in find_fields(joint)}
 
 
@@ -95,28 +110,57 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
     for name, value in given.items():
         if name not in takes:
             known = f"in a {joint.kind} joint {kind} friction has no" if name in FIELDS else f"{kind} friction has no"
-            raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}")
+            why = "; with several freedoms nothing sticks" if name in STATIC else ""
+            raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}{why}")
         if value is None:
             continue
         number = reader.number(value, units[name], f"{field}.{name}")
-        zero = name in ("coefficient", "preload", "effort")
+        zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
         if isinstance(number, float) and (number < 0 if zero else number <= 0):
             raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {number:g}")
         found[name] = number
     friction = FRICTIONS[kind](**found)
     if friction.coefficient == 0.0 and friction.effort is None:
         raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
+    _check_static(reader, friction, field)
     for name, needed in joint.rubs.items():
         if needed and name not in found and friction.coefficient != 0.0:
             raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
     return friction
 
 
-class Sizes:
-    """The numbers of a friction, in one kind of number; lengths that were not given are None."""
+def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
+    """Refuse numbers of sticking that cannot be."""
+    for name, other in (("static_coefficient", friction.coefficient), ("static_effort", friction.effort or 0.0)):
+        value = getattr(friction, name)
+        if friction.slip is not None and value is not None:
+            raise reader.fail(f"{field}.{name}", "slip smooths the friction, so that it never sticks; leave one out")
+        if isinstance(value, float) and isinstance(other, float) and value < other:
+            sliding = name.removeprefix("static_")
+            raise reader.fail(f"{field}.{name}", f"{value:g} is below the {sliding} {other:g} of sliding")
+    if friction.stribeck_speed is not None and friction.static_coefficient is None and friction.static_effort is None:
+        raise reader.fail(f"{field}.stribeck_speed", "needs a static_coefficient or static_effort to fade from")
 
-    def __init__(self, friction: Coulomb, kind: str, resolve: Resolve) -> None:
+
+class Sizes:
+    """The numbers of a friction, in one kind of number; lengths that were not given are None.
+
+    ``mode`` is that of a friction that can stick, at a ``speed``.
+    """
+
+    def __init__(
+        self, friction: Coulomb, kind: str, resolve: Resolve, speed: Scalar = 0.0, mode: Scalar | None = None
+    ) -> None:
         found = {name: value if value is None else resolve(value) for name, value in vars(friction).items()}
+        self.mode = mode
+        if mode is not None:
+            at_rest, stribeck = 1.0 - mode * mode, found["stribeck_speed"]
+            if stribeck is not None:
+                at_rest = exp(-(speed * speed) / (stribeck * stribeck))
+            for name in ("coefficient", "effort"):
+                sliding, static = 0.0 if found[name] is None else found[name], found[f"static_{name}"]
+                if static is not None:
+                    found[name] = sliding + (static - sliding) * at_rest
         self.coefficient: Scalar = found["coefficient"]
         self.radius, self.thrust_radius, self.length = found["radius"], found["thrust_radius"], found["length"]
         self.preload: Scalar = 0.0 if found["preload"] is None else found["preload"]
@@ -130,7 +174,7 @@ class Sizes:
 
     def share(self, speed: Scalar) -> Scalar:
         """How much of the friction acts at a speed, and which way: between -1 and 1."""
-        return tanh(speed / self.slip)
+        return tanh(speed / self.slip) if self.mode is None else self.mode
 
     def against(self, speeds: Sequence[Scalar] | Array, arms: Sequence[Scalar]) -> Array:
         """The same for surfaces that slide in several directions at once: friction is against the slip as a whole."""

@@ -10,7 +10,7 @@ pitch); it is an argument so that one traced step serves every joint of a kind. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,7 +24,9 @@ from kinode.algebra.spatial import (
     solve_spd,
 )
 from kinode.errors import ModelError
+from kinode.model import joint_events
 from kinode.model.compliance import Compliance, read_compliance
+from kinode.model.events import Root
 from kinode.model.fields import (
     Component,
     Reader,
@@ -40,6 +42,8 @@ from kinode.model.fields import (
 )
 from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.friction import Contact, Coulomb, Sizes, read_friction
+from kinode.model.locks import Lock
+from kinode.model.stops import Backlash, Ends, Stop, read_ends
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -91,6 +95,8 @@ class Joint(Component):
     neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
     damping: Values | None = per_coordinate("damping", "effort -damping u")
     friction: Coulomb | None = special("friction", "Coulomb friction, in proportion to the reaction")
+    stop: Stop | None = special("ends", "end stops: lower, upper, and stiffness with damping, or restitution")
+    backlash: Backlash | None = special("ends", "play about neutral, in all; stiffness with damping, or restitution")
     limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
     compliance: Compliance | None = special(
         "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
@@ -118,6 +124,34 @@ class Joint(Component):
     def state_rates(self, scene: Any) -> Array:
         found: Array = scene.joint_rate(self.name)
         return found
+
+    # -- what happens at once ----------------------------------------------------------------------
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction sticks."""
+        return self.friction is not None and self.friction.slip is None and self.n_u == 1
+
+    @property
+    def ends(self) -> Ends | None:
+        """The ends of its range, of a stop or of backlash."""
+        return self.stop if self.stop is not None else self.backlash
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return joint_events.held_entries(self) if self.sticks or self.ends is not None else ()
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        return joint_events.settled(self, scene) if self.held else {}
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return joint_events.roots(self) if self.held else ()
+
+    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+        return joint_events.jump(self, scene, fired)
+
+    def locks(self, scene: Any) -> Sequence[Lock]:
+        return joint_events.locks(self, scene) if self.held else ()
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property
@@ -185,14 +219,6 @@ class Joint(Component):
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
-    def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        later = ("backlash", "stop")
-        for name in later:
-            if given.get(name) is not None:
-                raise reader.fail(name, "cannot act yet in this version of kinode; use an effort law")
-        return {name: value for name, value in given.items() if name not in later}
-
-    @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
         units = DERIVED[spec.dimension or ""]
         return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
@@ -258,6 +284,10 @@ class Joint(Component):
         return read_friction(reader, raw, field, cls)
 
     @classmethod
+    def read_ends(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Ends:
+        return read_ends(reader, raw, field, cls)
+
+    @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
         return read_axis(reader, raw, field)
 
@@ -270,6 +300,13 @@ class Joint(Component):
             raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
         if self.speed is not None and self.u is not None:
             raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
+        if self.stop is not None and self.backlash is not None:
+            message = "the joint has backlash, which ends its range already; leave one out"
+            raise ModelError(message, component=self.name, field="stop")
+        if self.driven and self.ends is not None:
+            field = "stop" if self.stop is not None else "backlash"
+            message = "cannot hold a joint whose motion or speed is prescribed; leave one out"
+            raise ModelError(message, component=self.name, field=field)
         if self.a.body == self.b.body:
             raise ModelError(f"joins {self.a.body} to itself", component=self.name)
 

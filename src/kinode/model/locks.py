@@ -15,10 +15,12 @@ from kinode.algebra.scalars import Scalar
 class Lock:
     """``part`` of ``owner`` holds the sum of factor * speed over its ``joints``; ``stuck`` is 1 while it does, else 0.
 
-    The effort that it holds with acts along the first joint, times the factors on all.
+    The effort that it holds with acts along each joint, times its factor.  With a ``side``, 1 or -1, it is something that
+    the joints rest against and that takes part in impacts: it only pushes, against the speed of that sign.
     """
 
     owner: str
     part: str
     joints: tuple[tuple[str, Scalar], ...]
     stuck: Scalar
+    side: Scalar = 0.0

@@ -20,7 +20,8 @@ from kinode.model.looks import Look
 from kinode.model.part import Part
 
 if TYPE_CHECKING:
-    from kinode.model.system import System
+    from kinode.model.stops import find_units as find_end_units
+from kinode.model.system import System
 
 WIDTH = 80
 _SHOWN = ("axis", "axes", "lead", "at", "motion", "speed", "effort", "stiffness", "neutral", "damping")
@@ -138,6 +139,8 @@ def _joint(joint: Joint) -> tuple[str, str]:
         parts.append(_limits(joint.limits, units[0]))
     if joint.friction is not None:
         parts.append(_friction(joint))
+    if joint.ends is not None:
+        parts.append(_ends(joint))
     if joint.compliance is not None:
         parts.append(_compliance(joint.compliance))
     parts.append("driven" if joint.driven else _count(joint.n_u, "freedom"))
@@ -169,7 +172,15 @@ def _limits(limits: Limits, kind: str) -> str:
 def _friction(joint: Joint) -> str:
     assert joint.friction is not None
     units = {**{k: f" {DIMENSIONS[unit].unit}" for k, unit in find_units(type(joint)).items()}, "coefficient": ""}
+    units["static_coefficient"] = ""
     return f"friction ({', '.join(f'{k} {_value(v)}{units[k]}' for k, v in joint.friction.given().items())})"
+
+
+def _ends(joint: Joint) -> str:
+    assert joint.ends is not None
+    units = {**{k: f" {DIMENSIONS[unit].unit}" for k, unit in find_end_units(type(joint)).items()}, "restitution": ""}
+    what = "stop" if joint.stop is not None else "backlash"
+    return f"{what} ({', '.join(f'{k} {_value(v)}{units[k]}' for k, v in joint.ends.given().items())})"
 
 
 def _compliance(compliance: Compliance) -> str:

@@ -25,7 +25,9 @@ from kinode.codegen.records import State
 from kinode.codegen.rolled import is_large
 from kinode.codegen.sharing import analyze
 from kinode.errors import ArgumentError
+from kinode.formulations.events import settled_held
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Formulation, Numbers
+from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
 from kinode.model.fields import short
 from kinode.model.system import System
@@ -258,7 +260,8 @@ def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tupl
     for _ in range(3):
         speeds = closer.assemble_speeds(t, q, 0.1 * u, none, start.z, None, None)
         q = closer.assemble(t, dynamics.advance_q(q, speeds), none, start.z, None, None)
-    return t, q, closer.assemble_speeds(t, q, u, none, start.z, None, None), start.z
+    speeds = closer.assemble_speeds(t, q, u, none, start.z, None, None)
+    return with_modes(dynamics.topology, t, q, speeds, start.z)
 
 
 def find_length(topology: Topology) -> float:
@@ -281,7 +284,19 @@ def random_state(
     for k in topology.quaternions:
         y[k : k + 4] = rng.normal(size=4)
         y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
-    return float(rng.uniform(0.0, 1.0)), y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :]
+    return with_modes(topology, float(rng.uniform(0.0, 1.0)), y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :])
+
+
+def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tuple[float, Array, Array, Array]:
+    """A state whose modes go with its speeds: what moves slides, and is free of its ends."""
+    if topology.events is None:
+        return t, q, u, z
+    system, held = topology.system, topology.events.n_held
+    values = system.parameter_values()
+    p = np.array([values[name] for name in topology.parameters])
+    inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
+    z = np.concatenate([z[: len(z) - held], np.zeros(held)])
+    return t, q, u, np.array(settled_held(Snapshot(topology, t, q, u, z, p, inputs)), dtype=float)
 
 
 # -- the table -------------------------------------------------------------------------------------

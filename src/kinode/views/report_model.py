@@ -94,6 +94,9 @@ def _joints(run: Trajectory) -> Markup:
         words = [f"{law} {_text(getattr(joint, law))}" for law in LAWS if getattr(joint, law) is not None]
         if joint.friction is not None:
             words.append("friction " + ", ".join(f"{k} {_text(v)}" for k, v in joint.friction.given().items()))
+        if joint.ends is not None:
+            what = "stop " if joint.stop is not None else "backlash "
+            words.append(what + ", ".join(f"{k} {_text(v)}" for k, v in joint.ends.given().items()))
         shown = axis if isinstance(axis, str) else "" if axis is None else f"({', '.join(_one(x) for x in axis)})"
         rows.append([name, joint.kind, f"{joint.a.body} →\u00a0{joint.b.body}", shown, "; ".join(words)])
     return _capped("Joints", ["joint", "kind", "from → to", "axis", "driven or loaded by"], rows)

@@ -142,7 +142,8 @@ class Scheme:
         tie = self.topology.couplings.get(joint.name)
         if tie is not None:
             return (f"geared to {tie.leader}",)
-        words = {"effort": "effort law", "stiffness": "spring", "damping": "damper", "friction": "friction"}
+        words = {"effort": "effort law", "stiffness": "spring", "damping": "damper", "friction": "friction",
+                 "stop": "stop", "backlash": "backlash"}  # fmt: skip
         own = [word for name, word in words.items() if getattr(joint, name) is not None]
         return (", ".join(own),) if own else ()
 
@@ -261,7 +262,9 @@ def _depth(cell: Cell) -> int:
 
 
 def _has_moment(joint: Joint) -> bool:
-    return joint.driven or any(x is not None for x in (joint.effort, joint.stiffness, joint.damping, joint.friction))
+    return joint.driven or any(
+        x is not None for x in (joint.effort, joint.stiffness, joint.damping, joint.friction, joint.ends)
+    )
 
 
 def _vector(values: Array) -> str:

@@ -1,0 +1,161 @@
+"""What happens at once in a joint: its friction sticks and slides, its range ends.
+
+Modes are ``friction.mode`` (1, -1: slides forward, back; 0: sticks) and ``stop.mode`` (1, -1: at its upper, lower end;
+0: between).  Roots of speeds are divided by a small speed, of which 1e-9 counts as rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Scalar, absolute, less, minimum, sign, where
+from kinode.model.events import Root
+from kinode.model.friction import SLIP
+from kinode.model.locks import Lock
+from kinode.model.stops import Range
+
+if TYPE_CHECKING:
+    from kinode.model.joint import Joint
+
+FRICTION, STOP = "friction.mode", "stop.mode"
+NEARLY = 1e-6  # roots of efforts are capped here, and end the mode too where the joint moves faster than this share
+TINY = 1e-200
+
+
+def held_entries(joint: Joint) -> tuple[tuple[str, str], ...]:
+    """The modes of a joint."""
+    found = (FRICTION,) * joint.sticks + (STOP,) * (joint.ends is not None)
+    return tuple((name, "dimensionless") for name in found)
+
+
+def settled(joint: Joint, scene: Any) -> dict[str, Any]:
+    """The modes that a motion starts with, before they are iterated."""
+    found: dict[str, Any] = {}
+    q, u, _ = scene.joint_state(joint.name)
+    if joint.sticks:
+        found[FRICTION] = sign(u[0])
+    if joint.ends is not None:
+        contact = Range(joint, scene.resolve, q, u, 0.0)
+        mode: Scalar = 0.0
+        for side, at in ((1.0, contact.upper), (-1.0, contact.lower)):
+            if at is not None:
+                mode = mode + side * less(0.0, contact.depth(side))
+        found[STOP] = mode
+    return found
+
+
+def roots(joint: Joint) -> tuple[Root, ...]:
+    """What ends the modes of a joint; those of friction stand first."""
+    found: list[Root] = []
+    if joint.sticks:
+        for way, words in ((1.0, "slides forward"), (-1.0, "slides back")):
+            found.append(Root(FRICTION, way, 0.0, partial(_moving, joint, way), partial(_speeding, joint, way),
+                              (words, "sticks")))  # fmt: skip
+            found.append(Root(FRICTION, 0.0, way, partial(_sticking, joint, way), words=("sticks", words)))
+    if joint.ends is not None:
+        for side, end in ((1.0, "upper"), (-1.0, "lower")):
+            if end == "upper" and getattr(joint.stop, "upper", 0.0) is None:
+                continue
+            if end == "lower" and getattr(joint.stop, "lower", 0.0) is None:
+                continue
+            what = f"{end} end" if joint.stop is not None else f"{end} flank"
+            free, touch = ("is free", f"meets its {what}"), (f"meets its {what}", "is free")
+            if joint.ends.rigid:
+                found.append(
+                    Root(STOP, 0.0, side, partial(_apart, joint, side), partial(_departing, joint, side), free)
+                )
+                found.append(Root(STOP, side, 0.0, partial(_resting, joint, side), words=touch))
+            else:
+                found.append(Root(STOP, 0.0, side, partial(_pushing, joint, side, -1.0),
+                                  partial(_pushing_rate, joint, side, -1.0), free))  # fmt: skip
+                found.append(Root(STOP, side, 0.0, partial(_pushing, joint, side, 1.0),
+                                  partial(_pushing_rate, joint, side, 1.0), touch))  # fmt: skip
+    return tuple(found)
+
+
+def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    """Speeds after an event: none where friction begins to stick, others after an impact."""
+    u = scene.u
+    for k, root in enumerate(joint.roots):
+        if root.mode == FRICTION and root.then == 0.0:
+            u = _chosen(fired[k], scene.stopped(joint.name, "friction"), u)
+        elif root.mode == STOP and root.value == 0.0 and joint.ends is not None and joint.ends.rigid:
+            u = _chosen(fired[k], _impact(joint, scene, root.then), u)
+    return {"u": u} if u is not scene.u else {}
+
+
+def locks(joint: Joint, scene: Any) -> list[Lock]:
+    """What holds a joint still: its friction, and a rigid end that it rests on."""
+    found, held = [], scene.held(joint.name) if joint.held else {}
+    if joint.sticks:
+        mode = held[FRICTION]
+        found.append(Lock(joint.name, "friction", ((joint.name, 1.0),), 1.0 - mode * mode))
+    if joint.ends is not None and joint.ends.rigid:
+        mode = held[STOP]
+        found.append(Lock(joint.name, "stop", ((joint.name, 1.0),), mode * mode, mode))
+    return found
+
+
+def _chosen(fired: Any, new: Sequence[Any], old: Sequence[Any]) -> Any:
+    return np.array([where(fired, a, b) for a, b in zip(new, old, strict=True)], dtype=object)
+
+
+# -- friction --------------------------------------------------------------------------------------
+def _speed(joint: Joint, scene: Any) -> Scalar:
+    return scene.joint_state(joint.name)[1][0] / SLIP[joint.coordinates[0][1]]
+
+
+def _moving(joint: Joint, way: float, scene: Any) -> Scalar:
+    return way * _speed(joint, scene)
+
+
+def _speeding(joint: Joint, way: float, scene: Any) -> Scalar:
+    return way * scene.joint_acceleration(joint.name)[0]
+
+
+def _sticking(joint: Joint, way: float, scene: Any) -> Scalar:
+    """Friction holds against moving one way up to its limit; it slides too if an impact gave it a speed."""
+    limit, holding = scene.friction_limit(joint.name), scene.held_effort(joint.name, "friction")
+    share = (limit + way * holding) / (limit + absolute(holding) + TINY)
+    return minimum(share, NEARLY - way * _speed(joint, scene))
+
+
+# -- ends of a range -------------------------------------------------------------------------------
+def _range(joint: Joint, scene: Any) -> Range:
+    q, u, _ = scene.joint_state(joint.name)
+    return Range(joint, scene.resolve, q, u, scene.held(joint.name)[STOP])
+
+
+def _apart(joint: Joint, side: float, scene: Any) -> Scalar:
+    contact = _range(joint, scene)
+    return -contact.depth(side) / contact.size
+
+
+def _departing(joint: Joint, side: float, scene: Any) -> Scalar:
+    return -side * scene.joint_state(joint.name)[1][0]
+
+
+def _resting(joint: Joint, side: float, scene: Any) -> Scalar:
+    """A rigid end pushes, and is left with any speed; the effort is told as the acceleration that it prevents."""
+    held = -side * scene.held_effort(joint.name, "stop") * scene.lock_response(joint.name, "stop")
+    return minimum(held, NEARLY + side * _speed(joint, scene))
+
+
+def _impact(joint: Joint, scene: Any, side: float) -> Any:
+    contact = _range(joint, scene)
+    slow = less(side * contact.restitution * contact.u, contact.rest_speed)
+    return scene.struck(joint.name, "stop", where(slow, 0.0, contact.restitution))
+
+
+def _pushing(joint: Joint, side: float, sense: float, scene: Any) -> Scalar:
+    contact = _range(joint, scene)
+    return sense * contact.push(side) / contact.size
+
+
+def _pushing_rate(joint: Joint, side: float, sense: float, scene: Any) -> Scalar:
+    u_dot = scene.joint_acceleration(joint.name)[0]
+    return sense * _range(joint, scene).push_rate(side, u_dot)
