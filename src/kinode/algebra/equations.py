@@ -17,6 +17,8 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import LawError
 
 RATE = "der"
+HIGHEST = 8  # rates of rates
+LARGEST_RATE = 200_000  # operations times names that are differentiated: some seconds
 
 
 class Equation(NamedTuple):
@@ -57,7 +59,10 @@ def find_rate(value: Expression | float) -> Expression | float:
     """The rate of an expression by the rates of the quantities in it."""
     rate: Scalar = 0.0
     if isinstance(value, Expression):
-        for name in sorted(value.names()):
+        names = sorted(value.names())
+        if len(names) * sum(1 for _ in walk(value)) > LARGEST_RATE or any(split_rate(n)[1] >= HIGHEST for n in names):
+            raise LawError(f"the rate of {value.short()} is too long to be written out")
+        for name in names:
             factor = value.derivative(name)
             rate = rate + (factor if name == "t" else factor * symbol(rate_name(name)))
     found: Expression | float = rate

@@ -69,6 +69,8 @@ class NamedDimension:
     @property
     def words(self) -> str:
         """The name with its article: "a length", "an angular velocity"."""
+        if self.name == self.unit:
+            return f"a quantity in {self.unit}"
         name = self.name.replace("_", " ")
         return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
@@ -178,7 +180,27 @@ def _build_units() -> dict[str, Unit]:
 UNITS = _build_units()
 
 
-def _name_dimensions() -> dict[str, NamedDimension]:
+class Dimensions(dict[str, NamedDimension]):
+    """Dimensions by name; what has no name can be asked for by its unit in SI: "W/K"."""
+
+    def __missing__(self, text: str) -> NamedDimension:
+        unit = parse_unit(text)
+        if unit.ratio != 1 or unit.turns or unit.cycles:
+            raise UnitError(f"{text!r} is no SI unit: write {unit.dimension.unit}")
+        return NamedDimension(text, unit.dimension, text)
+
+
+def find_unit_name(text: str) -> str:
+    """What is measured in a unit of SI, in one word where there is one: "rad/s" is an angular_velocity."""
+    if text in DIMENSIONS:
+        return text
+    unit = text.replace(" ", "")
+    same = [name for name, kind in DIMENSIONS.items() if kind.unit == unit]
+    dimension = DIMENSIONS[text].dimension if not same else None
+    return next(iter(same or (name for name, kind in DIMENSIONS.items() if kind.dimension == dimension)), text)
+
+
+def _name_dimensions() -> Dimensions:
     rows: list[tuple[str, Dimension, str]] = [
         ("dimensionless", DIMENSIONLESS, "1"),
         ("angle", DIMENSIONLESS, "rad"),
@@ -220,7 +242,7 @@ def _name_dimensions() -> dict[str, NamedDimension]:
         ("flux", _V * _S, "Wb"),
         ("torque_constant", _J / _A, "N*m/A"),
     ]
-    return {name: NamedDimension(name, dimension, unit) for name, dimension, unit in rows}
+    return Dimensions({name: NamedDimension(name, dimension, unit) for name, dimension, unit in rows})
 
 
 DIMENSIONS = _name_dimensions()

@@ -24,6 +24,7 @@ from kinode.formats import URDF
 from kinode.formats.yaml_fields import (
     FIELDS,
     check_fields,
+    declare_fields,
     find_key_line,
     read_fields,
     read_mapping,
@@ -44,8 +45,8 @@ VERSION = 1
 DEEPEST_FILES = 10
 # In the order in which they are built; ``run`` and ``notes`` come last.
 SECTIONS = (
-    "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints", "signals",
-    "elements", "changes",
+    "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints",
+    "signals", "elements", "changes",
 )  # fmt: skip
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
 
@@ -280,6 +281,9 @@ class _Loader:
         ends = list(ends) if isinstance(ends, List) else [entry.get("a"), entry.get("b")]
         named = [end.get("body", end.get("on")) if isinstance(end, Map) else end for end in ends]
         return any(isinstance(end, str) and end.partition(".")[0] in systems for end in named)
+
+    def add_components(self, system: System, kind: str, entry: Any) -> None:
+        system.define(kind, **declare_fields(read_mapping(entry, "a component")))
 
     def add_parameters(self, system: System, name: str, entry: Any) -> None:
         system.parameter(name, **read_fields(entry, "value", "parameters", "a parameter"))

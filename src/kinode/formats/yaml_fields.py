@@ -7,6 +7,7 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.formats.yaml_text import List, Map
+from kinode.model.declared import FIELDS as DECLARATION
 from kinode.model.fields import short, unknown
 
 FIELDS = {
@@ -58,6 +59,12 @@ def check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) 
         if key not in allowed:
             hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
             raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
+
+
+def declare_fields(entry: Map) -> dict[str, Any]:
+    """The declaration of a kind of component, as it was given."""
+    check_fields(entry, DECLARATION, "a component")
+    return dict(entry)
 
 
 def read_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:

@@ -18,11 +18,13 @@ from kinode.errors import ModelError
 from kinode.formats.yaml_text import resolve
 from kinode.model.bodies import Body, Shape
 from kinode.model.compliance import Compliance
+from kinode.model.declared import DeclaredPart, write_declaration
 from kinode.model.fields import Component, Value
 from kinode.model.frames import ZERO, Frame
 from kinode.model.friction import Coulomb
 from kinode.model.joint import LIMITS, Joint, Limits
 from kinode.model.looks import Look
+from kinode.model.part import Part
 from kinode.model.quantities import Input, Parameter
 from kinode.model.system import System
 
@@ -35,6 +37,7 @@ def write_system(system: System, version: int) -> str:
     writer = _Writer(system)
     lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
     sections: dict[str, dict[str, Any]] = {
+        "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
         "parameters": {name: writer.quantity(record) for name, record in system.parameters.items()},
         "inputs": {name: writer.quantity(record) for name, record in system.inputs.items()},
         "tables": {name: writer.table(table) for name, table in system.tables.items()},
@@ -83,6 +86,10 @@ class _Writer:
             else:
                 found[name] = self.plain(value)
         return found
+
+    def declaration(self, cls: type[Part]) -> dict[str, Any]:
+        """A kind as it was declared."""
+        return write_declaration(cls.declaration) if issubclass(cls, DeclaredPart) else {}
 
     def plain(self, value: Any) -> Any:
         if isinstance(value, Expression):

@@ -13,10 +13,12 @@ from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.fields import unknown
 from kinode.model.nodes import Node
-from kinode.model.part import Part, Row
+from kinode.model.part import DOMAINS, Part, Row
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+MOST_TRIED = 8  # ports of one kind among which all sets are tried
 
 
 def check_network(system: System) -> None:
@@ -88,15 +90,31 @@ class Group(NamedTuple):
 @lru_cache(maxsize=1024)
 def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
     """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
-    left = [name for name, domain in cls.ports().items() if domain.kind == kind]
     residuals = [cls.expand(parse_equation(row.text).residual) for row in rows]
     found: list[Group] = []
-    for size in range(1, len(left) + 1):
-        for ports in combinations(tuple(left), size):
-            if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
-                found.append(Group(ports))
-                left = [port for port in left if port not in ports]
-    return (*found, *((Group(tuple(left), anchored=True),) if left else ()))
+    for together in _find_together(cls, residuals, kind):
+        left = together
+        sizes = range(1, len(left) + 1) if len(left) <= MOST_TRIED else (len(left),)
+        for size in sizes:
+            for ports in combinations(tuple(left), size):
+                if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
+                    found.append(Group(ports))
+                    left = [port for port in left if port not in ports]
+        if left:
+            found.append(Group(tuple(left), anchored=True))
+    return tuple(found)
+
+
+def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kind: str) -> list[list[str]]:
+    """The ports of a kind in sets whose potentials stand in no equation together."""
+    sets: list[list[str]] = [[name] for name, domain in cls.ports().items() if domain.kind == kind]
+    for residual in residuals:
+        names = {split_rate(name)[0] for name in residual.names()} if isinstance(residual, Expression) else set()
+        ports = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in DOMAINS[kind].across}
+        joined = [one for one in sets if not ports.isdisjoint(one)]
+        if len(joined) > 1:
+            sets = [one for one in sets if one not in joined] + [[port for one in joined for port in one]]
+    return sets
 
 
 def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:

@@ -95,8 +95,11 @@ def _check_words(cls: type[Part]) -> None:
 
 
 def _check_dimension(name: str, unit: str) -> None:
-    if unit not in DIMENSIONS:
-        raise UnitError(unknown("no dimension is called", unit, DIMENSIONS), field=name)
+    try:
+        DIMENSIONS[unit]
+    except UnitError as error:
+        said = unknown("no dimension is called", unit, DIMENSIONS)
+        raise UnitError(error.message if "SI" in error.message else said, field=name) from None
 
 
 def _check_names(cls: type[Part], what: str, text: str) -> None:

@@ -156,7 +156,7 @@ def _unit(name: str, spec: Spec, kinds: Sequence[str]) -> str:
         dimension = table[kinds[0]]
         if name in ("q", "guess") and spec.shape == "initial" and len(kinds) > 1:
             return ""
-    return f" {DIMENSIONS[dimension].unit}" if dimension in DIMENSIONS else ""
+    return f" {DIMENSIONS[dimension].unit}" if dimension is not None and dimension in DIMENSIONS else ""
 
 
 def _limits(limits: Limits, kind: str) -> str:

@@ -55,6 +55,7 @@ class System(Spellings):
         self.components: dict[str, Component] = {}
         self._sections: dict[str, dict[str, Any]] = {}
         self._prefixes: set[str] = set()
+        self.kinds: dict[str, type[Part]] = {}  # declared here, beside those that are registered
         self.notes: list[str] = []
         self._run_defaults: dict[str, Any] = {}
         self._values: dict[str, float] | None = None
@@ -171,7 +172,8 @@ class System(Spellings):
         return self._identity() == other._identity()
 
     def _identity(self) -> tuple[Any, ...]:
-        return (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
+        own = (self.name, self.gravity, self.components, self._world.frames, self._run_defaults, self.notes)
+        return (*own, self.kinds)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -345,9 +347,18 @@ class System(Spellings):
 
     def make_element(self, name: str, kind: str, given: Mapping[str, Any]) -> Element:
         """An element that is not in the system yet."""
-        element = self._read(ELEMENTS, "element", name, kind, given)
+        element = self._read({**ELEMENTS, **self.kinds} if self.kinds else ELEMENTS, "element", name, kind, given)
         element.check()
         return element
+
+    def define(self, kind: str, **declaration: Any) -> type[Part]:
+        """Declare a kind of part by its equations, as the section ``components`` of a file does."""
+        from kinode.model.declared import declare_kind
+
+        if kind in self.kinds:
+            raise ModelError(f"the kind {kind!r} is declared already", component=kind)
+        self.kinds[kind] = found = declare_kind(self.reader(kind), kind, declaration)
+        return found
 
     def frame(self, name: str, kind: str, **fields: Any) -> Observer:
         """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
@@ -386,7 +397,7 @@ class System(Spellings):
 
     def take_over(self, other: System) -> None:
         """Become what another system is; its bodies become this system's."""
-        self._sections, self._prefixes, self.components = {}, set(), {}
+        self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes
         self._run_defaults, self._values, self._nodes = other._run_defaults, None, None
