@@ -178,13 +178,11 @@ class Rows:
         return self._meanings[name]
 
     def _find_meaning(self, name: str) -> Formula | None:
-        if name in self.variables or name == "t" or "@" in name:
+        if name in self.variables or self.is_plain(name) or "@" in name:
             return None
         system = self.system
         if name in system.signals:
             return self.expand(system.signals[name].law)
-        if name in system.parameters or name in system.inputs:
-            return None
         head, _, word = name.rpartition(".")
         node = self.nodes.get(head)
         if node is not None and node.joint is None and not node.reference and word == node.domain.potential:
@@ -228,11 +226,16 @@ class Rows:
         found = self.joint_variable(variable, owner, at)
         return find_rate(found) if role == "u" else found
 
+    def is_plain(self, name: str) -> bool:
+        """Whether a name is that of a number from outside."""
+        return name == "t" or name in self.system.parameters or name in self.system.inputs
+
     def through(self, name: str) -> frozenset[Order]:
         """The variables that something of others depends on by its laws."""
         if name not in self._through:
             self._through[name] = frozenset()
-            owner = None if "@" in name else self.system.components.get(split_owner(self.system, name, name)[0])
+            plain = self.is_plain(name) or "@" in name
+            owner = None if plain else self.system.components.get(split_owner(self.system, name, name)[0])
             found: set[Order] = set()
             for _, law in owner.expressions() if isinstance(owner, Component) else ():
                 found |= self.variables_of(self.expand(law))
@@ -246,8 +249,8 @@ class Rows:
             base, order = split_rate(name)
             if base in self.variables:
                 found.add((base, order))
-            elif base != "t" and base not in self.system.parameters and base not in self.system.inputs:
-                found |= self.through(name)
+            else:
+                found |= self.through(base)
         return frozenset(found)
 
     # -- rows --------------------------------------------------------------------------------------
@@ -259,10 +262,8 @@ class Rows:
         return Row(name, owner, terms, rest, through, 0, solves)
 
     def _others(self, value: Formula) -> frozenset[Order]:
-        names = value.names() if isinstance(value, Expression) else ()
-        known = (*self.system.parameters, *self.system.inputs, "t")
-        others = [n for n in names if split_rate(n)[0] not in self.variables and split_rate(n)[0] not in known]
-        return frozenset().union(*(self.through(name) for name in others))
+        names = {split_rate(name)[0] for name in value.names()} if isinstance(value, Expression) else set()
+        return frozenset().union(*(self.through(name) for name in names if name not in self.variables))
 
     def _split(self, value: Formula) -> tuple[dict[Order, Scalar], Formula]:
         """Coefficients of the variables, and the rest; all is rest where a row is not affine."""
