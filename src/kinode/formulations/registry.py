@@ -24,6 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.chains import hinges_and_slides
+from kinode.formulations.circuit import Circuit
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.newton_euler import NewtonEuler
@@ -174,6 +175,17 @@ def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
 
 _OF_BODIES = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
 register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
+
+
+def few_components(topology: Topology) -> str | None:
+    """The reason why a circuit would take long in plain Python."""
+    count = len(topology.system.bodies)
+    return None if count <= MOST_BODIES else f"its rows of {count} bodies would take long (at most {MOST_BODIES})"
+
+
+# Static parts and the potential energy it takes from where the recursion does: nothing that the two would not tell.
+_OF_CIRCUIT = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
+register_formulation(Formulation("circuit", _OF_CIRCUIT, few_components, _from_snapshot(Circuit)))
 
 
 FLYING_BODIES = 40
