@@ -114,7 +114,15 @@ class Dynamics(Arguments):
         state = State(t, q, assembler.solve_speeds(q), wishes.z)
         if self.topology.constrained:
             self._learn(state, p, inputs)
-        return settle(self, state, wishes.said, p, inputs)
+        return self._started(settle(self, state, wishes.said, p, inputs), wishes, p, inputs)
+
+    def _started(self, state: State, wishes: Wishes, p: Any, inputs: Any) -> State:
+        """The state with the initial values of parts."""
+        if self.topology.network is None:
+            return state
+        from kinode.codegen.starting import start_network
+
+        return start_network(self, state, wishes, p, inputs)
 
     @property
     def closing(self) -> Closing:

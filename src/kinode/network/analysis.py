@@ -29,7 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.affine import is_zero
+from kinode.algebra.affine import Affine, NonlinearError, is_zero
+from kinode.algebra.equations import split_rate
 from kinode.algebra.expressions import Expression, symbol
 from kinode.algebra.scalars import Array, Scalar, is_number
 from kinode.errors import ModelError
@@ -186,6 +187,7 @@ class Analysis:
             self._combine(*singular)
         states, levels = self._choose_states()
         stages = [self._stage(level, pairs) for level, pairs in levels]
+        self._check_affine(stages)
         c = self.structure.c
         told = tuple((row, c[i]) for i, row in enumerate(self.rows.rows) if c[i] and not _is_trivial(row))
         return Network(self.system, self.rows, self.structure, states, tuple(stages), told)
@@ -385,6 +387,28 @@ class Analysis:
             found.append(Block(rows, unknowns))
         return tuple(found)
 
+    def _check_affine(self, stages: Sequence[Sequence[Block]]) -> None:
+        """Rows are affine in what they are solved for, and in the accelerations of joints."""
+        sampler = self.samplers[0]
+        open_orders: set[Order] = {(name, 2) for name in self.rows.joint_of}
+        for stage in stages:
+            for block in stage:
+                wanted = open_orders | set(block.unknowns)
+
+                def lookup(name: str, wanted: set[Order] = wanted) -> Scalar:
+                    order = split_rate(name)
+                    return Affine.unknown(order) if order in wanted else sampler.lookup(name)
+
+                for row in block.rows:
+                    try:
+                        for x in (row.rest, *row.terms.values()):
+                            if isinstance(x, Expression):
+                                x.evaluate(lookup, sampler.call)
+                    except NonlinearError as error:
+                        raise faults.explain_nonlinear(row, error.unknowns, error.operation) from None
+                if any(open_orders.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
+                    open_orders |= set(block.unknowns)
+
     def _differentiated(self, i: int, times: int) -> Row:
         row = self.rows.rows[i]
         try:
@@ -397,8 +421,6 @@ class Analysis:
 
 def single_order(value: Formula) -> Order | None:
     """The variable, and its order, that a formula is; None where it is something else."""
-    from kinode.algebra.equations import split_rate
-
     return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None
 
 

@@ -360,7 +360,7 @@ class Sampler:
         if not isinstance(value, Expression):
             return float(value)
         try:
-            found = float(value.evaluate(self.lookup, self._call))
+            found = float(value.evaluate(self.lookup, self.call))
         except (ArithmeticError, ValueError, ModelError):
             found = float("nan")
         return found if abs(found) < 1e12 else self.lookup(value.text())
@@ -378,7 +378,10 @@ class Sampler:
         seed = sum((k + 1 + self.shift) * ord(letter) for k, letter in enumerate(name))
         return 0.5 + (seed * 0.618033988749895) % 1.0
 
-    def _call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
+    def call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
+        """A table; one of what is not known yet is not affine."""
+        if any(isinstance(arg, Affine) for arg in args):
+            raise NonlinearError("a table", *args)
         return self.system.callable_tables[table].call(args, axes)
 
     def coefficient(self, row: Row, name: str, order: int) -> float:
