@@ -109,7 +109,8 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 
 def _event(record: dict[str, Any]) -> Event:
     names = tuple(str(name) for name in record["components"])
-    return Event(float(record["time"]), str(record["kind"]), names, str(record["message"]))
+    words = (str(record.get(key, "")) for key in ("was", "becomes"))
+    return Event(float(record["time"]), str(record["kind"]), names, str(record["message"]), *words)
 
 
 def _read(path: Any) -> xarray.Dataset:

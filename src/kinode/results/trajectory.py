@@ -34,7 +34,7 @@ from kinode.results.shafts import Pressure, compute_pressure
 from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
 from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
 from kinode.solve.discrete import Fired
-from kinode.solve.events import Event, count_events, singular_events
+from kinode.solve.events import Event, count_events, find_events
 from kinode.solve.integrators import Pass
 from kinode.solve.simulate import Motion, split
 
@@ -48,7 +48,7 @@ class Trajectory:
     """A run: times, states, and all quantities that follow from them, by name.
 
     ``status`` is done, condition (``stop_when`` became true), stopped (by the user) or failed; ``message`` says it in
-    words.  ``events`` tells what happened on the way: passes of singular positions.
+    words.  ``events`` tells what happened on the way: changes of modes, jumps, passes of singular positions.
     ``facts`` says how the run was made: method, tolerances, steps, seconds of computing.
     """
 
@@ -82,8 +82,11 @@ class Trajectory:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """What happened on the way: passes of singular positions; who takes part is found when it is asked for."""
-        return singular_events(self.dynamics, self._passes, self.p, self.inputs)
+        """What happened on the way, in the order of time: changes of modes, jumps, passes of singular positions.
+
+        Who takes part in the last is found when it is asked for.
+        """
+        return find_events(self.dynamics, self._fired, self._passes, self.p, self.inputs)
 
     # -- states ------------------------------------------------------------------------------------
     @property

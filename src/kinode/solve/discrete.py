@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Call = Callable[[float, Array, Sequence[int]], None]
-Fired = tuple[float, int]  # when, and which root
+Fired = tuple[float, int, float, float]  # when, which root, its mode before and after
 
 ENDLESS = "without end"
 """Part of what is said where events do not come to rest."""
@@ -81,14 +81,14 @@ class Discrete:
         m, n = len(spec.modes), job.state.shape[1]
         self.spec, self.job = spec, job
         self.events: list[Fired] = []
-        self.times, self.roots = np.zeros(_ROOM + 2 * m), np.zeros(_ROOM + 2 * m, dtype=np.int64)
+        self.numbers, self.roots = np.zeros((_ROOM + 2 * m, 3)), np.zeros(_ROOM + 2 * m, dtype=np.int64)
         layout, tick = job.layout, spec.tick
         layout[[R.EVENTS, R.ROOTS, R.JUMP, R.SAMPLE, R.N_ROOTS]] = 1, spec.roots, spec.jump, spec.sample, m
         layout[[R.N_SAMPLERS, R.NUMERATOR, R.DENOMINATOR]] = len(spec.ticks), tick.numerator, tick.denominator
-        layout[R.EVENT_ROOM], layout[R.CONTROLLED] = len(self.times), max(1, n - spec.n_held)
+        layout[R.EVENT_ROOM], layout[R.CONTROLLED] = len(self.roots), max(1, n - spec.n_held)
         floats = {
             R.AT_VALUES: np.array(spec.values, dtype=float), R.AT_G: np.zeros(2 * m), R.AT_BETWEEN: np.zeros(n),
-            R.AT_MASK: np.zeros(m + len(spec.ticks)), R.AT_CHANGED: np.zeros(n), R.AT_EVENT_TIMES: self.times,
+            R.AT_MASK: np.zeros(m + len(spec.ticks)), R.AT_CHANGED: np.zeros(n), R.AT_EVENT_NUMBERS: self.numbers,
         }  # fmt: skip
         whole = {
             R.AT_MODES: np.array(spec.modes, dtype=np.int64), R.AT_ARMED: np.zeros(m, dtype=np.int64),
@@ -103,7 +103,8 @@ class Discrete:
     def collect(self) -> None:
         """Take over what is on the list."""
         count = int(self.job.counters[R.LISTED_EVENTS])
-        self.events += zip(self.times[:count].tolist(), self.roots[:count].tolist(), strict=True)
+        for (t, before, after), k in zip(self.numbers[:count].tolist(), self.roots[:count].tolist(), strict=True):
+            self.events.append((t, k, before, after))
         self.job.counters[R.LISTED_EVENTS] = 0
 
     def call(self) -> None:

@@ -1,14 +1,17 @@
-"""What happened on the way of a run, in the words of mechanics: passes of singular positions."""
+"""What happened on the way of a run, in the words of mechanics: changes of modes, jumps, passes of singular positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
+from kinode.model.events import EventTable
+from kinode.solve.discrete import Fired
 from kinode.solve.integrators import Pass
 
 TAKES_PART = 0.1  # of the largest entry of a null vector: a row with less is not named
@@ -20,12 +23,23 @@ TURNED = 0.1  # of a constraint, in a fiftieth of that
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a run met: when, of which kind, which joints and constraints take part, and all that in words."""
+    """Something that a run met: when, of which kind, which components take part, and all that in words.
+
+    ``kind`` is "mode" (a component changed its mode), "jump" (its states changed at once, its mode did not) or
+    "singular" (a singular position was passed).  Of the first two ``was`` and ``becomes`` tell what ended and began.
+    """
 
     time: float
     kind: str
     components: tuple[str, ...]
     message: str
+    was: str = ""
+    becomes: str = ""
+
+    @property
+    def component(self) -> str:
+        """Whose it is, or the first that takes part."""
+        return self.components[0]
 
     def __str__(self) -> str:
         return self.message
@@ -33,7 +47,54 @@ class Event:
 
 def count_events(events: Sequence[Event]) -> str:
     """How many there are, in words."""
-    return f"{len(events)} singular position{'s' * (len(events) > 1)} passed"
+    singular = sum(event.kind == "singular" for event in events)
+    others = len(events) - singular
+    parts = [f"{others} event{'s' * (others > 1)}"] if others else []
+    if singular:
+        parts.append(f"{singular} singular position{'s' * (singular > 1)} passed")
+    return ", ".join(parts)
+
+
+def find_events(
+    dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[Pass], p: Array, inputs: Array
+) -> tuple[Event, ...]:
+    """All that a run met, in the order of time."""
+    met = [*_changes(dynamics.topology.events, fired), *singular_events(dynamics, passes, p, inputs)]
+    return tuple(sorted(met, key=lambda event: event.time))
+
+
+def _changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Event]:
+    """Changes of modes and jumps; what one mode goes through at one instant is one change, and none if it comes back."""
+    found = []
+    for t, group in groupby(fired, key=lambda one: one[0]):
+        assert table is not None
+        whole: dict[tuple[str, int], list[Fired]] = {}
+        for one in group:
+            entry = table.roots[one[1]]
+            whole.setdefault((entry.owner, entry.at if entry.at >= 0 else -1 - one[1]), []).append(one)
+        for (owner, at), each in whole.items():
+            before, after = each[0][2], each[-1][3]
+            if len(each) > 1 and at >= 0 and before == after:
+                continue
+            was, becomes = _words(table, each)
+            kind = "mode" if at >= 0 and before != after else "jump"
+            found.append(Event(t, kind, (owner,), f"at t = {t:.6g} s {owner}: {was} -> {becomes}", was, becomes))
+    return found
+
+
+def _words(table: EventTable, each: Sequence[Fired]) -> tuple[str, str]:
+    """What ended and what began: the words of the roots where the modes are theirs, else those of others, or numbers."""
+    (_, first, before, _), (_, last, _, after) = each[0], each[-1]
+    roots = [entry.root for entry in table.roots if (entry.owner, entry.at) == _place(table, first)]
+    known = {root.then: root.words[1] for root in roots} | {root.value: root.words[0] for root in roots}
+    one, two = table.roots[first].root, table.roots[last].root
+    was = one.words[0] or known.get(before, "") or f"{before:g}"
+    begun = two.words[1] if after == two.then else known.get(after, "")
+    return was, begun or f"{after:g}"
+
+
+def _place(table: EventTable, k: int) -> tuple[str, int]:
+    return table.roots[k].owner, table.roots[k].at
 
 
 def singular_events(dynamics: Dynamics, passes: Sequence[Pass], p: Array, inputs: Array) -> tuple[Event, ...]:

@@ -139,9 +139,21 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
 
 
 def _note(layout: Ints, counters: Ints, t: float, k: int) -> None:
-    """Put an event on the list."""
+    """Put an event on the list, with its mode before and after, as the state is about to change.
+
+    At the start modes are found, which is no event unless something jumps.
+    """
+    y, changed, at = state_row(layout, Y), floats(layout[AT_CHANGED]), ints(layout[AT_MODES])[k]
+    told = counters[STARTED] != 0
+    for i in range(layout[Z_AT]):
+        told = told or y[i] != changed[i]
+    if not told:
+        return
     row = counters[LISTED_EVENTS]
-    floats(layout[AT_EVENT_TIMES])[row] = t
+    numbers = floats(layout[AT_EVENT_NUMBERS] + 24 * row)
+    numbers[0], numbers[1], numbers[2] = t, 0.0, 0.0
+    if at >= 0:
+        numbers[1], numbers[2] = y[at], changed[at]
     ints(layout[AT_EVENT_ROOTS])[row] = k
     counters[LISTED_EVENTS] += 1
 
@@ -158,9 +170,9 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
     mask[k] = 1.0
     _run_kernel(layout, layout[JUMP], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
     mask[k] = 0.0
+    _note(layout, counters, memory[T], k)
     _copy_changed(layout)
     project(layout, memory[T], here)
-    _note(layout, counters, memory[T], k)
     counters[BLAMED] = k
 
 

@@ -17,6 +17,7 @@ from kinode.errors import Error, LawError
 from kinode.formulations.friction import find_jammed
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.checks import laws_of
+from kinode.solve.discrete import ENDLESS
 from kinode.solve.events import find_abrupt, find_singular
 from kinode.solve.simulate import Motion, split
 
@@ -25,6 +26,8 @@ _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "t
 
 def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
     """A sentence with time and component, and the cause where it can be found."""
+    if ENDLESS in motion.message:
+        return motion.message
     t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
     singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
     singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)

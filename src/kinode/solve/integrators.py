@@ -104,7 +104,7 @@ class Solution:
     passes: tuple[Pass, ...] = ()
     """Passes near singular positions, as far as the method looks for them."""
     events: tuple[Fired, ...] = ()
-    """Time and root of each event."""
+    """Time, root, and mode before and after each event."""
     next_tick: int | None = None
     """The first tick of samplers that is still to come, to go on with (``first_tick``)."""
 

@@ -55,11 +55,7 @@ def print_run(run: Trajectory) -> None:
     took = f" in {number(facts['seconds'], 2)} s" if "seconds" in facts else ""
     how = ", ".join(str(x) for x in (facts.get("method"), f"{facts.get('steps', 0)} steps") if x)
     out.print(Text.assemble((run.system.name, "bold"), f": {span}{took} ({how}), {describe_status(run)}"))
-    if run.events:
-        times = ", ".join(number(event.time) for event in run.events[:ROWS])
-        names = ", ".join(dict.fromkeys(name for event in run.events for name in event.components))
-        out.print(Text(f"singular positions of {names} at s: {times}"))
-        _rest(out, len(run.events), "of them; --report shows them all")
+    _print_events(out, run)
     loads = compute_loads(run)
     if loads:
         rows = [
@@ -75,6 +71,22 @@ def print_run(run: Trajectory) -> None:
     _print_ends(out, run)
     out.print()
     out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
+
+
+def _print_events(out: Console, run: Trajectory) -> None:
+    """What the run met: singular positions in a line, changes in a table."""
+    singular = [event for event in run.events if event.kind == "singular"]
+    if singular:
+        times = ", ".join(number(event.time) for event in singular[:ROWS])
+        names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
+        out.print(Text(f"singular positions of {names} at s: {times}"))
+        _rest(out, len(singular), "of them; --report shows them all")
+    changes = [event for event in run.events if event.kind != "singular"]
+    if changes:
+        rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:ROWS]]
+        out.print()
+        out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
+        _rest(out, len(changes), "events; --report shows them all")
 
 
 def _print_ends(out: Console, run: Trajectory) -> None:
