@@ -306,6 +306,8 @@ def fingerprint(topology: Topology) -> str:
             parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
         else:
             parts.append(component)
+    if topology.network is not None:  # which of several states serve depends on the initial values that are given
+        parts.append(topology.network.states)
     foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}
     return repr(parts) + "".join(sorted(map(_source, foreign)))
 

@@ -269,7 +269,8 @@ class Energies(Snapshot):
         total = np.zeros(topology.n_u, dtype=object)
         for name, joint in self.system.joints.items():
             shares = self.effort_shares(name)
-            tau = shares["drive"] + shares["damping"]
+            parts = self.part_effort(name)
+            tau = shares["drive"] + shares["damping"] + (0.0 if parts is None else parts)
             if name in topology.u_of:
                 total[topology.u_of[name]] += tau
             elif joint.n_u and name in topology.couplings:

@@ -6,7 +6,7 @@ A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows
     mass_matrix          M
     bias                 h with M u_dot + h = added effort, the model's own laws being part of h, but not friction
     effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
-    kinetic_energy, potential_energy
+    kinetic_energy, potential_energy    with those of parts, electric energy among the latter
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
     reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
                          {constraint: (multipliers,)}
@@ -85,7 +85,13 @@ def tree_only(topology: Topology) -> str | None:
         return f"the system has loops, closed by {', '.join(topology.cut_names)}"
     if topology.constraints:
         return f"the system has constraints: {', '.join(c.name for c in topology.constraints)}"
-    return None
+    return bodies_only(topology)
+
+
+def bodies_only(topology: Topology) -> str | None:
+    """The same for one that knows no inertia but that of bodies."""
+    heavy = () if topology.network is None else sorted(topology.network.heavy)
+    return f"parts add inertia to {', '.join(heavy)}, which no body has" if heavy else None
 
 
 MOST_SPEEDS = 100
@@ -109,15 +115,15 @@ def few_bodies(topology: Topology) -> str | None:
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
         return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
-    return None
+    return bodies_only(topology)
 
 
 _READ: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
     "mass_matrix": lambda s: s.mass_matrix,
     "bias": lambda s: -s.with_friction({}).bias_effort,
-    "kinetic_energy": lambda s: s.kinetic_energy,
-    "potential_energy": lambda s: s.potential_energy,
+    "kinetic_energy": lambda s: s.energies[0],
+    "potential_energy": lambda s: s.energies[1] + s.energies[2],
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
     "reactions": lambda s: _holding(s),

@@ -76,12 +76,25 @@ def find_powers(snapshot: Snapshot) -> Powers:
     ):
         if node.joint.n_u:
             name = node.joint.name
-            total = snapshot.own_effort(name) if known is None else S.T @ np.concatenate(wrench)
+            own = snapshot.own_effort(name) + snapshot.parts_on(name) - _without_inertia(snapshot, name)
+            total = own if known is None else S.T @ np.concatenate(wrench)
             spring = snapshot.effort_shares(name)["spring"]
             springs = springs + dot(spring, u)
             efforts = efforts + dot(total - spring, u)
     gravity = dot(snapshot.gravity, snapshot.momenta[0])
     return Powers(float(gravity), float(elements), float(efforts), float(springs))
+
+
+def _without_inertia(snapshot: Snapshot, name: str) -> Any:
+    """What parts do along a joint, but for the inertia that they add."""
+    found = snapshot.part_effort(name)
+    return 0.0 if found is None else found
+
+
+def _of_parts(topology: Topology, n: Numbers, u_dot: Array, *kinds: str) -> Scalar:
+    """What parts store."""
+    now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
+    return sum((now.part_energy(kind) for kind in kinds), 0.0)
 
 
 def grow(topology: Topology, numbers: Numbers, u_dot: Array, function: Callable[[Numbers], Scalar]) -> float:
@@ -111,12 +124,14 @@ def _symmetric(
 def _hessian(
     topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
-    """Along one direction of u at random: d2T/ds2 = d'M d."""
+    """Along one direction of u at random: d2T/ds2 = d'M d; what is electric counts where it follows speeds at once."""
     d = rng.normal(size=topology.n_u)
+    still = np.zeros(topology.n_u)
 
     def energy(u: Array) -> Array:
         found = way.evaluate(topology, replace(numbers, u=u), ("kinetic_energy",))
-        return np.array([found["kinetic_energy"]], dtype=object)
+        electric = _of_parts(topology, replace(numbers, u=u), still, "electric")
+        return np.array([found["kinetic_energy"] + electric], dtype=object)
 
     M = np.asarray(result["mass_matrix"], dtype=float)
     return d @ M @ d, float(rate(lambda u: rate(energy, u, d), numbers.u, d)[0]), abs(M).max(initial=0.0)
@@ -151,11 +166,12 @@ def _snapshot(topology: Topology, n: Numbers, u_dot: Array) -> Snapshot:
 def _power(
     topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
-    """Kinetic energy grows by the power of all forces."""
+    """Kinetic energy of bodies grows by the power of all forces."""
     powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
 
     def energy(n: Numbers) -> Scalar:
-        return way.evaluate(topology, n, ("kinetic_energy",))["kinetic_energy"]
+        whole = way.evaluate(topology, n, ("kinetic_energy",))["kinetic_energy"]
+        return whole - _of_parts(topology, n, result["u_dot"], "kinetic")
 
     growth = grow(topology, numbers, result["u_dot"], energy)
     return growth, powers.gravity + powers.elements + powers.efforts + powers.springs, powers.size
@@ -165,13 +181,14 @@ def _power(
 def _energy(
     topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
-    """Energy grows by the power of efforts, drives and elements, less what elements keep as potential energy."""
+    """Energy grows by the power of efforts, drives and elements, less what elements and parts keep for themselves."""
     powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
 
     def energy(n: Numbers) -> Scalar:
         found = way.evaluate(topology, n, ("kinetic_energy", "potential_energy"))
         now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
         kept = sum((element.potential(now) for element in topology.system.elements.values()), 0.0)
+        kept = kept + _of_parts(topology, n, result["u_dot"], "kinetic", "potential", "electric")
         return found["kinetic_energy"] + found["potential_energy"] - kept
 
     return grow(topology, numbers, result["u_dot"], energy), powers.elements + powers.efforts, powers.size
