@@ -65,7 +65,7 @@ def apply_row(row: Sequence[Scalar], x: Sequence[Scalar] | Array) -> Scalar:
 
 
 @record
-class _Coefficients(SignalPart):
+class Coefficients(SignalPart):
     """Lists and matrices of numbers, read."""
 
     @classmethod
@@ -93,48 +93,81 @@ class _Coefficients(SignalPart):
         return found
 
 
-@register_element
 @record
-class TransferFunction(_Coefficients):
-    """A linear system by its transfer function, coefficients of the highest power of s first."""
+class Rational(Coefficients):
+    """A quotient of polynomials, the highest power first."""
 
-    kind: ClassVar[str] = "transfer_function"
+    improper: ClassVar[str] = "the output would need rates of the input; add poles"
+
     input: Value = law(None, "the signal that goes in", ...)
-    numerator: Values = special("numbers", "coefficients of powers of s, the highest first", ...)
-    denominator: Values = special("numbers", "coefficients of powers of s, the highest first", ...)
+    numerator: Values = special("numbers", "coefficients of the powers, the highest first", ...)
+    denominator: Values = special("numbers", "coefficients of the powers, the highest first", ...)
     initial: Value = number(None, "steady output at the start", 0.0, aside=True)
 
     def check(self) -> None:
-        if not self._trimmed(self.denominator):
+        super().check()
+        if not trim(self.denominator):
             raise ModelError("is zero", component=self.name, field="denominator")
-        n, m = self._order, len(self._trimmed(self.numerator)) - 1
+        n, m = self.order, len(trim(self.numerator)) - 1
         if m > n:
-            message = f"is of order {m}, above that of the denominator, {n}: the output would need rates of the input"
-            raise ModelError(f"{message}; add poles", component=self.name, field="numerator")
-        if self.initial != 0.0 and (n == 0 or not self.numerator or self.numerator[-1] == 0.0):
-            why = "there is no state" if n == 0 else "the numerator ends in 0"
-            raise ModelError(f"no steady output but 0 is possible: {why}", component=self.name, field="initial")
+            message = f"is of order {m}, above that of the denominator, {n}: {self.improper}"
+            raise ModelError(message, component=self.name, field="numerator")
 
     def check_in(self, system: System) -> None:
-        leading = self._trimmed(self.denominator)[0]
+        super().check_in(system)
+        leading = trim(self.denominator)[0]
         if system.nominal(leading) == 0.0:
             message = "the leading coefficient is 0 at the parameters' present values, which changes the order"
             raise ModelError(message, component=self.name, field="denominator")
 
-    @staticmethod
-    def _trimmed(coefficients: Values) -> Values:
-        """Without leading zeros."""
-        first = next((k for k, x in enumerate(coefficients) if x != 0.0), len(coefficients))
-        return coefficients[first:]
+    @property
+    def order(self) -> int:
+        """How many states it has."""
+        return len(trim(self.denominator)) - 1
 
     @property
-    def _order(self) -> int:
-        return len(self._trimmed(self.denominator)) - 1
+    def direct(self) -> bool:
+        """Whether the input goes through to the output at once."""
+        return len(trim(self.numerator)) == len(trim(self.denominator))
+
+    def fractions(self, resolve: Resolve, pace: float = 1.0) -> tuple[list[Scalar], list[Scalar], Scalar]:
+        """a_0.. a_(n-1), c_0.. c_(n-1) and d of the form d + c(p)/a(p), with the variable ``pace`` p."""
+        n = self.order
+        a = [resolve(x) for x in trim(self.denominator)]
+        given = [resolve(x) for x in trim(self.numerator)]
+        b = [*[0.0] * (n + 1 - len(given)), *given]
+        low_a = [a[n - k] / a[0] / pace ** (n - k) for k in range(n)]
+        d = b[0] / a[0]
+        return low_a, [b[n - k] / a[0] / pace ** (n - k) - d * low_a[k] for k in range(n)], d
+
+    def state_names(self) -> tuple[tuple[str, str], ...]:
+        """x1, x2, ..."""
+        return tuple((f"x{k + 1}", PLAIN) for k in range(self.order))
+
+
+def trim(coefficients: Values) -> Values:
+    """Without leading zeros."""
+    first = next((k for k, x in enumerate(coefficients) if x != 0.0), len(coefficients))
+    return coefficients[first:]
+
+
+@register_element
+@record
+class TransferFunction(Rational):
+    """A linear system by its transfer function, coefficients of powers of s."""
+
+    kind: ClassVar[str] = "transfer_function"
+
+    def check(self) -> None:
+        super().check()
+        if self.initial != 0.0 and (self.order == 0 or self.numerator[-1] == 0.0):
+            why = "there is no state" if self.order == 0 else "the numerator ends in 0"
+            raise ModelError(f"no steady output but 0 is possible: {why}", component=self.name, field="initial")
 
     @property
     def _pace(self) -> float:
         """w; 1 where coefficients are not plain numbers."""
-        a = self._trimmed(self.denominator)
+        a = trim(self.denominator)
         if not all(isinstance(x, float) for x in a):
             return 1.0
         sizes = [abs(x / a[0]) ** (1.0 / k) for k, x in enumerate(a) if k and x]
@@ -142,34 +175,27 @@ class TransferFunction(_Coefficients):
 
     def _form(self, resolve: Resolve) -> tuple[list[Scalar], list[Scalar], Scalar, Scalar]:
         """a_0.. a_(n-1), (c_0.. c_(n-1))/g, d and g, of the scaled form."""
-        n, w = self._order, self._pace
-        a = [resolve(x) for x in self._trimmed(self.denominator)]
-        given = [resolve(x) for x in self._trimmed(self.numerator)]
-        b = [*[0.0] * (n + 1 - len(given)), *given]
-        low_a = [a[n - k] / a[0] / w ** (n - k) for k in range(n)]
-        d = b[0] / a[0]
-        low_c = [b[n - k] / a[0] / w ** (n - k) - d * low_a[k] for k in range(n)]
-        g = max((abs(x) for x in low_c), default=1.0) if all(isinstance(x, float) for x in low_c) else 1.0
+        a, c, d = self.fractions(resolve, self._pace)
+        g = max((abs(x) for x in c), default=1.0) if all(isinstance(x, float) for x in c) else 1.0
         g = g or 1.0
-        return low_a, [x / g for x in low_c], d, g
+        return a, [x / g for x in c], d, g
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
-        return tuple((f"x{k + 1}", PLAIN) for k in range(self._order))
+        return self.state_names()
 
     @property
     def immediate(self) -> frozenset[str]:
         """The output, where numerator and denominator are of one order."""
-        direct = len(self._trimmed(self.numerator)) == len(self._trimmed(self.denominator))
-        return frozenset({"output"}) if direct else frozenset()
+        return frozenset({"output"}) if self.direct else frozenset()
 
     @property
     def late(self) -> frozenset[str]:
-        return frozenset() if self.immediate else frozenset({"input"})
+        return frozenset() if self.direct else frozenset({"input"})
 
     def initial_states(self, resolve: Resolve) -> Array:
         """In a steady state x_1 alone is not zero, and the output is b_0 x_1."""
-        x = np.zeros(self._order)
+        x = np.zeros(self.order)
         if self.initial != 0.0:
             a, c, d, g = self._form(resolve)
             x[0] = resolve(self.initial) * g / (g * c[0] + d * a[0])
@@ -189,21 +215,20 @@ class TransferFunction(_Coefficients):
         return apply_row(c, scene.other_states(self.name)) + direct if c else direct
 
 
-@register_element
 @record
-class StateSpace(_Coefficients):
-    """A linear system by its matrices: x' = A x + B inputs, outputs = C x + D inputs."""
+class Matrices(Coefficients):
+    """A linear system by its matrices."""
 
-    kind: ClassVar[str] = "state_space"
     inputs: Values = special("input_laws", "the signals that go in, one law for each column of B", ...)
-    A: Matrix = special("matrix", "rates of the states for units of the states", ...)
-    B: Matrix = special("matrix", "rates of the states for units of the inputs", ...)
-    C: Matrix = special("matrix", "outputs for units of the states", ...)
-    D: Matrix | None = special("matrix", "outputs for units of the inputs; none if left out")
+    A: Matrix = special("matrix", "from the states to their rates, or to the next states", ...)
+    B: Matrix = special("matrix", "from the inputs to these", ...)
+    C: Matrix = special("matrix", "from the states to the outputs", ...)
+    D: Matrix | None = special("matrix", "from the inputs to the outputs; none if left out")
     outputs: tuple[str, ...] | None = special("words", "names of several outputs; y1, y2, ... if left out")
     initial: Values | None = special("numbers", "states at the start; 0 if left out", aside=True)
 
     def check(self) -> None:
+        super().check()
         n, m, B, C, D = len(self.A), len(self.inputs), self._B, self.C, self._D
         sizes = {"A": (self.A, n, n), "B": (B, n, m), "C": (C, len(C), n), "D": (D, len(C), m)}
         for field, (matrix, rows, columns) in sizes.items():
@@ -227,38 +252,72 @@ class StateSpace(_Coefficients):
             return ((0.0,) * len(self.inputs),) * len(self.C)
         return _column(self.D, len(self.C), len(self.inputs))
 
-    @property
-    def states(self) -> tuple[tuple[str, str], ...]:
+    def state_names(self) -> tuple[tuple[str, str], ...]:
+        """x1, x2, ..."""
         return tuple((f"x{k + 1}", PLAIN) for k in range(len(self.A)))
 
+    def state_values(self, resolve: Resolve) -> list[float]:
+        """The states at the start."""
+        return [0.0] * len(self.A) if self.initial is None else [float(resolve(x)) for x in self.initial]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of its outputs; none for one alone."""
+        count = len(self.C)
+        return (self.outputs or tuple(f"y{k + 1}" for k in range(count))) if count > 1 else ()
+
+    @property
+    def direct(self) -> bool:
+        """Whether an input goes through to an output at once."""
+        return any(x != 0.0 for row in self._D for x in row)
+
+    def stepped(self, scene: Scene, x: Sequence[Scalar] | Array) -> list[Scalar]:
+        """A x + B inputs."""
+        given = [scene.law(law) for law in self.inputs]
+        return [a + b for a, b in zip(_times(self.A, x, scene), _times(self._B, given, scene), strict=True)]
+
+    def shown(self, scene: Scene, x: Sequence[Scalar] | Array) -> list[Scalar]:
+        """C x + D inputs."""
+        found = _times(self.C, x, scene)
+        if self.direct:
+            through = _times(self._D, [scene.law(law) for law in self.inputs], scene)
+            found = [a + b for a, b in zip(found, through, strict=True)]
+        return found
+
+
+@register_element
+@record
+class StateSpace(Matrices):
+    """A linear system by its matrices: x' = A x + B inputs, outputs = C x + D inputs."""
+
+    kind: ClassVar[str] = "state_space"
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return self.state_names()
+
     def initial_states(self, resolve: Resolve) -> Array:
-        return np.array([0.0] * len(self.A) if self.initial is None else [resolve(x) for x in self.initial], float)
+        return np.array(self.state_values(resolve))
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        count = len(self.C)
-        names = self.outputs or tuple(f"y{k + 1}" for k in range(count)) if count > 1 else ()
-        return {**super().offered(), "output": (PLAIN, names)}
+        return {**super().offered(), "output": (PLAIN, self.channels)}
 
     @property
     def immediate(self) -> frozenset[str]:
         """The outputs, where inputs go through to any of them."""
-        return frozenset({"output"} if any(x != 0.0 for row in self._D for x in row) else ())
+        return frozenset({"output"} if self.direct else ())
 
     @property
     def late(self) -> frozenset[str]:
-        return frozenset() if self.immediate else frozenset({"inputs"})
+        return frozenset() if self.direct else frozenset({"inputs"})
 
     def state_rates(self, scene: Scene) -> Array:
-        x, given = scene.other_states(self.name), [scene.law(law) for law in self.inputs]
-        return tidy([a + b for a, b in zip(_times(self.A, x, scene), _times(self._B, given, scene), strict=True)])
+        return tidy(self.stepped(scene, scene.other_states(self.name)))
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
         if name != "output":
             return self.state(name, scene)
-        found = _times(self.C, scene.other_states(self.name), scene)
-        if "output" in self.immediate:
-            through = _times(self._D, [scene.law(law) for law in self.inputs], scene)
-            found = [a + b for a, b in zip(found, through, strict=True)]
+        found = self.shown(scene, scene.other_states(self.name))
         return tidy(found) if len(found) > 1 else found[0]
 
 

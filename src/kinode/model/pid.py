@@ -1,4 +1,4 @@
-"""The PID controller: one part, whose gains make it P, PI, PD or PID."""
+"""The PID controller: one part, whose gains make it P, PI, PD or PID; its fields serve the sampled one too."""
 
 from __future__ import annotations
 
@@ -14,9 +14,82 @@ from kinode.model.fields import Value, law, number, record, special
 from kinode.model.signals import PLAIN, Range, SignalPart, clamp
 
 
+@record
+class Regulator(SignalPart):
+    """What PID controllers take, and what is the same for all of them."""
+
+    positive: ClassVar[tuple[str, ...]] = ("filter_time", "tracking_time")
+    ordered: ClassVar[tuple[str, ...]] = ("limits",)
+
+    error: Value | None = law(None, "what is to become zero: target less measured, in one law")
+    target: Value | None = law(None, "instead of error: what the measured signal should be")
+    measured: Value | None = law(None, "with target: what is measured")
+    proportional: Value = law(None, "output for a unit of error", 0.0)
+    integral: Value = law(None, "growth of the output, in a second, for a unit of error", 0.0)
+    derivative: Value = law(None, "output for a unit of the error's rate", 0.0)
+    filter_time: Value | None = number("time", "lag of the derivative", None)
+    error_rate: Value | None = law(None, "rate of the error where it is known, such as -elbow.u")
+    proportional_weight: Value = number("dimensionless", "share of the target in the proportional part", 1.0)
+    derivative_weight: Value = number("dimensionless", "share of the target in the derivative part", 1.0)
+    feedforward: Value = law(None, "added to the output", 0.0)
+    limits: Range | None = special("range", "[low, high] of the output")
+    tracking_time: Value | None = number("time", "time in which limits empty the integral; proportional/integral", None)
+    initial: Value = number(None, "integral share at the start", 0.0, aside=True)
+
+    def check(self) -> None:
+        super().check()
+        halves = [half for half in (self.target, self.measured) if half is not None]
+        if len(halves) != (0 if self.error is not None else 2):
+            raise ModelError("takes an error, or a target and what is measured", component=self.name, field="error")
+        weights = [w for w in ("proportional_weight", "derivative_weight") if getattr(self, w) != 1.0]
+        if self.error is not None and weights:
+            raise ModelError("is for a target and a measured signal", component=self.name, field=weights[0])
+        if self.derivative == 0.0 and (self.filter_time is not None or self.error_rate is not None):
+            field = "filter_time" if self.filter_time is not None else "error_rate"
+            raise ModelError("is for a derivative gain, which is zero", component=self.name, field=field)
+        if self.limits is not None and self.integral != 0.0 and self.tracking_time is None:
+            P, I = self.proportional, self.integral
+            if P == 0.0 or (isinstance(P, float) and isinstance(I, float) and P * I < 0):
+                message = "is needed: proportional/integral is no time that the limits could empty the integral in"
+                raise ModelError(message, component=self.name, field="tracking_time")
+        if self.tracking_time is not None and (self.limits is None or self.integral == 0.0):
+            message = "is for an integral gain and limits of the output"
+            raise ModelError(message, component=self.name, field="tracking_time")
+        if self.initial != 0.0 and self.integral == 0.0:
+            raise ModelError("is for an integral gain, which is zero", component=self.name, field="initial")
+
+    def weighted(self, weight: Value, scene: Scene) -> Scalar:
+        """The error with a share of the target."""
+        if self.error is not None:
+            return scene.law(self.error)
+        assert self.target is not None and self.measured is not None
+        return scene.law(weight) * scene.law(self.target) - scene.law(self.measured)
+
+    def differentiated(self, scene: Scene) -> Scalar:
+        """The error as the derivative sees it."""
+        return self.weighted(self.derivative_weight, scene)
+
+    def tracking(self, scene: Scene) -> Scalar:
+        """One over the time in which limits empty the integral."""
+        if self.tracking_time is not None:
+            return 1.0 / scene.law(self.tracking_time)
+        return scene.law(self.integral) / scene.law(self.proportional)
+
+    def summed(self, scene: Scene, integral: Scalar, derivative: Scalar) -> Scalar:
+        """All shares of the output together, without limits."""
+        total = scene.law(self.feedforward) + integral + derivative
+        if self.proportional != 0.0:
+            total = total + scene.law(self.proportional) * self.weighted(self.proportional_weight, scene)
+        return total
+
+    def limited(self, scene: Scene, total: Scalar) -> Scalar:
+        """Kept within the limits."""
+        return total if self.limits is None else clamp(total, *(scene.law(x) for x in self.limits))
+
+
 @register_element
 @record
-class PID(SignalPart):
+class PID(Regulator):
     """A PID controller; gains that are left out are zero, so that P, PI and PD are PIDs too.
 
     With the error e = target - measured, b and c the weights of the target, and limits that hold the output:
@@ -33,48 +106,11 @@ class PID(SignalPart):
     quantities: ClassVar[dict[str, str]] = dict.fromkeys(
         ("output", "unlimited", "error", "integral", "derivative"), PLAIN
     )
-    positive: ClassVar[tuple[str, ...]] = ("filter_time", "tracking_time")
-    ordered: ClassVar[tuple[str, ...]] = ("limits",)
-
-    error: Value | None = law(None, "what is to become zero: target less measured, in one law")
-    target: Value | None = law(None, "instead of error: what the measured signal should be")
-    measured: Value | None = law(None, "with target: what is measured")
-    proportional: Value = law(None, "output for a unit of error", 0.0)
-    integral: Value = law(None, "growth of the output, in a second, for a unit of error", 0.0)
-    derivative: Value = law(None, "output for a unit of the error's rate", 0.0)
-    filter_time: Value | None = number("time", "lag of the derivative, which needs one or error_rate", None)
-    error_rate: Value | None = law(None, "rate of the error where it is known, such as -elbow.u")
-    proportional_weight: Value = number("dimensionless", "share of the target in the proportional part", 1.0)
-    derivative_weight: Value = number("dimensionless", "share of the target in the derivative part", 1.0)
-    feedforward: Value = law(None, "added to the output", 0.0)
-    limits: Range | None = special("range", "[low, high] of the output")
-    tracking_time: Value | None = number("time", "time in which limits empty the integral; proportional/integral", None)
-    initial: Value = number(None, "integral share at the start", 0.0, aside=True)
 
     def check(self) -> None:
         super().check()
-        if (self.error is None) == (self.target is None or self.measured is None) or (
-            self.error is not None and (self.target is not None or self.measured is not None)
-        ):
-            raise ModelError("takes an error, or a target and what is measured", component=self.name, field="error")
-        weights = [w for w in ("proportional_weight", "derivative_weight") if getattr(self, w) != 1.0]
-        if self.error is not None and weights:
-            raise ModelError("is for a target and a measured signal", component=self.name, field=weights[0])
         if self.derivative != 0.0 and (self.filter_time is None) == (self.error_rate is None):
             raise ModelError("needs filter_time or error_rate, one of them", component=self.name, field="derivative")
-        if self.derivative == 0.0 and (self.filter_time is not None or self.error_rate is not None):
-            field = "filter_time" if self.filter_time is not None else "error_rate"
-            raise ModelError("is for a derivative gain, which is zero", component=self.name, field=field)
-        if self.limits is not None and self.integral != 0.0 and self.tracking_time is None:
-            P, I = self.proportional, self.integral
-            if P == 0.0 or (isinstance(P, float) and isinstance(I, float) and P * I < 0):
-                message = "is needed: proportional/integral is no time that the limits could empty the integral in"
-                raise ModelError(message, component=self.name, field="tracking_time")
-        if self.tracking_time is not None and (self.limits is None or self.integral == 0.0):
-            message = "is for an integral gain and limits of the output"
-            raise ModelError(message, component=self.name, field="tracking_time")
-        if self.initial != 0.0 and self.integral == 0.0:
-            raise ModelError("is for an integral gain, which is zero", component=self.name, field="initial")
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -85,7 +121,7 @@ class PID(SignalPart):
         return np.array([resolve(self.initial) if name == "integral" else 0.0 for name, _ in self.states], dtype=float)
 
     def settled(self, scene: Scene) -> Mapping[str, Scalar]:
-        return {} if self.filter_time is None else {"filtered": self._differentiated(scene)}
+        return {} if self.filter_time is None else {"filtered": self.differentiated(scene)}
 
     def state_rates(self, scene: Scene) -> Array:
         rates = []
@@ -93,28 +129,15 @@ class PID(SignalPart):
             rate = scene.law(self.integral) * self.quantity("error", scene)
             if self.limits is not None:
                 excess = self.quantity("output", scene) - self.quantity("unlimited", scene)
-                rate = rate + excess * self._tracking(scene)
+                rate = rate + excess * self.tracking(scene)
             rates.append(rate)
         if self.filter_time is not None:
-            slack = self._differentiated(scene) - self.state("filtered", scene)
-            rates.append(slack / scene.law(self.filter_time))
+            rates.append(self._slack(scene) / scene.law(self.filter_time))
         return tidy(rates)
 
-    def _tracking(self, scene: Scene) -> Scalar:
-        """One over the time in which limits empty the integral."""
-        if self.tracking_time is not None:
-            return 1.0 / scene.law(self.tracking_time)
-        return scene.law(self.integral) / scene.law(self.proportional)
-
-    def _weighted(self, weight: Value, scene: Scene) -> Scalar:
-        """The error with a share of the target."""
-        if self.error is not None:
-            return scene.law(self.error)
-        assert self.target is not None and self.measured is not None
-        return scene.law(weight) * scene.law(self.target) - scene.law(self.measured)
-
-    def _differentiated(self, scene: Scene) -> Scalar:
-        return self._weighted(self.derivative_weight, scene)
+    def _slack(self, scene: Scene) -> Scalar:
+        """How far the filter of the derivative is behind."""
+        return self.differentiated(scene) - self.state("filtered", scene)
 
     @property
     def immediate(self) -> frozenset[str]:
@@ -124,23 +147,18 @@ class PID(SignalPart):
         return frozenset(found | {"output", "unlimited"}) if direct else frozenset(found)
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
-        if name == "error":
-            return self._weighted(1.0, scene)
-        if name == "filtered":
-            return self.state("filtered", scene)
-        if name == "integral":
-            return self.state("integral", scene) if self.integral != 0.0 else 0.0
-        if name == "derivative":
-            if self.error_rate is not None:
+        match name:
+            case "error":
+                return self.weighted(1.0, scene)
+            case "filtered":
+                return self.state("filtered", scene)
+            case "integral":
+                return self.state("integral", scene) if self.integral != 0.0 else 0.0
+            case "derivative" if self.error_rate is not None:
                 return scene.law(self.derivative) * scene.law(self.error_rate)
-            if self.filter_time is None:
-                return 0.0
-            slack = self._differentiated(scene) - self.state("filtered", scene)
-            return scene.law(self.derivative) * slack / scene.law(self.filter_time)
-        if name == "unlimited":
-            total = scene.law(self.feedforward) + self.quantity("integral", scene) + self.quantity("derivative", scene)
-            if self.proportional != 0.0:
-                total = total + scene.law(self.proportional) * self._weighted(self.proportional_weight, scene)
-            return total
-        total = self.quantity("unlimited", scene)
-        return total if self.limits is None else clamp(total, *(scene.law(x) for x in self.limits))
+            case "derivative":
+                if self.filter_time is None:
+                    return 0.0
+                return scene.law(self.derivative) * self._slack(scene) / scene.law(self.filter_time)
+        total = self.summed(scene, self.quantity("integral", scene), self.quantity("derivative", scene))
+        return total if name == "unlimited" else self.limited(scene, total)

@@ -48,12 +48,13 @@ class SignalPart(Element):
         return True
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        return {name: (unit, ()) for name, unit in (*self.quantities.items(), *self.states)}
+        own = (entry for entry in (*self.states, *self.held) if "." not in entry[0])
+        return {name: (unit, ()) for name, unit in (*self.quantities.items(), *own)}
 
     @property
     def immediate(self) -> frozenset[str]:
         """Everything but its states."""
-        return frozenset(self.offered()) - {name for name, _ in self.states}
+        return frozenset(self.offered()) - {name for name, _ in (*self.states, *self.held)}
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         return ()
