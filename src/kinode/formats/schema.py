@@ -16,6 +16,8 @@ from kinode.formats.yaml_fields import FIELDS
 from kinode.model.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
 from kinode.model.compliance import BY_AXIS, BY_COMPONENT
 from kinode.model.constraints import CONSTRAINTS
+from kinode.model.declared import BASES
+from kinode.model.declared import FIELDS as DECLARATION
 from kinode.model.drives import ACTS, DRIVE_FIELDS
 from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Spec
@@ -24,6 +26,8 @@ from kinode.model.friction import FRICTIONS, find_fields
 from kinode.model.joint import JOINTS, LIMITS, AxialJoint, Joint
 from kinode.model.looks import ROLES, SIZES
 from kinode.model.observers import FRAMES
+from kinode.model.part import DOMAINS
+from kinode.model.part_checks import STORES
 from kinode.model.quantities import RunDefaults
 from kinode.model.stops import find_fields as find_end_fields
 
@@ -43,6 +47,7 @@ def schema() -> Schema:
             "description": "file of the system that this one starts from: YAML or URDF",
             "oneOf": [{"type": "string"}, _object(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"])],
         },
+        "components": _named(_ref("component"), "kinds of parts by their equations, for elements to use"),
         "parameters": _named(_ref("parameter"), "numbers with names, arguments of the compiled code"),
         "inputs": _named(_ref("input"), "numbers that come from outside"),
         "tables": _named(_ref("table"), "tables that laws call"),
@@ -77,7 +82,8 @@ def schema() -> Schema:
             "system": {"type": "object", "properties": inner, "additionalProperties": False},
             "body": _component(Body),
             "joint": _kinds(JOINTS),
-            "element": _kinds(ELEMENTS),
+            "element": _elements(),
+            "component": _declaration(),
             "constraint": _kinds(CONSTRAINTS),
             "observer": _kinds(FRAMES),
             "drive": _drive(),
@@ -151,7 +157,8 @@ def _values() -> Schema:
             **_object(
                 FIELDS["systems"],
                 {"file": text, "system": _ref("system"), "on": _ref("frame"), "bind": {"type": "object"},
-                 "parameters": {"type": "object"}},
+                 "parameters": {"type": "object"},
+                 "connect": {"type": "object", "additionalProperties": {"type": "string", "pattern": PATTERN}}},
             ),
             "oneOf": [{"required": ["file"]}, {"required": ["system"]}],
         },
@@ -210,6 +217,41 @@ def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
         for kind, cls in registry.items()
     ]
     return {"type": "object", "properties": {"kind": {"enum": list(registry)}}, "required": ["kind"], "allOf": cases}
+
+
+def _elements() -> Schema:
+    """Elements of known kinds, or of those that the file declares."""
+    known = _kinds(ELEMENTS)
+    return {**known, "properties": {"kind": {"anyOf": [{"enum": list(ELEMENTS)}, {"type": "string"}]}}}
+
+
+def _declaration() -> Schema:
+    """A kind of part: each entry may be its one value alone."""
+    text, number = {"type": "string"}, _ref("number")
+    unit = {"type": ["string", "integer"], "description": "in SI: V, A*s, rad/s"}
+
+    def entries(short: Schema, single: str, **more: Schema) -> Schema:
+        fields = {single: short, **more}
+        return _named({"oneOf": [short, _object(tuple(fields), fields, [single])]}, "")
+
+    word = {"type": "string"}
+    equations = {"oneOf": [text, _object(("law", "solves"), {"law": text, "solves": text}, ["law"])]}
+    fields: Schema = {
+        "doc": text,
+        "base": {"enum": list(BASES), "description": "ports, derived names and the balance of flows of two ends"},
+        "ports": entries({"enum": list(DOMAINS)}, "kind", doc=text, default=word),
+        "parameters": entries(unit, "unit", default=number, doc=text),
+        "laws": entries(unit, "unit", default=number, doc=text),
+        "unknowns": entries(unit, "unit", start=word, priority={"type": "integer"}, doc=text),
+        "names": entries(text, "law", unit=unit),
+        "starts": {"type": "object", "additionalProperties": text},
+        "equations": {"oneOf": [{"type": "object", "additionalProperties": equations}, {"type": "null"}]},
+        "stored": {"type": ["string", "number"], "description": "energy"},
+        "stores": {"oneOf": [{"enum": list(STORES)}, {"type": "object", "additionalProperties": text}]},
+        "lost": {"type": ["string", "number"], "description": "power that becomes heat"},
+        **{word: {"type": "array", "items": text} for word in ("positive", "unsigned", "structural")},
+    }
+    return _object(DECLARATION, fields)
 
 
 def _component(cls: type[Component]) -> Schema:

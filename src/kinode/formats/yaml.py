@@ -81,10 +81,15 @@ def dumps(system: System) -> str:
 
 
 class _Loader:
-    """Builds the system of one file; ``root`` is the folder that nothing may leave."""
+    """Builds the system of one file; ``root`` is the folder that nothing may leave.
 
-    def __init__(self, file: Path | None, root: Path | None, trust: bool, outer: tuple[Path, ...]) -> None:
-        self.file, self.root, self.trust, self.outer = file, root, trust, outer
+    One that is to be a subsystem, not ``whole``, may have nodes that are still to be connected.
+    """
+
+    def __init__(
+        self, file: Path | None, root: Path | None, trust: bool, outer: tuple[Path, ...], whole: bool = True
+    ) -> None:
+        self.file, self.root, self.trust, self.outer, self.whole = file, root, trust, outer, whole
         self.said = None if file is None else str(file)
         self.data = Map()
         self.later: list[str] = []  # joints on what subsystems bring along
@@ -125,7 +130,7 @@ class _Loader:
                 raise ModelError(message, field=field)
         return found
 
-    def load_other(self, name: Any, field: str, base: Any = None) -> System:
+    def load_other(self, name: Any, field: str, base: Any = None, whole: bool = True) -> System:
         """The system in another file."""
         path = self.find_file(name, field)
         assert self.file is not None
@@ -140,7 +145,7 @@ class _Loader:
             return urdf.load(path, "fixed" if base is None else base)
         if base is not None:
             raise ModelError("is for URDF; a YAML file says itself how its bodies are joined", field="base")
-        return _Loader(path, self.root, self.trust, chain).load()
+        return _Loader(path, self.root, self.trust, chain, whole).load()
 
     # -- errors ------------------------------------------------------------------------------------
     @contextmanager
@@ -225,7 +230,7 @@ class _Loader:
                 raise ModelError("notes are a list of texts", field="notes")
             system.notes.extend(notes)
         with self.locating():
-            system.check()
+            system.check(whole=self.whole)
         return system
 
     def start(self, default_name: str) -> System:
@@ -240,7 +245,7 @@ class _Loader:
                 if not isinstance(given, Map):
                     given = {"file": given}
                 check_fields(given, FIELDS["extends"], "extends")
-                system = self.load_other(given.get("file"), "extends", given.get("base"))
+                system = self.load_other(given.get("file"), "extends", given.get("base"), whole=False)
                 system.name = data.get("name", system.name)
         if "gravity" in data and data.get("parameters") is None:
             self.set_gravity(system)
@@ -347,14 +352,15 @@ class _Loader:
         check_fields(fields, FIELDS["systems"], "a subsystem")
         if (fields.get("file") is None) == (fields.get("system") is None):
             raise ModelError("takes a file, or a system written out")
-        for key in ("bind", "parameters"):
+        for key in ("bind", "parameters", "connect"):
             if not isinstance(fields.get(key, Map()), Map):
                 raise ModelError(f"is a mapping of names, not {short(fields[key])}", field=key)
         if fields.get("file") is not None:
-            inner = self.load_other(fields["file"], "file")
+            inner = self.load_other(fields["file"], "file", whole=False)
         else:
             inner = self.build_inner(fields["system"], name)
-        system.add(name, inner, on=fields.get("on"), bind=fields.get("bind"), parameters=fields.get("parameters"))
+        given = {key: fields.get(key) for key in ("on", "bind", "parameters", "connect")}
+        system.add(name, inner, **given)
 
     def build_inner(self, data: Any, name: str) -> System:
         """A subsystem that is written out where it is used."""
@@ -363,7 +369,7 @@ class _Loader:
         if len(self.outer) > DEEPEST_FILES:
             raise ModelError(f"systems hold systems more than {DEEPEST_FILES} deep", field="system")
         here = Path(f"{self.said}#{name}")
-        return _Loader(self.file, self.root, self.trust, (*self.outer, here)).build(data, name)
+        return _Loader(self.file, self.root, self.trust, (*self.outer, here), whole=False).build(data, name)
 
     def add_changes(self, system: System, name: str, entry: Any) -> None:
         if name not in system.components:

@@ -15,7 +15,7 @@ FIELDS = {
     "inputs": ("value",),
     "signals": ("law",),
     "tables": ("axes", "values", "file", "column", "method", "outside"),
-    "systems": ("file", "system", "on", "bind", "parameters"),
+    "systems": ("file", "system", "on", "bind", "parameters", "connect"),
     "extends": ("file", "base"),
 }
 

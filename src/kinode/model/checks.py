@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 
-def check_system(system: System) -> None:
+def check_system(system: System, whole: bool = True) -> None:
     """Bodies are possible and joined, constraints and laws refer to what exists."""
     system.parameter_values()
     check_bodies(system, system.nominal)
@@ -32,7 +32,7 @@ def check_system(system: System) -> None:
     for element in system.elements.values():
         element.check_in(system)
     check_joined(system)
-    check_network(system)
+    check_network(system, whole)
 
 
 def check_bodies(system: System, resolve: Resolve) -> None:

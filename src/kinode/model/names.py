@@ -16,8 +16,9 @@ from kinode.model.elements import Element
 from kinode.model.fields import unknown
 from kinode.model.frames import Frame
 from kinode.model.joints import DERIVED, Joint
+from kinode.model.nodes import COORDINATES
 from kinode.model.observers import Observer
-from kinode.model.part import Part
+from kinode.model.part import DOMAINS, Part
 from kinode.model.quantities import Input, Parameter, Signal
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
         gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
         tied = any(owner in gear.joints().values() for gear in gears)
+        rest = _link_quantity(component, rest)
         return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
@@ -136,6 +138,17 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Constraint):
         return _constraint_quantity(system, text, component, rest, axes)
     raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def _link_quantity(joint: Joint, rest: str) -> str:
+    """The words of a network for a joint that parts act on: ``elbow.speed``, ``slide.angle.speed`` are rates u."""
+    several = len(joint.coordinates) > 1
+    for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
+        kind = DOMAINS[COORDINATES[unit]]
+        for word, role in ((kind.position, "q"), (kind.potential, "u")):
+            if rest == (f"{name}.{word}" if several else word):
+                return f"{role}.{name}" if several else role
+    return rest
 
 
 def _network_quantity(
@@ -204,6 +217,8 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
     words = head.split(".")
     for count in range(len(words), 0, -1):
         owner = ".".join(words[:count])
+        if owner == "world" and ".".join(words[:-1]) in system.nodes:  # the reference of shafts: world.angle.speed
+            return ".".join(words[:-1]), words[-1]
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):

@@ -3,6 +3,7 @@
 After that nothing is left that knows of subsystems: the records are those that a user would have written by
 hand.  An input that is bound becomes a signal of its name with the law that it is bound to; a parameter that
 is bound or given another value stays a parameter.  The target has one gravity, and the subsystem's is left out.
+Nodes go behind the prefix too, unless they are connected to a node or a joint of the target; the references are shared.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from kinode.algebra.atmosphere import STANDARD
 from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
-from kinode.model.fields import Component, unknown
-from kinode.model.frames import Frame
+from kinode.model.declared import DeclaredPart, make_kind
+from kinode.model.fields import Component, short, unknown
+from kinode.model.frames import NAME, Frame
 from kinode.model.names import split_owner
+from kinode.model.part import REFERENCES
 from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_bounds
 
 if TYPE_CHECKING:
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 
 
 def copy_into(
-    target: System, name: str, system: System, on: Any, bind: dict[str, Any], parameters: dict[str, Any]
-) -> None:
+    target: System, name: str, system: System, on: Any,
+    bind: dict[str, Any], parameters: dict[str, Any], connect: dict[str, Any],
+) -> None:  # fmt: skip
     """Copy ``system`` into ``target`` under ``name``; on an error the target is as it was."""
     from kinode.model.system import System
 
@@ -35,7 +39,7 @@ def copy_into(
         raise ModelError(f"a System is expected, not {type(system).__name__}", component=name, field="system")
     twin = target.copy()
     try:
-        _Copier(twin, name, system, target.find_frame(on)).run(bind, parameters)
+        _Copier(twin, name, system, target.find_frame(on)).run(bind, parameters, connect)
     except ModelError as error:
         raise error.located(component=name) from None
     target.take_over(twin)
@@ -49,9 +53,13 @@ class _Copier:
         self.on = on
         self.ground = dataclasses.replace(on, name=None)
         self.world_is_used = False
+        self.connected: dict[str, str] = {}  # node of the subsystem -> what it is in the target
+        self.kinds: dict[type[Component], type[Component]] = {}  # declared kinds that had to take another name
 
-    def run(self, bind: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+    def run(self, bind: Mapping[str, Any], parameters: Mapping[str, Any], connect: Mapping[str, Any]) -> None:
         given = self._given(bind, parameters)
+        self._connect(connect)
+        self._bring_kinds()
         for component in self.system.components.values():
             if component.name in given:
                 new = self._bound(component, given[component.name])
@@ -77,6 +85,43 @@ class _Copier:
                 raise ModelError(f"{key} is given twice: by bind and by parameters", component=self.name, field="bind")
         return {**bind, **parameters}
 
+    def _connect(self, connect: Mapping[str, Any]) -> None:
+        """Check what the nodes of the subsystem are connected to."""
+
+        def fail(message: str) -> ModelError:
+            return ModelError(message, component=self.name, field="connect")
+
+        nodes = self.system.nodes
+        free = [name for name, node in nodes.items() if node.joint is None and not node.reference]
+        for key, raw in connect.items():
+            if key not in free:
+                if key in REFERENCES:
+                    raise fail(f"{key} is shared by all systems")
+                if key in nodes or key in self.system.joints:
+                    raise fail(f"{key} is a joint of {self.system.name}, which stays what it is")
+                raise fail(unknown(f"{self.system.name} has no node", key, free))
+            name = raw.name if isinstance(raw, Component) else raw
+            kind = nodes[key].domain
+            if not isinstance(name, str) or not NAME.match(name) or name in ("t", "system"):
+                raise fail(f"{key} is connected to a node, a joint or {kind.reference}, not to {short(raw)}")
+            if name in REFERENCES - {kind.reference}:
+                raise fail(f"{key} is {kind.kind}: its reference is {kind.reference}, not {name}")
+            self.connected[key] = name
+
+    def _bring_kinds(self) -> None:
+        """Declared kinds come along; one whose name means something else here goes behind the prefix."""
+        for kind, cls in self.system.kinds.items():
+            name = kind if self.target.kinds.get(kind, cls) is cls else f"{self.name}.{kind}"
+            if name != kind and isinstance(cls, type) and issubclass(cls, DeclaredPart):
+                self.kinds[cls] = cls = make_kind(name, cls.declaration)
+            self.target.kinds[name] = cls
+
+    def _port(self, name: str) -> str:
+        """What a port is connected to in the target."""
+        if name in REFERENCES:
+            return name
+        return self.connected.get(name, f"{self.name}.{name}")
+
     def _bound(self, old: Component, raw: Any) -> Component:
         """An input or parameter with a law or value of the target system."""
         name = f"{self.name}.{old.name}"
@@ -101,10 +146,14 @@ class _Copier:
             value = getattr(old, field.name)
             if spec.shape == "joint":
                 changed[field.name] = f"{self.name}.{value}"
+            elif spec.shape == "port":
+                changed[field.name] = self._port(value)
             else:
                 changed[field.name] = self._value(value, partial(self._rename, local=old.local.get(field.name, ())))
         if isinstance(old, Body):
             changed["system"] = self.target
+        if type(old) in self.kinds:
+            return self.kinds[type(old)](name, **changed)
         return dataclasses.replace(old, name=name, **changed)
 
     def _value(self, value: Any, rename: Callable[[str], str]) -> Any:
@@ -164,6 +213,8 @@ class _Copier:
             return f"{self.name}.{head}"
         if owner == "system":
             return head
+        if owner not in self.system and owner in self.system.nodes:
+            return self._rename_potential(owner, rest)
         if owner != "world":
             return f"{self.name}.{head}"
         for frame in self.system.world.frames:
@@ -173,6 +224,12 @@ class _Copier:
         self.world_is_used = self.world_is_used or not plain
         start = self.ground.body if plain else f"{self.ground.body}.{self.name}.world"
         return f"{start}.{rest}" if rest else start
+
+    def _rename_potential(self, node: str, word: str) -> str:
+        """A potential of a node, which may be a joint or a reference of the target."""
+        name, kind = self._port(node), self.system.nodes[node].domain
+        shared = name in REFERENCES and kind.position is not None
+        return f"{name}.{kind.position}.{word}" if shared else f"{name}.{word}"
 
     def _place_world(self) -> None:
         """The named frames of the subsystem's world, and that world itself where a law speaks of it."""

@@ -407,15 +407,18 @@ class System(Spellings):
     def add(
         self, name: str, system: System, *, on: Any = None,
         bind: Mapping[str, Any] | None = None, parameters: Mapping[str, Any] | None = None,
+        connect: Mapping[str, Any] | None = None,
     ) -> System:  # fmt: skip
         """Copy a subsystem in, its names behind ``name.``, its world on the frame ``on``.
 
-        ``parameters`` gives its parameters other values, ``bind`` makes its inputs laws of this system.
+        ``parameters`` gives its parameters other values, ``bind`` makes its inputs laws of this system, ``connect``
+        says which of its nodes are nodes or joints of this system: ``{"shaft": "elbow", "supply": "bus"}``.
         """
         from kinode.model.subsystems import copy_into
 
         self.check_name(name)
-        copy_into(self, name, system, self.world if on is None else on, dict(bind or {}), dict(parameters or {}))
+        ground = self.world if on is None else on
+        copy_into(self, name, system, ground, dict(bind or {}), dict(parameters or {}), dict(connect or {}))
         return self
 
     # -- numbers -----------------------------------------------------------------------------------
@@ -455,11 +458,14 @@ class System(Spellings):
         return new
 
     # -- checking and showing ----------------------------------------------------------------------
-    def check(self) -> None:
-        """Everything that can be said only of the whole: names in laws, laws in a circle, inertias."""
+    def check(self, *, whole: bool = True) -> None:
+        """Everything that can be said only of the whole: names in laws, laws in a circle, inertias.
+
+        A system that is to be a part of another (not ``whole``) may have nodes that are still to be connected.
+        """
         from kinode.model.checks import check_system
 
-        check_system(self)
+        check_system(self, whole)
 
     def summary(self) -> str:
         """A page that says what the system is made of, gravity included."""
