@@ -53,11 +53,10 @@ class Dynamics(Arguments):
         """``rows`` are the independent rows of the constraints, where those found at the start do not serve."""
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
-        if formulation != "recursive":
-            raise ArgumentError(f"compile: the formulation that can be compiled is 'recursive', not {formulation!r}")
+        self.formulation, self._kind = formulation, find_kind(formulation)
         self.system = system.copy()
         self.topology: Topology = find_topology(self.system)
-        self._fingerprint = kernels.fingerprint(self.topology)
+        self._fingerprint = f"{formulation}\n{kernels.fingerprint(self.topology)}"
         self._machines: dict[tuple[Kernel, int], Machine] = {}
         self.known_holds: set[Hold] = set()
         values = self.system.parameter_values()
@@ -73,7 +72,7 @@ class Dynamics(Arguments):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code stays here: another process makes its own.
-        return partial(Dynamics, rows=self._rows), (self.system,)
+        return partial(Dynamics, rows=self._rows), (self.system, self.formulation)
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.system.name!r}: {self.n_q} q, {self.n_u} u, {self.n_z} z>"
@@ -331,7 +330,7 @@ class Dynamics(Arguments):
             if self.topology.constrained and self._closing is None and kernel.name not in OPEN:
                 self._learn(self.initial, None, None)
             key = f"{kernel}\n{self._fingerprint}"
-            found = machine.build(key, lanes, lambda: make_program(self.topology, kernel))
+            found = machine.build(key, lanes, lambda: make_program(self.topology, kernel, self._kind))
             self._machines[kernel, lanes] = found
         return found
 
@@ -419,6 +418,18 @@ def _split(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array
     return found
 
 
+def find_kind(formulation: str) -> type[Snapshot]:
+    """The instant that a formulation traces its code from."""
+    if formulation == "recursive":
+        return Snapshot
+    if formulation != "circuit":
+        ways = "'recursive' and 'circuit'"
+        raise ArgumentError(f"compile: the formulations that can be compiled are {ways}, not {formulation!r}")
+    from kinode.formulations.circuit import Circuit
+
+    return Circuit
+
+
 def compile(system: System, formulation: str = "recursive") -> Dynamics:
-    """A system as functions of machine code."""
+    """A system as functions of machine code; ``formulation`` is recursive, or circuit to check it by another way."""
     return Dynamics(system, formulation)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,26 +73,27 @@ def traced_snapshot(
     return kind(topology, tape.input("t", 0), **{"q": q, "u": u, "z": z, "p": p, "inputs": inputs, **given})
 
 
-def make_program(topology: Topology, kernel: Kernel) -> Program:
-    """The straight-line program of a kernel."""
+def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
+    """The straight-line program of a kernel; ``kind`` is the formulation that it is traced from."""
     count = sizes(topology, kernel)
-    outputs = trace(topology, kernel)
+    outputs = trace(topology, kernel, kind)
     stores = [("out", i, x) for i, x in enumerate(outputs)]
     rare = kernel.name in RARE
     return Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])], rare)
 
 
-def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
+def trace(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> list[Scalar]:
     """The outputs of a kernel as nodes of a tape."""
     tape, count = Tape(), sizes(topology, kernel)
+    make = partial(traced_snapshot, topology, tape, count, kind)
     x = tape.inputs("x", count["x"])
     if kernel.name == "jacobian":
-        return _flat(_jacobian(topology, tape, count, kernel.options[0]))
+        return _flat(_jacobian(topology, make, kernel.options[0]))
     if kernel.name in ("direction", "slope"):
         roles = ("q", "u", "z") if kernel.name == "direction" else ("q", "u", "z", "inputs")
-        return _direction(topology, tape, count, roles, kernel.options)
+        return _direction(make(), tape, count, roles, kernel.options)
     if kernel.name in AT_EVENTS:
-        return _flat(AT_EVENTS[kernel.name](traced_snapshot(topology, tape, count), x))
+        return _flat(AT_EVENTS[kernel.name](make(), x))
     given: dict[str, Any] = {}
     if kernel.name == "loaded_acceleration":
         given = added_loads(topology, x)
@@ -99,7 +101,7 @@ def trace(topology: Topology, kernel: Kernel) -> list[Scalar]:
         given = {"u_dot": x}
     elif kernel.name == "bias":
         given = {"u_dot": np.zeros(topology.n_u), "friction": {}}
-    return outputs_of(kernel, traced_snapshot(topology, tape, count, **given))
+    return outputs_of(kernel, make(**given))
 
 
 def outputs_of(kernel: Kernel, snapshot: Snapshot) -> list[Scalar]:
@@ -215,12 +217,12 @@ def _pose(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
 
 
-def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], of: str) -> Outputs:
+def _jacobian(topology: Topology, make: Callable[..., Snapshot], of: str) -> Outputs:
     """Angular and linear velocity of a frame for unit speeds, 6 x n_u."""
     frame = topology.system.find_frame(of)
 
     def velocity(u: Array) -> Array:
-        return np.concatenate(traced_snapshot(topology, tape, count, u=u).velocity(frame))
+        return np.concatenate(make(u=u).velocity(frame))
 
     n = topology.n_u
     still = velocity(np.zeros(n))
@@ -229,10 +231,9 @@ def _jacobian(topology: Topology, tape: Tape, count: Mapping[str, int], of: str)
 
 
 def _direction(
-    topology: Topology, tape: Tape, count: Mapping[str, int], roles: Sequence[str], names: tuple[str, ...]
+    snapshot: Snapshot, tape: Tape, count: Mapping[str, int], roles: Sequence[str], names: tuple[str, ...]
 ) -> list[Scalar]:
     """Change along a direction of the rate of the state, or of quantities by name: columns of the Jacobian."""
-    snapshot = traced_snapshot(topology, tape, count)
     outputs = _flat(_evaluate(snapshot, names) if names else _rate(snapshot, ()))
     seeds: dict[tuple[str, int], Any] = {}
     for name in roles:

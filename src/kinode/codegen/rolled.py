@@ -52,11 +52,11 @@ def is_large(topology: Topology) -> bool:
     return len(topology.tree.nodes) >= ROLL_FROM and not apart
 
 
-def make_program(topology: Topology, kernel: Kernel) -> Program:
-    """The program of a kernel, rolled where the tree is large."""
+def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
+    """The program of a kernel, rolled where the tree is large and ``kind``, the formulation, the recursive one."""
     apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
-    if not is_large(topology) or kernel.name not in ROLLED or apart:
-        return kernels.make_program(topology, kernel)
+    if not is_large(topology) or kernel.name not in ROLLED or apart or kind is not Snapshot:
+        return kernels.make_program(topology, kernel, kind)
     from kinode.codegen.roller import Roller
 
     return Roller(topology, kernel).program()
