@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from kinode.algebra.expression_text import write_number
@@ -18,6 +19,7 @@ from kinode.errors import ModelError
 from kinode.formats.yaml_text import resolve
 from kinode.model.bodies import Body, Shape
 from kinode.model.compliance import Compliance
+from kinode.model.controller import Controller
 from kinode.model.declared import DeclaredPart, write_declaration
 from kinode.model.fields import Component, Value
 from kinode.model.frames import ZERO, Frame
@@ -26,6 +28,8 @@ from kinode.model.joint import LIMITS, Joint, Limits
 from kinode.model.looks import Look
 from kinode.model.part import Part
 from kinode.model.quantities import Input, Parameter
+from kinode.model.sampled import write_seconds
+from kinode.model.stops import Ends
 from kinode.model.system import System
 
 WIDTH = 120
@@ -79,6 +83,8 @@ class _Writer:
                 found[name] = {str(frame.name): self.place(frame) for frame in value}
             elif isinstance(component, Body) and name == "inertia":
                 found[name] = self.plain(value[:3] if value[3:] == ZERO else value)
+            elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
+                found |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
             elif isinstance(component, Joint) and name == "rotation":
                 found[value[0]] = self.plain(value[1])
             elif isinstance(component, Joint) and isinstance(value, tuple) and len(value) == 1:
@@ -101,12 +107,14 @@ class _Writer:
         if isinstance(value, Limits):
             given = {name: getattr(value, name) for name in LIMITS}
             return {name: self.plain(item) for name, item in given.items() if item is not None}
-        if isinstance(value, Compliance):
+        if isinstance(value, Compliance | Ends):
             return {name: self.plain(item) for name, item in value.given().items()}
         if isinstance(value, Coulomb):
             return {"coulomb": {name: self.plain(item) for name, item in value.given().items()}}
         if isinstance(value, Look):
             return value.plain()
+        if isinstance(value, Fraction):
+            return write_seconds(value)
         if isinstance(value, tuple):
             return [self.plain(item) for item in value]
         return value

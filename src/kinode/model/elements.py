@@ -11,14 +11,28 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model import earth, electrical, flight, linear_signals, motors, pid, shafts, signals, slides
+from kinode.model import (
+    controller,
+    earth,
+    electrical,
+    flight,
+    linear_signals,
+    motors,
+    pid,
+    sampled,
+    sampled_control,
+    shafts,
+    signals,
+    slides,
+)
 from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
 from kinode.model.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
 __all__ = [
-    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "earth", "electrical", "flight",
-    "linear_signals", "motors", "pid", "register_element", "shafts", "signals", "slides",
+    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "controller", "earth", "electrical",
+    "flight", "linear_signals", "motors", "pid", "register_element", "sampled", "sampled_control", "shafts", "signals",
+    "slides",
 ]  # fmt: skip
 
 

@@ -173,6 +173,26 @@ class Spellings:
         """What an instrument shows of a quantity."""
         return self.element(name, "sensor", measures=measures, **fields)
 
+    def sample_hold(self, name: str, input: Any, period: Any, **fields: Any) -> Element:
+        """A signal sampled and held: with noise, rounded, later by whole samples."""
+        return self.element(name, "sample_hold", input=input, period=period, **fields)
+
+    def sampled_pid(self, name: str, period: Any, **fields: Any) -> Element:
+        """A PID controller at the ticks of a clock."""
+        return self.element(name, "sampled_pid", period=period, **fields)
+
+    def sampled_transfer_function(self, name: str, input: Any, period: Any, **fields: Any) -> Element:
+        """A linear system of samples by numerator and denominator in z."""
+        return self.element(name, "sampled_transfer_function", input=input, period=period, **fields)
+
+    def sampled_state_space(self, name: str, inputs: Any, period: Any, **fields: Any) -> Element:
+        """A linear system of samples by its matrices A, B, C, D."""
+        return self.element(name, "sampled_state_space", inputs=inputs, period=period, **fields)
+
+    def controller(self, name: str, function: Any, *, inputs: Any, period: Any, **fields: Any) -> Element:
+        """A Python function of sampled signals, f(t, **signals), called once at each tick."""
+        return self.element(name, "controller", function=function, inputs=inputs, period=period, **fields)
+
     def earth_rotation(self, name: str, latitude: Any, **fields: Any) -> Element:
         """The world turns as a place on the earth does."""
         return self.element(name, "earth_rotation", latitude=latitude, **fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.expressions import Expression
@@ -255,6 +256,8 @@ def _value(value: Any) -> str:
         return str(value) if value.name else _place(value)
     if isinstance(value, Look):
         return value.kind
+    if isinstance(value, Fraction):
+        return f"{float(value):.6g} s"
     if isinstance(value, tuple):
         return _value(value[0]) if len(value) == 1 else _values(value)
     return str(value)
