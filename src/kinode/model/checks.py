@@ -26,13 +26,13 @@ def check_system(system: System, whole: bool = True) -> None:
     system.parameter_values()
     check_bodies(system, system.nominal)
     check_frames(system)
+    check_network(system, whole)
     check_laws(system)
     for constraint in system.constraints.values():  # whose laws are looked at
         constraint.check(system)
     for element in system.elements.values():
         element.check_in(system)
     check_joined(system)
-    check_network(system, whole)
 
 
 def check_bodies(system: System, resolve: Resolve) -> None:

@@ -87,7 +87,7 @@ def _check_words(cls: type[Part]) -> None:
             raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
     for kind in cls.energies():
         if kind not in STORES:
-            raise ModelError(unknown("energy is one of kinetic, potential, electric, not", kind, STORES))
+            raise ModelError(unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores")
     if cls.stored != (together := " + ".join(cls.energies().values())):
         raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
     if not cls.ports():

@@ -227,9 +227,10 @@ class _Copier:
 
     def _rename_potential(self, node: str, word: str) -> str:
         """A potential of a node, which may be a joint or a reference of the target."""
-        name, kind = self._port(node), self.system.nodes[node].domain
-        shared = name in REFERENCES and kind.position is not None
-        return f"{name}.{kind.position}.{word}" if shared else f"{name}.{word}"
+        found = self.system.nodes[node]
+        name = node if found.reference else self._port(node)
+        shared = name in REFERENCES and found.domain.position is not None
+        return f"{name}.{found.domain.position}.{word}" if shared else f"{name}.{word}"
 
     def _place_world(self) -> None:
         """The named frames of the subsystem's world, and that world itself where a law speaks of it."""
