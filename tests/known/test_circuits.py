@@ -527,6 +527,28 @@ def test_a_motor_holds_an_arm(inductance):
     assert rest.stable
 
 
+def test_a_controller_holds_an_arm_at_its_target():
+    """The integral finds the voltage: the weight at the target, over the gear, the constant and the resistance."""
+    system = arm("-1*controller.output")
+    pid = {"error": "0.3 - elbow.q", "proportional": 30, "integral": 40, "derivative": 2, "error_rate": "-elbow.u"}
+    system.element("controller", "pid", **pid)
+    rest = kn.equilibrium(system)
+    current = -ARM["mass"] * G * ARM["reach"] * np.cos(0.3) / (30 * 0.05)
+    assert rest.values["elbow.q"] == pytest.approx(0.3, rel=1e-9)
+    assert rest.values["motor.current"] == pytest.approx(current, rel=1e-9)
+    assert rest.values["controller.integral"] == pytest.approx(-1.2 * current, rel=1e-9)
+    assert rest.stable
+
+
+def test_a_motor_without_load_settles_at_its_speed():
+    """The angle of the shaft goes on, and nothing depends on it."""
+    rest = kn.equilibrium(fed())
+    assert rest.values["shaft.speed"] == pytest.approx(24 * 0.05 / (0.05**2 + 1.2 * 2e-4), rel=1e-9)
+    assert rest.stable
+    with pytest.raises(kn.ArgumentError, match=r"(shaft.speed|motor.current) would not stay"):
+        kn.linearize(fed())
+
+
 def test_two_axes_share_a_supply():
     """Both motors pull the bus down: the battery's voltage is common, whichever arm moves."""
     system = kn.System("two", gravity=(0, 0, 0))

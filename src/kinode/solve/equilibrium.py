@@ -5,12 +5,17 @@ Each step goes the way that the forces push, also where the slope of the forces 
 are taken as negative), so that a resting place is found into which the system would settle, not one on a summit; it is
 halved until the forces do work along it.  Loops are closed again after each.  Joints that are held do not move, and
 what they have to hold with is part of the result.
+
+Other states z (currents, shafts of networks, controllers) rest where their rates vanish.  In each position they are
+brought there first, so that the forces are those of the currents which flow when nothing moves.  Where a position does
+not decide them (the integral of a controller), positions and states are sought together.  States that nothing depends
+on, such as the angle of a shaft that turns freely, need not rest.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +35,9 @@ from kinode.solve.simulate import find_start
 STEPS = 200
 LONGEST = 0.5  # of a step: radians, or characteristic lengths
 RESTS = 1e-9  # of the forces at the start or of the weight
+DIFFERENCE = 1e-6  # of steps for slopes, relative for states
+SINGULAR = 1e-9  # of slopes scaled to 1: what does not decide
+SETTLED = 1e-11  # of states, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +92,15 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     """The state of rest nearest to a start, in the sense that damped steps downhill reach it."""
     search = _Search(dynamics, start, p, inputs, held)
     state, residual = search.run()
-    values = {name: x for name, x in dynamics.values(state).items() if ".u" not in name}
+    speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
+    values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
     return Equilibrium(dynamics.system.name, state, values, residual, holding, small)
+
+
+class _Undecided(Exception):
+    """A position does not decide where other states rest."""
 
 
 class _Search:
@@ -96,11 +109,90 @@ class _Search:
     def __init__(self, dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> None:
         self.dynamics, self.p, self.inputs, self.held = dynamics, p, inputs, held
         self.kept: tuple[int, ...] = ()  # independent speeds of the step before
-        self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
+        self.begin = self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
         z_dot = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)[dynamics.n_q + dynamics.n_u :]
         moving = [c.joint for c in dynamics.coordinates if c.role == "z" and z_dot[c.index] != 0]
-        if moving:
-            raise ModelError("is driven at a speed: the system has no state of rest", component=moving[0])
+        driven = [name for name in moving if name in dynamics.system.joints]
+        if driven:
+            raise ModelError("is driven at a speed: the system has no state of rest", component=driven[0])
+        self.active = self._find_active()
+        self.apart = True  # whether a position decides the other states
+        settled = self.newton(self.start, moving=False)
+        if settled is None:
+            self.apart = False
+        else:
+            self.start = settled
+
+    def _find_active(self) -> list[int]:
+        """The other states that anything depends on, here or when all moves."""
+        found: set[int] = set()
+        rng = np.random.default_rng(0)
+        at = self.start
+        moving = State(at.t, at.q, rng.uniform(-1, 1, len(at.u)), at.z + rng.uniform(-1, 1, len(at.z)))
+        for state in (at, moving):
+            slopes = Slopes(self.dynamics, state, self.p, self.inputs)
+            directions = np.zeros((slopes.n_z, slopes.n_q + slopes.n_u + slopes.n_z + len(slopes.topology.inputs)))
+            directions[:, slopes.n_q + slopes.n_u :][:, : slopes.n_z] = np.eye(slopes.n_z)
+            found |= set(np.flatnonzero(abs(slopes.slope(directions)).max(axis=1, initial=0.0)))
+        return sorted(found)
+
+    def rates(self, state: State) -> Array:
+        """Rates of the other states that count."""
+        found = self.dynamics.rate(state.t, state.y, p=self.p, inputs=self.inputs)
+        return found[self.dynamics.n_q + self.dynamics.n_u :][self.active]
+
+    def newton(self, state: State, *, moving: bool) -> State | None:
+        """Other states at rest, with positions where these may move; None where they are not decided."""
+        if not self.active and not moving:
+            return state
+        for _ in range(STEPS):
+            T = self.reduced(state)[1] if moving else np.zeros((self.dynamics.n_u, 0))
+
+            def residual(there: State, T: Array = T) -> Array:
+                return np.concatenate([T.T @ self.forces(there), self.rates(there)])
+
+            r, J = residual(state), self._slopes(state, T, residual)
+            rows = np.maximum(abs(J).max(axis=1), 1e-300)
+            columns = np.maximum(abs(J / rows[:, None]).max(axis=0), 1e-300)
+            scaled = J / rows[:, None] / columns
+            if np.linalg.svd(scaled, compute_uv=False).min(initial=1.0) < SINGULAR:
+                return None
+            step = np.linalg.solve(scaled, -r / rows) / columns
+            size = 1.0 + np.concatenate([np.zeros(T.shape[1]), abs(state.z[self.active])])
+            if not np.all(np.isfinite(step)):
+                return None
+            if (abs(step) / size).max() < SETTLED:
+                return state
+            longest = abs(T @ step[: T.shape[1]]).max(initial=0.0)
+            step = step * min(1.0, LONGEST / longest) if longest > 0 else step
+            for _ in range(40):
+                there = self._changed(state, T, step)
+                if np.linalg.norm(residual(there) / rows) < np.linalg.norm(r / rows):
+                    break
+                step = step / 2
+            else:
+                return state if (abs(step) / size).max() < RESTS else None
+            state = there
+        return None
+
+    def _slopes(self, state: State, T: Array, residual: Callable[[State], Array]) -> Array:
+        """Change of a residual along each reduced coordinate and each other state, by central differences."""
+        steps = np.concatenate([np.ones(T.shape[1]), 1.0 + abs(state.z[self.active])]) * DIFFERENCE
+        columns = []
+        for k, size in enumerate(steps):
+            unit = np.eye(len(steps))[k] * size
+            ahead, behind = (residual(self._changed(state, T, sign * unit, near=True)) for sign in (1, -1))
+            columns.append((ahead - behind) / (2 * size))
+        return np.array(columns).T
+
+    def _changed(self, state: State, T: Array, step: Array, *, near: bool = False) -> State:
+        z = state.z.copy()
+        z[self.active] += step[T.shape[1] :]
+        there = State(state.t, state.q, state.u, z)
+        if not T.shape[1]:
+            return there
+        along = T @ step[: T.shape[1]]
+        return self._near(there, along) if near else self._moved(there, along)
 
     def forces(self, state: State) -> Array:
         """Generalized forces at rest, of the tree; constraints not included."""
@@ -130,6 +222,16 @@ class _Search:
         return {name.replace(".u", ".effort", 1): -float(work[i]) for name, i in mine}
 
     def moved(self, state: State, step: Array) -> State:
+        """The state a step further, with other states where they rest there."""
+        return self._settled(self._moved(state, step))
+
+    def _settled(self, state: State) -> State:
+        found = self.newton(state, moving=False)
+        if found is None:
+            raise _Undecided
+        return found
+
+    def _moved(self, state: State, step: Array) -> State:
         q = self.dynamics.advance_q(state.q, step)
         if self.dynamics.topology.constrained:
             mask = np.zeros(self.dynamics.n_u, dtype=bool)
@@ -139,9 +241,9 @@ class _Search:
 
     def stiffness(self, state: State, T: Array) -> Array:
         """Change of the reduced forces along each reduced coordinate, by central differences of exact forces."""
-        step, columns = 1e-6, []
+        step, columns = DIFFERENCE, []
         for direction in T.T:
-            ahead, behind = (self.forces(self._near(state, sign * step * direction)) for sign in (1, -1))
+            ahead, behind = (self.forces(self._settled(self._near(state, sign * step * direction))) for sign in (1, -1))
             columns.append(T.T @ (ahead - behind) / (2 * step))
         return np.array(columns).T if columns else np.zeros((0, 0))
 
@@ -150,6 +252,8 @@ class _Search:
 
     def run(self) -> tuple[State, float]:
         """The state of rest, and what is left of the forces."""
+        if not self.apart:
+            return self._together(self.begin)
         state = self.start
         f, T = self.reduced(state)
         scale = max(self._scale(state), abs(f).max(initial=0.0), 1e-12)
@@ -157,11 +261,26 @@ class _Search:
             size = float(abs(f).max(initial=0.0))
             if size <= RESTS * scale:
                 return state, size / scale
-            found = self._step(state, f, T)
+            try:
+                found = self._step(state, f, T)
+            except _Undecided:
+                return self._together(self.begin)
             if found is None:
                 break
             state, f, T = found
         raise self._failure(f, T)
+
+    def _together(self, state: State) -> tuple[State, float]:
+        """Positions and other states at once."""
+        found = self.newton(state, moving=True)
+        if found is not None:
+            f, _ = self.reduced(found)
+            return found, float(abs(f).max(initial=0.0)) / max(self._scale(self.start), 1e-12)
+        rates = abs(self.rates(state))
+        others = [c.joint for c in self.dynamics.coordinates if c.role == "z"]
+        worst = others[self.active[int(np.argmax(rates))]]
+        message = "no state of rest was found in which it stays as it is; start elsewhere, such as at the end of a run"
+        raise ModelError(message, component=worst)
 
     def _step(self, state: State, f: Array, T: Array) -> tuple[State, Array, Array] | None:
         """One step the way the forces push, no longer than they do work; None where none is found."""

@@ -283,7 +283,7 @@ class Slopes:
                 f"finds one that is, anywhere=True linearizes all the same"
             )
         onward = found.A @ np.concatenate([found.drift[:k], np.zeros(k), found.drift[2 * k :]])
-        worst = max(zip(abs(onward[k : 2 * k]), names, strict=False), default=(0.0, ""))
+        worst = max(zip(abs(onward[k:]), names, strict=True), default=(0.0, ""))
         if worst[0] > STEADY * scale * max(1.0, abs(found.drift).max(initial=0.0)):
             raise ArgumentError(
                 f"linearize: the motion is not steady: as it goes on, {worst[1]} would not stay as it is; "
