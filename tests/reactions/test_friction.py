@@ -134,7 +134,7 @@ def test_nothing_that_presses_is_no_trouble():
     dynamics = kn.compile(system)
     n = dynamics.n_u
     assert not dynamics.acceleration(0.0, np.zeros(4), np.zeros(n)).any()
-    assert np.isfinite(dynamics.rate_jacobian(0.0, np.zeros(2 * n))).all()
+    assert np.isfinite(dynamics.rate_jacobian(0.0, np.zeros(2 * n + dynamics.n_z))).all()
 
 
 # -- the nonlinear equations -----------------------------------------------------------------------

@@ -23,6 +23,7 @@ from kinode.codegen.assembly import Assembler
 from kinode.codegen.closing import Closer, Closing
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
+from kinode.codegen.modes import find_modes, needs_modes
 from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
@@ -338,7 +339,7 @@ class Dynamics(Arguments):
         """The built-in function that stands for a method."""
         method = entry.method.__get__(self)
         size = self.n_u
-        if size == 0 or (entry.square and is_large(self.topology)):
+        if size == 0 or needs_modes(self, entry.name) or (entry.square and is_large(self.topology)):
             return method  # type: ignore[no-any-return]
         defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.wishes.z, "u": np.zeros(size)}
         machine_code = self.kernel(entry.name)
@@ -387,6 +388,8 @@ class Dynamics(Arguments):
                 np.zeros(n_x),
             ),
         }
+        if z is None and needs_modes(self, kernel.name):
+            given["z"] = find_modes(self, kernel.name, given)
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Kinematics:
 
 class Circuit(Snapshot):
     """One instant of a system as a circuit of components; every body is one."""
+
+    articulated: ClassVar[bool] = False
 
     def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
         super().__init__(topology, t, q, u, *more, **{**given, "full": True})

@@ -114,9 +114,8 @@ def find_rubbing(motion: Motion) -> list[Rubbing]:
 
 
 def solve_friction(motion: Motion) -> tuple[dict[str, Array], dict[str, Scalar]]:
-    """Efforts of friction that slides, of all joints that have friction, and what those that can stick may hold with."""
-    rubbing = find_rubbing(motion)
-    x = EMPTY
+    """Efforts of friction that slides, of all joints that have some, and what those that can stick may hold with."""
+    rubbing, x = find_rubbing(motion), EMPTY
     if rubbing and rubbing[-1].where.stop:
         x, sound = solve_brakes(rubbing, *respond(motion, rubbing))
         x = x * inverse(sound)
@@ -145,6 +144,8 @@ def solve_brakes(rubbing: Sequence[Rubbing], W_0: Wrenches, B: Wrenches) -> tupl
     """x with x = b(W_0 + B x), and 1 where it is unique and found, else 0."""
     x = _brakes(rubbing, W_0)
     m = len(x)
+    if not m:
+        return EMPTY, 1.0
     for _ in range(NEWTON):
         W = [w + b @ x for w, b in zip(W_0, B, strict=True)]
         slope = np.vstack(

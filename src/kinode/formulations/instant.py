@@ -144,7 +144,9 @@ class Instant:
         return self.z[self.topology.z_of[name]]
 
     def held(self, name: str) -> dict[str, Scalar]:
-        """The entries of a component that only events change, by name."""
+        """The entries of a component that only events change, by name; of a state without them as they settle."""
+        if not len(self.z):
+            return dict(self.system[name].settled(self))
         where = self.topology.held_of.get(name)
         return {} if where is None else dict(zip((n for n, _ in self.system[name].held), self.z[where], strict=True))
 

@@ -171,7 +171,7 @@ class Locking:
         """Speeds of the state after an impact, with impulses through the whole mechanism (Newton's restitution).
 
         What joints rest against takes part as far as it pushes; where a first solution would have it pull, it lets go.
-        Friction has no impulse.  Nothing but the struck joint has a speed along its impulse, so that no energy comes in.
+        Friction has no impulse.  Only the struck joint has a speed along its impulse, so that no energy comes in.
         """
         motion, k = self.motion, self._index(owner, part)
         if k is None:

@@ -103,7 +103,7 @@ class NewtonEuler(Absolute):
         for _ in range(MOST_TURNS):
             W = [w_0 + sum(g[i] * b for g, b in zip(grown, x, strict=True)) for i, w_0 in enumerate(start)]
             old, x = x, plain(np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)]))
-            if abs(x - old).max() <= 1e-15 * abs(x).max():
+            if abs(x - old).max(initial=0.0) <= 1e-15 * abs(x).max(initial=0.0):
                 break
         return {one.name: plain(one.efforts(x)) for one in rubbing}
 

@@ -15,8 +15,8 @@ from kinode.algebra.scalars import Scalar
 class Lock:
     """``part`` of ``owner`` holds the sum of factor * speed over its ``joints``; ``stuck`` is 1 while it does, else 0.
 
-    The effort that it holds with acts along each joint, times its factor.  With a ``side``, 1 or -1, it is something that
-    the joints rest against and that takes part in impacts: it only pushes, against the speed of that sign.
+    The effort that it holds with acts along each joint, times its factor.  With a ``side``, 1 or -1, it is something
+    that joints rest against and that takes part in impacts: it only pushes, against the speed of that sign.
     """
 
     owner: str
