@@ -42,6 +42,7 @@ _FACE = {
     "State": "kinode.codegen.records",
     "Wrench": "kinode.codegen.records",
     "simulate": "kinode.results.simulate",
+    "inverse": "kinode.results.inverse",
     "verify": "kinode.results.verify",
     "equations": "kinode.codegen.equations",
     "explain": "kinode.codegen.explain",
