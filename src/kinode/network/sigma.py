@@ -268,14 +268,13 @@ def _choose_by_values(
     """The same, the coefficients of the chosen variables being a regular matrix: piece by piece."""
     found: list[tuple[int, int]] = []
     for rows in _pieces(leading):
-        columns = sorted({j for i in rows for j in leading[i]}, key=lambda j: priorities.get(j, 0.0))
-        A = np.array([[values.get((i, j), 0.0) if j in leading[i] else 0.0 for j in columns] for i in rows])
-        ranks = [priorities.get(j, 0.0) for j in columns]
-        pivots = _independent_columns(A, ranks)
+        entries = {i: {j: values.get((i, j), 0.0) for j in leading[i]} for i in rows}
+        pivots = _independent_columns(entries, priorities)
         if len(pivots) < len(rows):
-            lost = tuple(rows[i] for i in range(len(rows)) if i not in {p for p, _ in pivots})
-            raise StructureError(Part(lost, tuple(columns)), Part((), ()))
-        found += [(rows[i], columns[k]) for i, k in pivots]
+            lost = tuple(i for i in rows if i not in {p for p, _ in pivots})
+            columns = tuple(sorted({j for i in rows for j in leading[i]}))
+            raise StructureError(Part(lost, columns), Part((), ()))
+        found += pivots
     return tuple(sorted(found))
 
 
@@ -292,21 +291,52 @@ def _pieces(leading: Mapping[int, Sequence[int]]) -> list[list[int]]:
     return list(pieces.values())
 
 
-def _independent_columns(A: np.ndarray, ranks: Sequence[float]) -> list[tuple[int, int]]:
-    """Pivots (row, column) by elimination, largest entry first among columns of the same rank, low ranks first."""
-    A = A.copy()
-    size = np.abs(A).max(initial=0.0)
-    free = np.ones(len(A), dtype=bool)
+def _independent_columns(
+    entries: Mapping[int, Mapping[int, float]], priorities: Mapping[int, float]
+) -> list[tuple[int, int]]:
+    """Pivots (row, column) by elimination, columns of low priority first; the shortest row next, its largest entry."""
+    rows = {i: {j: x / _largest(row) for j, x in row.items() if x} for i, row in entries.items()}
+    columns: dict[int, set[int]] = {}
+    for i, row in rows.items():
+        for j in row:
+            columns.setdefault(j, set()).add(i)
     pivots: list[tuple[int, int]] = []
-    for rank in sorted(set(ranks)):
-        columns = [k for k, other in enumerate(ranks) if other == rank]
-        while columns and free.any():
-            block = np.abs(A[free][:, columns])
-            at = np.unravel_index(int(block.argmax()), block.shape)
-            if block[at] <= SMALL * size:
-                break
-            i, k = int(np.flatnonzero(free)[at[0]]), columns.pop(int(at[1]))
-            free[i] = False
-            A[free] -= np.outer(A[free, k] / A[i, k], A[i])
+    for rank in sorted({priorities.get(j, 0.0) for j in columns}):
+        mine = {j for j in columns if priorities.get(j, 0.0) == rank}
+        waiting = [(len(row), i) for i, row in rows.items()]
+        heapq.heapify(waiting)
+        while waiting:
+            count, i = heapq.heappop(waiting)
+            if i not in rows or count != len(rows[i]):
+                continue  # it was a pivot, or changed since
+            offered = [j for j in rows[i] if j in mine]
+            k = max(offered, key=lambda j: abs(rows[i][j]), default=None)
+            if k is None or abs(rows[i][k]) <= SMALL:
+                continue
+            pivot = rows.pop(i)
             pivots.append((i, k))
+            for j in pivot:
+                columns[j].discard(i)
+            for other in sorted(columns[k]):
+                _take_out(rows[other], pivot, k, other, columns)
+                heapq.heappush(waiting, (len(rows[other]), other))
     return pivots
+
+
+def _take_out(
+    row: dict[int, float], pivot: Mapping[int, float], k: int, place: int, columns: Mapping[int, set[int]]
+) -> None:
+    """Take so much of the pivot's row from a row that column k is gone from it."""
+    factor = row[k] / pivot[k]
+    for j, x in pivot.items():
+        left = row.get(j, 0.0) - factor * x
+        if j == k or abs(left) <= SMALL * abs(factor * x):
+            row.pop(j, None)
+            columns[j].discard(place)
+        else:
+            row[j] = left
+            columns[j].add(place)
+
+
+def _largest(row: Mapping[int, float]) -> float:
+    return max((abs(x) for x in row.values()), default=0.0) or 1.0
