@@ -117,10 +117,10 @@ class Controller(Coefficients, Sampled):
         given = self.function(t, **{name: memory[name] for name in self.memory})
         found = self._named(t, given)
         kept = {name: found[name] for name, _ in self.remembers if name in found}
-        outputs = [float(found[name]) for name in self.channels or ("output",)]
+        outputs = [found[name] for name in self.channels or ("output",)]
         return {**kept, **self.give_out(outputs, memory, lambda value: value)}
 
-    def _named(self, t: float, given: Any) -> dict[str, Any]:
+    def _named(self, t: float, given: Any) -> dict[str, float]:
         """What the function gave, by name, all outputs among it."""
         wanted = self.channels or ("output",)
         known = [*wanted, *(name for name, _ in self.remembers)]
@@ -138,7 +138,14 @@ class Controller(Coefficients, Sampled):
         for name in wanted:
             if name not in given:
                 raise LawError(f"its function gives no {name} at t = {t:.9g} s", component=self.name)
-        return dict(given)
+        return {name: self._number(t, name, value) for name, value in given.items()}
+
+    def _number(self, t: float, name: str, value: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            message = f"its function gives {name} = {short(value)} at t = {t:.9g} s, and a number is expected"
+            raise LawError(message, component=self.name) from None
 
 
 def _read_named(reader: Reader, raw: Any, field: str, read: Callable[[Any], Any]) -> Named:
