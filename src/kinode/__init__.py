@@ -27,6 +27,7 @@ _FACE = {
     "rod": "kinode.model.bodies",
     "coulomb": "kinode.model.friction",
     "sea_state": "kinode.model.sea",
+    "axis": "kinode.model.axes",
     "load": "kinode.formats",
     "schema": "kinode.formats.schema",
     # functions for laws in Python

@@ -67,7 +67,7 @@ class _Copier:
                 new = self._copied(component)
             self.target.add_component(new)
         self._place_world()
-        if self.system.gravity != self.target.gravity:
+        if self.system.bodies and self.system.gravity != self.target.gravity:
             self.target.notes.append(f"{self.name}: its own gravity is left out; the system's acts")
         self.target.notes.extend(f"{self.name}: {note}" for note in self.system.notes)
 
