@@ -78,14 +78,19 @@ def roots(joint: Joint) -> tuple[Root, ...]:
 
 
 def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
-    """Speeds after an event: none where friction begins to stick, others after an impact."""
-    u = scene.u
+    """Speeds after an event: none where friction begins to stick, others after an impact, which may end in rest."""
+    u, found = scene.u, {}
+    mode = scene.held(joint.name).get(STOP)
     for k, root in enumerate(joint.roots):
         if root.mode == FRICTION and root.then == 0.0:
             u = _chosen(fired[k], scene.stopped(joint.name, "friction"), u)
-        elif root.mode == STOP and root.value == 0.0 and joint.ends is not None and joint.ends.rigid:
-            u = _chosen(fired[k], _impact(joint, scene, root.then), u)
-    return {"u": u} if u is not scene.u else {}
+        elif root.mode == STOP and joint.ends is not None and joint.ends.rigid:
+            rests = root.then
+            if root.value == 0.0:
+                struck, slow = _impact(joint, scene, root.then)
+                u, rests = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
+            mode = found[STOP] = where(fired[k], rests, mode)
+    return found if u is scene.u else {"u": u, **found}
 
 
 def locks(joint: Joint, scene: Any) -> list[Lock]:
@@ -145,10 +150,11 @@ def _resting(joint: Joint, side: float, scene: Any) -> Scalar:
     return minimum(held, NEARLY + side * _speed(joint, scene))
 
 
-def _impact(joint: Joint, scene: Any, side: float) -> Any:
+def _impact(joint: Joint, scene: Any, side: float) -> tuple[Any, Scalar]:
+    """Speeds after an impact, and whether the joint comes to rest at its end."""
     contact = _range(joint, scene)
     slow = less(side * contact.restitution * contact.u, contact.rest_speed)
-    return scene.struck(joint.name, "stop", where(slow, 0.0, contact.restitution))
+    return scene.struck(joint.name, "stop", where(slow, 0.0, contact.restitution)), slow
 
 
 def _pushing(joint: Joint, side: float, sense: float, scene: Any) -> Scalar:

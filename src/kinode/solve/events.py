@@ -1,4 +1,4 @@
-"""What happened on the way of a run, in the words of mechanics: changes of modes, jumps, passes of singular positions."""
+"""What happened on the way of a run, in words: changes of modes, jumps, passes of singular positions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_events(
 
 
 def _changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Event]:
-    """Changes of modes and jumps; what one mode goes through at one instant is one change, and none if it comes back."""
+    """Changes of modes and jumps; what a mode goes through at one instant is one change, and none if it comes back."""
     found = []
     for t, group in groupby(fired, key=lambda one: one[0]):
         assert table is not None
@@ -83,13 +83,13 @@ def _changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Event]:
 
 
 def _words(table: EventTable, each: Sequence[Fired]) -> tuple[str, str]:
-    """What ended and what began: the words of the roots where the modes are theirs, else those of others, or numbers."""
+    """What ended and what began: the words of the roots where the modes are theirs, else of others, or numbers."""
     (_, first, before, _), (_, last, _, after) = each[0], each[-1]
     roots = [entry.root for entry in table.roots if (entry.owner, entry.at) == _place(table, first)]
     known = {root.then: root.words[1] for root in roots} | {root.value: root.words[0] for root in roots}
     one, two = table.roots[first].root, table.roots[last].root
     was = one.words[0] or known.get(before, "") or f"{before:g}"
-    begun = two.words[1] if after == two.then else known.get(after, "")
+    begun = two.words[1] if after in (two.then, before) else known.get(after, "")  # a jump is told as what was met
     return was, begun or f"{after:g}"
 
 
