@@ -16,10 +16,12 @@ import kinode as kn
 from kinode.model.constraints import CONSTRAINTS
 from kinode.model.elements import ELEMENTS
 from kinode.model.joints import JOINTS
+from kinode.model.part import Part
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 from pages import PAGES, Block, blocks, differ, outputs  # noqa: E402
+from parts import rewrite  # noqa: E402
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODELS = sorted((ROOT / "examples").glob("*.yaml"))
@@ -64,7 +66,8 @@ def test_page(page, workplace):
 def test_yaml_of_page(page, block, workplace):
     path = workplace / "model.yaml"
     path.write_text(block.text)
-    assert kn.load(path).bodies
+    system = kn.load(path)
+    assert system.bodies or system.elements
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name)
@@ -102,6 +105,13 @@ def test_readme_shows_rows_of_the_benchmarks():
     assert len(shown) > 5
     for row in shown:
         assert any(other.startswith(row) for other in all_rows), row
+
+
+def test_tables_of_parts_are_those_of_the_classes():
+    text = (ROOT / "docs" / "circuits.md").read_text()
+    assert rewrite(text) == text, "`python docs/parts.py` writes them"
+    kinds = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
+    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(ROOT / "docs" / "circuits.md")} >= kinds
 
 
 def test_blocks_are_found(tmp_path):
