@@ -274,22 +274,49 @@ class Analysis:
         """A combination of rows that depend on each other in the place of one of them."""
         left, right = _null_vectors(A)
         open_names = [self.names[unknowns[k]] for k in np.flatnonzero(np.abs(right).max(axis=1) > 1e-6)]
-        used: set[int] = set()
-        done = False
+        made: dict[int, Row] = {}
         for vector in left:
             members = {block[k]: float(x) for k, x in enumerate(vector) if abs(x) > 1e-9}
             least = min(self.structure.c[i] for i in members)
-            goes = next((i for i in members if self.structure.c[i] == least and i not in used), None)
-            if goes is None:
-                continue
+            first = next(iter(members))  # which no other combination has
+            goes = first if self.structure.c[first] == least else min(members, key=lambda i: self.structure.c[i])
+            if goes != first and made:
+                continue  # it has its turn once these have taken their places
+            members = self._extended(block, members)
+            least = min(self.structure.c[i] for i in members)
+            goes = goes if self.structure.c[goes] == least else min(members, key=lambda i: self.structure.c[i])
             combined = self._combined(members, least)
             if combined is None or (not combined.terms and not combined.orders(self.rows.variables)):
                 raise faults.explain(self.rows, tuple(members), self._shared(members), open_names, combined)
-            used |= {goes}
-            self.rows.rows[goes] = combined
-            done = True
-        if not done:
-            raise faults.explain(self.rows, tuple(block), [], open_names)
+            made[goes] = combined
+            if goes != first:
+                break
+        for i, row in made.items():
+            self.rows.rows[i] = row
+
+    def _extended(self, block: Sequence[int], members: Mapping[int, float]) -> dict[int, float]:
+        """With so much of the rows solved before that what these are solved for cancels too."""
+        found = dict(members)
+        sampler = self.samplers[0]
+        left: dict[int, float] = {}
+
+        def add(i: int, factor: float) -> None:
+            for j in self.free[i]:
+                left[j] = left.get(j, 0.0) + factor * self._coefficient(i, j, sampler)
+
+        for i, factor in members.items():
+            add(i, factor)
+        at = next(k for k, other in enumerate(self.blocks) if other[0] == block[0])
+        for rows in reversed(self.blocks[:at]):
+            wanted = np.array([-left.get(self.matching[i], 0.0) for i in rows])
+            if np.abs(wanted).max() > 1e-9:
+                A = np.array([[self._coefficient(i, self.matching[k], sampler) if self.matching[k] in self.free[i] else 0.0
+                               for k in rows] for i in rows])  # fmt: skip
+                for i, factor in zip(rows, np.linalg.solve(A.T, wanted), strict=True):
+                    if abs(factor) > 1e-9:
+                        found[i] = float(round(factor)) if abs(factor - round(factor)) < 1e-9 else float(factor)
+                        add(i, found[i])
+        return found
 
     def _shared(self, members: Mapping[int, float]) -> list[str]:
         """The unknowns that cancel."""
