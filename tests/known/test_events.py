@@ -1,0 +1,234 @@
+"""Friction that sticks, stops, play: against closed forms.
+
+Sources: Coulomb's oscillator and pendulum, the block on a belt and the bouncing ball are in every textbook of
+vibrations (e.g. Magnus and Popp, Schwingungen); the formulas used are written out in each test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinode as kn
+
+G = 9.81
+
+
+def began(run, component, *words):
+    """When a component began to do something."""
+    return np.array([e.time for e in run.events if component in e.components and e.becomes in words])
+
+
+def turned(run, component):
+    """When a component came to rest, for a moment or for good."""
+    return np.array([e.time for e in run.events if component in e.components and e.was.startswith("slides")])
+
+
+def block(**fields):
+    """A block of 2 kg on a level rail along x."""
+    system = kn.System("block", gravity=(0, 0, -G))
+    system.prismatic("rail", system.world, system.body("block", mass=2, inertia=(1, 1, 1)), axis="x", **fields)
+    return system
+
+
+# -- sticking --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "stiff"])
+def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_the_textbook(method):
+    """With d = (mu_s - mu) m g / k and w = sqrt(k/m): T = 2 d / v + 2 (pi - atan(w d / v)) / w."""
+    m, k, v, mu_s, mu = 1.0, 100.0, 0.1, 0.4, 0.2
+    system = kn.System("belt", gravity=(0, 0, -G))
+    belt = system.body("belt", mass=1, inertia=(1, 1, 1))
+    system.prismatic("drive", system.world, belt, axis="x", speed=v)
+    load = system.body("load", mass=m, inertia=(0.1, 0.1, 0.1))
+    system.prismatic("rub", belt, load, axis="x", friction=kn.coulomb(mu, static_coefficient=mu_s))
+    system.spring("spring", system.world, load, stiffness=k)
+    how = {"rk4": {"step": 1e-3}, "stiff": {"rtol": 1e-9, "atol": 1e-11}, "dopri5": {"rtol": 1e-11, "atol": 1e-13}}
+    run = kn.simulate(system, 5.0, method=method, **how[method])
+    d, w = (mu_s - mu) * m * G / k, np.sqrt(k / m)
+    period = 2 * d / v + 2 * (np.pi - np.arctan2(d * w, v)) / w
+    starts = began(run, "rub", "slides back")
+    assert len(starts) == 6
+    np.testing.assert_allclose(np.diff(starts), period, rtol={"dopri5": 1e-9, "rk4": 1e-7, "stiff": 1e-6}[method])
+    stuck = run["rub.friction.mode"] == 0
+    assert stuck.any() and not run["rub.u"][stuck].any()
+
+
+def test_an_oscillator_with_coulomb_friction_loses_the_same_at_each_turn_and_stops_where_it_should():
+    """Each half swing lasts pi/w and loses 2 f, f = mu m g / k; it stops at the first turn within f of the middle."""
+    mu, k, x0 = 0.1, 50.0, 0.5
+    system = block(q=x0, friction=kn.coulomb(mu), stiffness=k)
+    run = kn.simulate(system, 5.0, rtol=1e-10, atol=1e-12)
+    f, half = mu * 2 * G / k, np.pi / np.sqrt(k / 2)
+    turns = [x0]
+    while abs(turns[-1]) > f:
+        turns.append(-(abs(turns[-1]) - 2 * f) * np.sign(turns[-1]))
+    stops = turned(run, "rail")
+    np.testing.assert_allclose(stops, half * np.arange(1, len(turns)), rtol=1e-9)
+    assert run["rail.q"][-1] == pytest.approx(turns[-1], rel=1e-8)
+    assert len(np.unique(run["rail.q"][run.t > stops[-1]])) == 1  # not a bit of creep
+    assert run["rail.effort.friction"][-1] == pytest.approx(k * turns[-1], rel=1e-8)
+    assert run.audit.relative < 1e-8
+
+
+def test_a_pendulum_with_constant_friction_stops_where_it_can_be_held():
+    """Energy at the turns: m g l (cos a - cos b) = M (a + b), while m g l sin(a) > M."""
+    from scipy.optimize import brentq
+
+    m, l, M, a0 = 1.5, 0.4, 0.6, 2.0
+    system = kn.System("pendulum", gravity=(0, -G, 0))
+    bob = system.body("bob", mass=m, com=(0, -l, 0), inertia={"xx": 1e-9, "yy": 1e-9, "zz": 1e-9})
+    system.revolute("pivot", system.world, bob, q=a0, friction=kn.coulomb(effort=M))
+    run = kn.simulate(system, 10.0, rtol=1e-11, atol=1e-13)
+    turns = [a0]
+    while m * G * l * np.sin(turns[-1]) > M:
+        a = turns[-1]
+        turns.append(brentq(lambda b, a=a: m * G * l * (np.cos(b) - np.cos(a)) - M * (a + b), -a + 1e-9, a))
+    stops = turned(run, "pivot")
+    at = [(-1) ** k * run["pivot.q"][np.searchsorted(run.t, t)] for k, t in enumerate(stops, 1)]
+    np.testing.assert_allclose(at, turns[1:], atol=1e-8)
+    assert run["pivot.friction.mode"][-1] == 0
+
+
+@pytest.mark.parametrize("slope, moves", [(0.39, False), (0.41, True)])
+def test_a_block_on_an_incline_stays_up_to_the_friction_angle(slope, moves):
+    angle = np.arctan(slope)
+    system = kn.System("incline", gravity=(0, -G, 0))
+    axis = (float(np.cos(angle)), float(np.sin(angle)), 0)
+    body = system.body("block", mass=2, inertia=(0.1, 0.1, 0.1))
+    system.prismatic("slide", system.world, body, axis=axis, friction=kn.coulomb(0.3, static_coefficient=0.4))
+    run = kn.simulate(system, 1.0)
+    expected = -0.5 * G * (np.sin(angle) - 0.3 * np.cos(angle)) if moves else 0.0
+    assert run["slide.q"][-1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_stribeck_friction_falls_with_the_speed():
+    """u_dot = -(mu + (mu_s - mu) exp(-(u/v)^2)) g."""
+    from scipy.integrate import solve_ivp
+
+    mu, mu_s, v = 0.1, 0.3, 0.2
+    run = kn.simulate(
+        block(u=1.0, friction=kn.coulomb(mu, static_coefficient=mu_s, stribeck_speed=v)), 2.0, rtol=1e-10, atol=1e-12
+    )
+    law = lambda t, u: -(mu + (mu_s - mu) * np.exp(-((u / v) ** 2))) * G  # noqa: E731
+    ends = solve_ivp(law, (0, 2), [1.0], rtol=1e-11, atol=1e-13, events=[_stops])
+    assert began(run, "rail", "sticks") == pytest.approx(ends.t_events[0], rel=1e-8)
+
+
+def _stops(t, u):
+    return u[0]
+
+
+_stops.terminal = True
+
+
+def test_nothing_drifts_while_it_sticks():
+    """A million steps of a swinging load below the friction's limit."""
+    system = block(friction=kn.coulomb(0.3), effort="5*sin(7*t)")
+    run = kn.simulate(system, 1000.0, method="rk4", step=1e-3, times=11)
+    assert not run["rail.q"].any() and not run["rail.u"].any()
+
+
+# -- ends of a range -------------------------------------------------------------------------------
+def test_a_bouncing_ball_comes_to_rest_after_the_sum_of_its_flights():
+    """Dropped from h: t = sqrt(2 h / g) (1 + e) / (1 - e)."""
+    h, e = 0.7, 0.6
+    system = kn.System("ball", gravity=(0, 0, -G))
+    ball = system.body("ball", mass=0.3, inertia=(1e-3, 1e-3, 1e-3))
+    system.prismatic("flight", system.world, ball, axis="z", q=h, stop={"lower": 0, "restitution": e})
+    run = kn.simulate(system, 4.0, rtol=1e-10, atol=1e-14)
+    hits = began(run, "flight", "meets its lower end")
+    flights = np.sqrt(2 * h / G) * (1 + 2 * np.cumsum([0, *(e ** np.arange(1, 15))]))
+    np.testing.assert_allclose(hits[:15], flights, rtol=1e-8)
+    assert hits[-1] == pytest.approx(np.sqrt(2 * h / G) * (1 + e) / (1 - e), abs=1e-5)
+    assert run["flight.stop.mode"][-1] == -1
+    assert run["flight.effort.stop"][-1] == pytest.approx(0.3 * G, rel=1e-12)
+    assert abs(run["flight.q"][-1]) < 1e-11
+    assert len(np.unique(run["flight.q"][run.t > hits[-1]])) == 1
+
+
+@pytest.mark.parametrize("rigid", [True, False])
+def test_a_free_mass_in_play_goes_to_and_fro_with_the_period_of_the_textbook(rigid):
+    """Rigid flanks: 2 play / v; compliant ones keep the mass for pi sqrt(m/k) each."""
+    play, v, k = 0.02, 0.3, 2e4
+    flanks = {"restitution": 1.0} if rigid else {"stiffness": k}
+    run = kn.simulate(block(u=v, backlash={"play": play, **flanks}), 2.0, rtol=1e-11, atol=1e-14)
+    period = 2 * play / v + (0 if rigid else 2 * np.pi * np.sqrt(2 / k))
+    hits = began(run, "rail", "meets its upper flank")
+    np.testing.assert_allclose(np.diff(hits), period, rtol=1e-8)
+    free = run["rail.stop.mode"] == 0
+    np.testing.assert_allclose(abs(run["rail.u"][free]), v, rtol=1e-8)
+
+
+def test_damped_flanks_push_and_never_pull():
+    """The contact ends where the force does, before the flank is back: the return speed is that of the closed form."""
+    k, c, v, m = 1e4, 60.0, 0.5, 2.0
+    run = kn.simulate(block(u=v, stop={"upper": 0, "stiffness": k, "damping": c}), 0.2, rtol=1e-11, atol=1e-14)
+    w0, D = np.sqrt(k / m), c / (2 * np.sqrt(k * m))
+    wd = w0 * np.sqrt(1 - D * D)
+    end = (2 / wd) * np.arctan2(np.sqrt(1 - D * D), D)  # k x + c x' = 0 with x = v/wd exp(-D w0 t) sin(wd t)
+    speed = v * np.exp(-D * w0 * end) * (np.cos(wd * end) - D * w0 / wd * np.sin(wd * end))
+    free = began(run, "rail", "is free")
+    assert free[-1] == pytest.approx(end, rel=1e-8)
+    assert run["rail.u"][-1] == pytest.approx(speed, rel=1e-8)
+    assert run["rail.effort.stop"].max() < 1e-9
+
+
+# -- several joints at once ------------------------------------------------------------------------
+def arm(n=6, friction=None, **more):
+    """A chain of hinges in all directions."""
+    system = kn.System("arm", gravity=(0, 0, -G))
+    last = system.world
+    for k in range(n):
+        m = 4.0 / (k + 1)
+        body = system.body(f"link{k}", mass=m, com=(0.15, 0.01, 0.02), inertia=(0.02 * m, 0.03 * m, 0.025 * m))
+        system.revolute(f"axis{k}", last, body, axis="zyyxyx"[k % 6], friction=friction(k) if friction else None,
+                        **{name: value(k) for name, value in more.items()})  # fmt: skip
+        last = body.at(0.3, 0, 0.05)
+    return system
+
+
+LIMITS = np.array([6.0, 14.0, 5.0, 0.5, 0.7, 0.02])
+
+
+def test_coupled_friction_is_the_solution_of_a_quadratic_program():
+    """At rest the efforts h within their limits are those of the least (f + h)' M^-1 (f + h) (Gauss, Moreau).
+
+    Solved independently by bounded least squares; moving joints have their full friction.
+    """
+    from scipy.optimize import lsq_linear
+
+    dynamics = kn.compile(arm(friction=lambda k: kn.coulomb(effort=float(LIMITS[k]))))
+    rng = np.random.default_rng(7)
+    count, worst = np.zeros(7, dtype=int), 0.0
+    for _ in range(1000):
+        q, u = rng.uniform(-3, 3, 6), rng.normal(size=6) * (rng.uniform(size=6) < 0.3)
+        M, f = dynamics.mass_matrix(0.0, q), -dynamics.bias(0.0, q, u) - np.sign(u) * LIMITS
+        rest = u == 0
+        C = np.linalg.inv(np.linalg.cholesky(M))
+        found = dynamics.acceleration(0.0, q, u)
+        h = np.zeros(6)
+        if rest.any():
+            bounds = (-LIMITS[rest], LIMITS[rest])
+            h[rest] = lsq_linear(C[:, rest], -C @ f, bounds, method="bvls", tol=1e-15, max_iter=200).x
+        a = np.linalg.solve(M, f + h)
+        worst = max(worst, abs(found - a).max() / (1 + abs(a).max()))
+        count[int(np.sum(found[rest] == 0))] += 1
+    assert worst < 1e-9
+    assert (count > 0).sum() >= 5  # none, some and most of them stick
+
+
+def test_events_of_an_arm_do_not_depend_on_the_tolerance():
+    friction = lambda k: kn.coulomb(effort=float(LIMITS[k]), static_effort=1.3 * float(LIMITS[k]), stribeck_speed=0.1)  # noqa: E731
+    laws = lambda k: f"{2.5 * LIMITS[k]}*sin({1.1 + 0.37 * k}*t + {k})"  # noqa: E731
+    system = arm(friction=friction, effort=laws, damping=lambda k: 0.3 * float(LIMITS[k]))
+    dynamics = kn.compile(system)
+    lists = []
+    for rtol in (1e-5, 1e-7, 1e-9, 1e-11):
+        run = kn.simulate(dynamics, 5.0, rtol=rtol, atol=rtol * 1e-2)
+        lists.append([(e.components[0], e.was, e.becomes) for e in run.events])
+        last = [e.time for e in run.events]
+        assert run.audit.relative < 100 * rtol
+    assert len(lists[0]) > 20
+    assert all(events == lists[0] for events in lists)
+    assert len({name for name, _, _ in lists[0]}) == 6
+    assert (np.diff(last) >= 0).all()
