@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -115,11 +116,11 @@ class Sampled(SignalPart):
         raise NotImplementedError
 
     # -- as entries of the state -------------------------------------------------------------------
-    @property
+    @cached_property
     def output_names(self) -> tuple[str, ...]:
         return tuple(f"output.{name}" for name in self.channels) or ("output",)
 
-    @property
+    @cached_property
     def _queue(self) -> list[list[str]]:
         """The names of what waits, for each output, the next to come out last."""
         rows = [name.replace("output", "waiting", 1) for name in self.output_names]

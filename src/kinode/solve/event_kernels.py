@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,21 +43,28 @@ def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Ca
     a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
     places = {c.name: b + c.index for c in dynamics.coordinates if c.role == "z"}
 
+    own = [
+        {name: places[f"{entry.owner}.{name}"] for name, _ in dynamics.system[entry.owner].held}
+        for entry in table.samplers
+    ]
+
+    def read(reads: Sequence[str], t: float, y: Array) -> dict[str, Any]:
+        if all(name in places for name in reads):  # samples that machine code has just taken
+            return {name: float(y[places[name]]) for name in reads}
+        values = dynamics.evaluate(reads, t, y[:a], y[a:b], z=y[b:], p=p, inputs=inputs)
+        return {name: float(value) if np.ndim(value) == 0 else value for name, value in values.items()}
+
     def call(t: float, y: Array, which: Sequence[int]) -> None:
-        for entry in (table.samplers[s] for s in which):
-            reads = entry.sampler.reads
-            values: dict[str, Any] = {}
-            if reads:
-                values = dynamics.evaluate(reads, t, y[:a], y[a:b], z=y[b:], p=p, inputs=inputs)
-                values = {name: float(value) if np.ndim(value) == 0 else value for name, value in values.items()}
-            own = [name for name, _ in dynamics.system[entry.owner].held]
-            for name, value in _ask(entry.owner, entry.sampler.call, t, values, own).items():
-                y[places[f"{entry.owner}.{name}"]] = value
+        for s in which:
+            entry = table.samplers[s]
+            given = _ask(entry.owner, entry.sampler.call, t, read(entry.sampler.reads, t, y), own[s])
+            for name, value in given.items():
+                y[own[s][name]] = value
 
     return call
 
 
-def _ask(owner: str, function: Any, t: float, values: dict[str, Any], own: Sequence[str]) -> dict[str, float]:
+def _ask(owner: str, function: Any, t: float, values: dict[str, Any], own: Mapping[str, int]) -> dict[str, float]:
     """What a user's function gives, checked."""
     at = f"at t = {t:.9g} s"
     try:
