@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,15 @@ def test_a_declared_kind_is_the_class_that_one_would_write():
     (start,) = choke.initial_values()
     assert (start.quantity.text(), start.value, start.priority) == ("choke.current", 1.0, 3)
     assert pickle.loads(pickle.dumps(choke)) == choke
+
+
+def test_a_declared_kind_moves_as_the_closed_form_says():
+    text = HEAD + COIL + USED.replace("1 A, heat: 300 + t", "0")
+    run = kn.simulate(loads(text), 0.5, rtol=1e-10, atol=1e-10, times=np.linspace(0, 0.5, 26))
+    expected = 24 / 0.02 * (1 - np.exp(-run.t * 0.02 / 3e-3))
+    assert run["choke.current"] == pytest.approx(expected, rel=1e-8)
+    assert run["choke.stored"] == pytest.approx(3e-3 * expected**2 / 2, rel=1e-8)
+    assert run.audit.relative < 1e-8
 
 
 def test_the_same_declaration_in_python():

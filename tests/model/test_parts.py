@@ -137,6 +137,8 @@ def test_speeds_are_rates_of_angles():
         ({**OHM, "starts": {"voltage": "initial"}}, "the start of voltage is in no field 'initial'"),
         ({**OHM, "unknowns": {"x y": kn.Unknown("energy")}}, "cannot name an unknown"),
         ({**OHM, "unknowns": {"heat": kn.Unknown("warmth")}}, "no dimension is called 'warmth'"),
+        ({**OHM, "size": kn.number("mm", "of it")}, "'mm' is no SI unit: write m"),
+        ({**OHM, "size": kn.number("lenght", "of it")}, "no dimension is called 'lenght'; did you mean length"),
         (
             {"given": kn.law("voltage", "of t"), "rows": (kn.Row("x", "der(voltage) = der(given)"),)},
             "the rate of the law given is not known",
@@ -148,6 +150,27 @@ def test_a_kind_that_cannot_be_meant_is_refused_when_it_is_registered(body, said
     with pytest.raises(kn.ModelError, match=said) as error:
         declare(**body)
     assert str(error.value).startswith("made_")
+
+
+def test_classes_in_between_may_have_fields():
+    class Wire(kn.TwoPole):
+        resistance: float = kn.number("Ohm", "of the wire")
+        names: ClassVar = {"drop": "resistance*current"}
+
+    kind = declare(base=Wire, rows=(kn.Row("loss", "voltage = drop"),))
+    assert (
+        texts(kind("w", plus="a", minus="b", resistance=2.0))[-1]
+        == "w.plus.voltage - w.minus.voltage = 2*w.plus.current"
+    )
+
+
+def test_a_part_is_changed_like_anything_else():
+    system = circuit()
+    system.resistor("lamp", "bus", "gnd", resistance=3)
+    system.change("lamp", plus="other", resistance="4 Ohm")
+    assert system["lamp"].plus == "other" and system.nodes["other"].ports == (("lamp", "plus"),)
+    with pytest.raises(kn.ModelError, match=r"lamp\.minus: is electrical: its reference is gnd"):
+        system.change("lamp", minus="world")
 
 
 def test_no_kind_of_port_is_invented():

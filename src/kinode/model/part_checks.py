@@ -77,6 +77,9 @@ def _check_words(cls: type[Part]) -> None:
             if name in taken:
                 raise ModelError(f"{name!r} is {taken[name]} already", field=name)
             taken[name] = what
+    for name, (_, spec) in cls.specs().items():
+        if spec.shape != "port" and spec.dimension is not None:
+            _check_dimension(name, spec.dimension)
     for name, one in cls.all_unknowns().items():
         _check_dimension(name, one.unit)
     for name, formula in cls.formulas().items():
