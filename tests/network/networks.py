@@ -57,60 +57,62 @@ def random_snapshot(system, seed=0):
 
 
 # -- modified nodal analysis, dense, written for itself ------------------------------------------------
-def solve_nodal(parts, t, states):
-    """Voltages and currents of R, L, C, V and I at an instant, with voltages of capacitors and currents of coils given.
+class Nodal:
+    """E x' + K x = s(t) of resistors, coils, capacitors and sources "value*cos(rate*t)".
 
-    Unknown: the voltages of the nodes, the currents of voltage sources and capacitors, which hold their voltages.  The
-    answer holds node voltages, currents into plus, and the rates of the states.
+    x holds the voltages of nodes, then the currents into plus of voltage sources and of coils; the rows are the sums of
+    currents at nodes, then the laws of those two.  Where rows have to be differentiated, x' follows from the rows and
+    their rates together, E x'' + K x' = s'(t), by least squares.
     """
-    nodes = sorted({fields[end] for _, fields in parts.values() for end in ("plus", "minus")} - {"gnd"})
-    holding = [name for name, (kind, _) in parts.items() if kind in ("voltage_source", "capacitor")]
-    size = len(nodes) + len(holding)
-    at = {node: k for k, node in enumerate(nodes)}
-    A, b = np.zeros((size, size)), np.zeros(size)
 
-    def stamp(row, column, x):
-        if row in at and column in at:
-            A[at[row], at[column]] += x
+    def __init__(self, parts):
+        ends = {fields[end] for _, fields in parts.values() for end in ("plus", "minus")}
+        self.nodes = sorted(ends - {"gnd"})
+        self.carrying = [name for name, (kind, _) in parts.items() if kind in ("voltage_source", "inductor")]
+        self.names = [*self.nodes, *self.carrying]
+        n = len(self.names)
+        self.E, self.K = np.zeros((n, n)), np.zeros((n, n))
+        self.sources = []  # row, sign, value, rate
+        for name, (kind, fields) in parts.items():
+            self._stamp(name, kind, fields)
 
-    def push(node, x):
-        if node in at:
-            b[at[node]] += x
-
-    for name, (kind, fields) in parts.items():
-        plus, minus = fields["plus"], fields["minus"]
-        if kind == "resistor":
-            g = 1.0 / fields["resistance"]
-            for one, two, sign in ((plus, plus, 1), (minus, minus, 1), (plus, minus, -1), (minus, plus, -1)):
-                stamp(one, two, sign * g)
-        elif kind in ("current_source", "inductor"):
-            into = states[name] if kind == "inductor" else -source(fields["current"], t)
-            push(plus, -into)
-            push(minus, into)
-        else:
-            k = len(nodes) + holding.index(name)
-            for node, sign in ((plus, 1.0), (minus, -1.0)):
-                if node in at:
-                    A[at[node], k] += sign
-                    A[k, at[node]] += sign
-            b[k] = states[name] if kind == "capacitor" else source(fields["voltage"], t)
-    x = np.linalg.solve(A, b)
-    voltages = {"gnd": 0.0, **{node: x[k] for node, k in at.items()}}
-    currents, rates = {}, {}
-    for name, (kind, fields) in parts.items():
-        across = voltages[fields["plus"]] - voltages[fields["minus"]]
-        if kind == "resistor":
-            currents[name] = across / fields["resistance"]
-        elif kind == "inductor":
-            currents[name], rates[name] = states[name], across / fields["inductance"]
+    def _stamp(self, name, kind, fields):
+        at = [self.nodes.index(fields[end]) if fields[end] != "gnd" else None for end in ("plus", "minus")]
+        signed = [(k, sign) for k, sign in zip(at, (1.0, -1.0), strict=True) if k is not None]
+        if kind in ("resistor", "capacitor"):
+            M, x = (self.K, 1.0 / fields["resistance"]) if kind == "resistor" else (self.E, fields["capacitance"])
+            for i, one in signed:
+                for j, two in signed:
+                    M[i, j] += one * two * x
         elif kind == "current_source":
-            currents[name] = -source(fields["current"], t)
+            self.sources += [(i, sign, *_wave(fields["current"])) for i, sign in signed]
         else:
-            currents[name] = x[len(nodes) + holding.index(name)]
-        if kind == "capacitor":
-            rates[name] = currents[name] / fields["capacitance"]
-    return voltages, currents, rates
+            row = self.names.index(name)
+            for i, sign in signed:
+                self.K[i, row] += sign
+                self.K[row, i] += -sign if kind == "inductor" else sign
+            if kind == "inductor":
+                self.E[row, row] = fields["inductance"]
+            else:
+                self.sources.append((row, 1.0, *_wave(fields["voltage"])))
+
+    def given(self, t):
+        """s and its rate."""
+        s = np.zeros((2, len(self.names)))
+        for row, sign, value, rate in self.sources:
+            s[0, row] += sign * value * np.cos(rate * t)
+            s[1, row] -= sign * value * rate * np.sin(rate * t)
+        return s
+
+    def rates(self, t, x):
+        """x' at a state, and what no x' can make right of the rows."""
+        s, zero = self.given(t), np.zeros_like(self.E)
+        A = np.block([[self.E, zero], [self.K, self.E]])
+        b = np.concatenate([s[0] - self.K @ x, s[1]])
+        found = np.linalg.lstsq(A, b, rcond=1e-12)[0]
+        return found[: len(x)], float(np.abs(A @ found - b).max())
 
 
-def source(law, t):
-    return float(eval(law, {"sin": np.sin, "cos": np.cos, "t": t})) if isinstance(law, str) else float(law)
+def _wave(law):
+    value, _, rest = law.partition("*cos(")
+    return float(value), float(rest.removesuffix("*t)"))

@@ -13,7 +13,7 @@ or loads, so that instants which differ in these alone share one ``Condensed``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from kinode.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.formulations.instant import Instant
-    from kinode.formulations.motion import Motion
+    from kinode.formulations.parts import PartMotion
 
 SAMPLES = 3
 ACCELERATION = "acceleration"  # with the index of a speed of the state: what stays open
@@ -101,11 +101,14 @@ class Condensed:
     # -- solving -----------------------------------------------------------------------------------
     def solve(self) -> None:
         """All levels, once."""
-        if self._done:
-            return
-        self._done = True
-        for s, stage in enumerate(self.network.stages):
-            for b, block in enumerate(stage):
+        if not self._done:
+            self._done = True
+            self.solve_stages(range(len(self.network.stages)))
+
+    def solve_stages(self, stages: Iterable[int]) -> None:
+        """Some levels, in their order."""
+        for s in stages:
+            for b, block in enumerate(self.network.stages[s]):
                 self.solving = frozenset(block.unknowns)
                 rows = [self._form(row) for row in block.rows]
                 try:
@@ -113,7 +116,7 @@ class Condensed:
                 except SingularError as error:
                     wrong = [block.rows[i] for i in error.rows]
                     raise faults.explain_singular(self.network.rows, wrong, error.unknowns) from None
-                self.values.update(found)
+                self.values.update((order, found[order]) for order in block.unknowns)
         self.solving = frozenset()
 
     def _form(self, row: Row) -> Scalar:
@@ -270,7 +273,7 @@ class Peek:
         return value if found.part is None else value[found.part]
 
 
-def without_accelerations(motion: Motion, value: Scalar, what: str) -> Scalar:
+def without_accelerations(motion: PartMotion, value: Scalar, what: str) -> Scalar:
     """A number from a form in accelerations, at those of the motion."""
     _, terms = gather(value)
     if not terms:
@@ -281,7 +284,7 @@ def without_accelerations(motion: Motion, value: Scalar, what: str) -> Scalar:
     return substitute(value, {key: _find(motion, key, u_dot) for key in terms})
 
 
-def _find(motion: Motion, key: Any, u_dot: Array) -> Scalar:
+def _find(motion: PartMotion, key: Any, u_dot: Array) -> Scalar:
     if key[0] == ACCELERATION:
         return u_dot[key[1]]
     return motion.joint_acceleration(key[0].removeprefix(f"{ACCELERATION} of "))[key[1]]

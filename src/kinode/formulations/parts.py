@@ -19,6 +19,7 @@ class PartMotion(Instant):
 
     accelerating = False  # while accelerations are under way, nothing else can depend on them
     u_dot: Any  # accelerations of the state, which the motion finds
+    joint_acceleration: Any  # that of a joint
 
     @property
     def joined_by_parts(self) -> bool:

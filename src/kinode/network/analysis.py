@@ -22,7 +22,7 @@ improving structural analysis of differential-algebraic equation systems", BIT 5
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -33,7 +33,6 @@ from kinode.algebra.affine import Affine, NonlinearError, is_zero
 from kinode.algebra.equations import split_rate
 from kinode.algebra.expressions import Expression, symbol
 from kinode.algebra.scalars import Array, Scalar, is_number
-from kinode.errors import ModelError
 from kinode.model.fields import Value
 from kinode.model.nodes import Node
 from kinode.model.part import Part, Start
@@ -249,11 +248,9 @@ class Analysis:
         return sampler.coefficient(self.rows.rows[i], self.names[j], order)
 
     def _find_singular(self) -> tuple[list[int], list[int], Array] | None:
-        """Rows and unknowns of a block that depend on each other at the samples, and the matrix there."""
+        """Rows and unknowns of a block that depend on each other at a sample, and the matrix there."""
         for block in self.blocks:
-            unknowns = [self.matching[i] for i in block]
-            places = {j: k for k, j in enumerate(unknowns)}
-            matrices = []
+            places = {self.matching[i]: k for k, i in enumerate(block)}
             for sampler in self.samplers:
                 entries = [
                     (a, places[j], self._coefficient(i, j, sampler))
@@ -261,13 +258,8 @@ class Analysis:
                     for j in self.free[i]
                     if j in places
                 ]
-                matrices.append(entries)
-            worst = min(range(len(matrices)), key=lambda s: _smallness(matrices[s], len(block)))
-            if _smallness(matrices[worst], len(block)) < SMALL:
-                A = np.zeros((len(block), len(block)))
-                for a, b, x in matrices[worst]:
-                    A[a, b] = x
-                return list(block), unknowns, A
+                if _smallness(entries, len(block)) < SMALL:
+                    return list(block), [self.matching[i] for i in block], self._matrix(block, sampler)
         return None
 
     def _combine(self, block: list[int], unknowns: list[int], A: Array) -> None:
@@ -310,13 +302,21 @@ class Analysis:
         for rows in reversed(self.blocks[:at]):
             wanted = np.array([-left.get(self.matching[i], 0.0) for i in rows])
             if np.abs(wanted).max() > 1e-9:
-                A = np.array([[self._coefficient(i, self.matching[k], sampler) if self.matching[k] in self.free[i] else 0.0
-                               for k in rows] for i in rows])  # fmt: skip
+                A = self._matrix(rows, sampler)
                 for i, factor in zip(rows, np.linalg.solve(A.T, wanted), strict=True):
                     if abs(factor) > 1e-9:
                         found[i] = float(round(factor)) if abs(factor - round(factor)) < 1e-9 else float(factor)
                         add(i, found[i])
         return found
+
+    def _matrix(self, rows: Sequence[int], sampler: Sampler) -> Array:
+        """A block at a sample, dense."""
+        A, places = np.zeros((len(rows), len(rows))), {self.matching[i]: k for k, i in enumerate(rows)}
+        for a, i in enumerate(rows):
+            for j in self.free[i]:
+                if j in places:
+                    A[a, places[j]] = self._coefficient(i, j, sampler)
+        return A
 
     def _shared(self, members: Mapping[int, float]) -> list[str]:
         """The unknowns that cancel."""
@@ -336,9 +336,11 @@ class Analysis:
         terms = {order: x for order, x in terms.items() if not (is_number(x) and abs(x) < 1e-12)}
         owners = list(dict.fromkeys(self.rows.rows[i].owner for i in members))
         first = next(iter(members))
-        for name, order in terms:
-            if name not in self.rows.joint_of and order + least >= self.structure.d[self.place[name]]:
-                return None
+        if any(
+            name not in self.rows.joint_of and times + least >= self.structure.d[self.place[name]]
+            for name, times in terms
+        ):
+            return None
         rest = 0.0 if is_zero(rest) else rest
         return Row(f"what {', '.join(owners)} have in common", self.rows.rows[first].owner, terms, rest, through)
 
@@ -511,6 +513,3 @@ def _echelon(rows: Array) -> list[Array]:
                 R[other] -= R[other, column] * R[pivot_row]
         pivot_row += 1
     return [np.where(np.abs(row - np.round(row)) < 1e-9, np.round(row), row) for row in R[:pivot_row]]
-
-
-Check = Callable[[], ModelError]

@@ -40,8 +40,8 @@ def explain(
     if combined is not None and is_number(combined.rest) and combined.rest == 0 and open_names:
         opens = [rows.variables[name] for name in open_names]
         if all(v.sort == "potential" for v in opens):
-            where = _list(sorted({v.owner for v in opens}))
-            message = f"nothing ties {where} to a reference: only differences of their {_word(opens)} are decided"
+            loose = _list(sorted({v.owner for v in opens}))
+            message = f"nothing ties {loose} to a reference: only differences of their {_word(opens)} are decided"
             return ModelError(f"{message}; connect one to {_reference(opens[0].kind)}{tail}", component=first)
     if kind is not None and potentials and (not flows or _sources(rows, owners, flow=False)):
         if kind == "electrical":

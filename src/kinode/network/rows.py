@@ -13,7 +13,7 @@ A row is kept as coefficients of the variables and their rates, as far as it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -393,6 +393,3 @@ class Sampler:
         if (name, order) in row.through:
             found += -0.3 * self._number(f"{row.said} {name}")
         return found
-
-
-Evaluate = Callable[[Formula], Scalar]
