@@ -25,6 +25,7 @@ from kinode.algebra.spatial import ZERO3, Pose, cross, dot
 from kinode.formulations.circuit_net import Net, Solution, closing_flows, holding_flows
 from kinode.formulations.circuit_rows import Cause, Potential, Rows, duals, momentum, name_of, unknowns
 from kinode.formulations.friction import find_rubbing, has_friction, solve_brakes
+from kinode.formulations.instant import EMPTY
 from kinode.formulations.locks import Locking
 from kinode.formulations.saddle import Row
 from kinode.formulations.snapshot import Snapshot
@@ -133,16 +134,11 @@ class Circuit(Snapshot):
         return HoldingFlows(self)
 
     @cached_property
-    def sliding(self) -> Mapping[str, Array]:
-        """Efforts of friction that slides: given, or as the flows of the links ask for."""
-        if self.given_friction is not None:
-            return self.given_friction
-        if self._own_motion is not None:
-            return self._own_motion.sliding
-        if not has_friction(self.system):
-            return {}
-        x = tidy(list(self.solution.brakes.values()))
-        return {one.name: tidy(one.efforts(x)) for one in find_rubbing(self)}
+    def _friction(self) -> tuple[Mapping[str, Array], Mapping[str, Scalar]]:
+        rubbing = find_rubbing(self)
+        x = tidy(list(self.solution.brakes.values())) if rubbing else EMPTY
+        efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
+        return efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks}
 
     @cached_property
     def _accelerations(self) -> tuple[list[Array], list[Spatial]]:
@@ -177,6 +173,34 @@ class Circuit(Snapshot):
         R = self.system.joints[name].axis_rotation(self.resolve, self.system.nominal) @ self.cut_pose(name)[2].R
         whole = flow + own
         return (R @ whole[:3], R @ whole[3:]), (R @ flow[:3], R @ flow[3:])
+
+    # -- parts ------------------------------------------------------------------------------------------
+    def part_effort(self, name: str) -> Array | None:
+        """Nothing is condensed: parts act by their flows."""
+        return None
+
+    def parts_on(self, name: str) -> Array:
+        """What parts do along a joint."""
+        parts = self.solution.parts
+        if parts is None or name not in parts.network.touched:
+            return np.zeros(self.system.joints[name].n_u)
+        return self.solution.numbers(parts.along(name))
+
+    def part_rates(self, name: str) -> Array:
+        """Rates of the states of a part or a node: unknowns of the circuit."""
+        parts = self.solution.parts
+        assert parts is not None
+        states = [state for state in parts.network.states if state.owner == name]
+        return self.solution.numbers(parts.value((state.variable, state.order + 1)) for state in states)
+
+    @cached_property
+    def efforts(self) -> list[Array]:
+        own: list[Array] = super().efforts
+        return [tau + self.parts_on(node.joint.name) for tau, node in zip(own, self.tree.nodes, strict=True)]
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        return self.efforts_beyond(self.link_wrenches)
 
     # -- what follows -----------------------------------------------------------------------------------
     @cached_property

@@ -7,7 +7,7 @@ closing rows of loops, constraints and locks, whose flows have a symmetric posit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from kinode.algebra.affine import Affine, Unknown, substitute
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations import loops
+from kinode.formulations.circuit_parts import Wired
 from kinode.formulations.circuit_rows import (
     Potential,
     Rows,
@@ -29,7 +30,6 @@ from kinode.formulations.circuit_rows import (
     unknowns,
 )
 from kinode.formulations.elimination import solve
-from kinode.formulations.instant import EMPTY
 from kinode.geometry import WORLD, Node
 from kinode.model.constraints import Constraint
 from kinode.model.elements import Load
@@ -56,7 +56,7 @@ class Solution:
 
     values: Mapping[Unknown, Scalar]
     closings: Mapping[str, Closing]
-    efforts: Sequence[Array]  # of the joint of each link, forms
+    parts: Wired | None = None
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
     def numbers(self, forms: Iterable[Scalar]) -> Array:
@@ -95,7 +95,8 @@ class Net:
         self.rows = Rows()
         self.rows.add(self.kinematics.rows.rows)
         self.on: list[list[Wrench]] = [[] for _ in self.nodes]  # flows on each link, about its origin
-        self.efforts: list[Array] = [EMPTY for _ in self.nodes]
+        network = circuit.topology.network
+        self.parts = None if network is None else Wired(circuit, network)
         self.along: dict[str, Array] = {}  # what gears and locks do along joints
         self.closings: dict[str, Closing] = {}
 
@@ -103,6 +104,8 @@ class Net:
         """Wire everything together and eliminate."""
         self.load(applied_loads(self.circuit))
         self.gear()
+        if self.parts is not None:
+            self.parts.wire(self.rows)
         last: list[tuple[list[int], Array]] = []
         if self.free:
             self.lock()
@@ -115,7 +118,7 @@ class Net:
             self.rows.solve_for(places, found)
         if self.free:
             self.hold()
-        return Solution(solve(self.rows.rows, self.rows.pivots), self.closings, self.efforts)
+        return Solution(solve(self.rows.rows, self.rows.pivots), self.closings, self.parts)
 
     def load(self, loads: list[Load]) -> None:
         """Flows on bodies that are given as loads in world axes."""
@@ -133,6 +136,8 @@ class Net:
         total = circuit.own_effort(name)
         if circuit.extra_effort is not None and name in circuit.topology.u_of:
             total = total + circuit.extra_effort[circuit.topology.u_of[name]]
+        if self.parts is not None and name in self.parts.network.touched:
+            total = total + self.parts.along(name)
         return total + self.along[name] if name in self.along else total
 
     # -- trees -----------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ class Net:
     def drive(self, node: Node, needed: Array) -> None:
         """The third link of a kinematic node: it gives the acceleration, or what a gear passes on."""
         name, topology = node.joint.name, self.circuit.topology
-        self.efforts[node.index] = effort = self.effort(name)
+        effort = self.effort(name)
         open_rates = self.free and self.circuit.node_states[node.index][2] is None
         u_dot = self.circuit.rates_of(node)
         if name in topology.couplings:
@@ -202,6 +207,9 @@ class Net:
         G, T = held_directions(joint, circuit.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
         held, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
         self.closings[joint.name] = Closing(held, driving, T.T @ missing)
+        if self.parts is not None:
+            u_dot = unknowns(joint.name, "u_dot", joint.n_u)
+            self.rows.solve_for(self.rows.add(u_dot - T.T @ missing), u_dot)
         flow = held + driving
         if b != WORLD:
             self.on[b].append(seen_flow(X_b, flow))

@@ -3,6 +3,7 @@
 A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows on every output that both give.
 
     u_dot                accelerations of the state
+    z_dot                rates of its other entries: currents, shafts, controllers
     mass_matrix          M
     bias                 h with M u_dot + h = added effort, the model's own laws being part of h, but not friction
     effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
@@ -35,8 +36,8 @@ from kinode.formulations.statics import Hold
 from kinode.topology import Topology
 
 OUTPUTS = (
-    "u_dot", "mass_matrix", "bias", "effort", "kinetic_energy", "potential_energy", "momentum", "angular_momentum",
-    "reactions", "static_reactions",
+    "u_dot", "z_dot", "mass_matrix", "bias", "effort", "kinetic_energy", "potential_energy", "momentum",
+    "angular_momentum", "reactions", "static_reactions",
 )  # fmt: skip
 
 
@@ -90,6 +91,8 @@ def tree_only(topology: Topology) -> str | None:
 
 def bodies_only(topology: Topology) -> str | None:
     """The same for one that knows no inertia but that of bodies."""
+    if not topology.system.bodies:
+        return "there are no bodies"
     heavy = () if topology.network is None else sorted(topology.network.heavy)
     return f"parts add inertia to {', '.join(heavy)}, which no body has" if heavy else None
 
@@ -120,6 +123,7 @@ def few_bodies(topology: Topology) -> str | None:
 
 _READ: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
+    "z_dot": lambda s: s.z_dot,
     "mass_matrix": lambda s: s.mass_matrix,
     "bias": lambda s: -s.with_friction({}).bias_effort,
     "kinetic_energy": lambda s: s.energies[0],
@@ -157,8 +161,9 @@ def _from_snapshot(
 
 
 register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
-# Its inverse dynamics is M u_dot + bias by definition: nothing that the two would not tell.
-_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions"}
+# Its inverse dynamics is M u_dot + bias by definition, and parts are condensed as for the recursion: nothing that the
+# two would not tell.
+_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", "z_dot"}
 register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
 
 
@@ -212,7 +217,7 @@ def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
         "mass_matrix": lambda: flight.equations[0],
         "bias": lambda: flight.equations[1],
         "effort": lambda: flight.effort(np.zeros(topology.n_u) if n.u_dot is None else n.u_dot),
-        "kinetic_energy": lambda: flight.kinetic_energy,
+        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.part_energy("kinetic"),
         "momentum": lambda: flight.momenta[1],
         "angular_momentum": lambda: flight.momenta[0],
         "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
@@ -222,7 +227,7 @@ def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) 
     return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
 
 
-_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy"}
+_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy", "z_dot"}
 register_formulation(Formulation("free_flight", _OF_FLIGHT, flying_tree, _from_flight))
 
 
@@ -238,5 +243,6 @@ def hinged_tree(most: int) -> Callable[[Topology], str | None]:
     return applies
 
 
-register_formulation(Formulation("quasi_base", frozenset(OUTPUTS), hinged_tree(60), _from_snapshot(QuasiBase)))
-register_formulation(Formulation("rotators", frozenset(OUTPUTS), hinged_tree(12), _from_snapshot(Rotators)))
+_OF_CHAINS = frozenset(OUTPUTS) - {"z_dot"}
+register_formulation(Formulation("quasi_base", _OF_CHAINS, hinged_tree(60), _from_snapshot(QuasiBase)))
+register_formulation(Formulation("rotators", _OF_CHAINS, hinged_tree(12), _from_snapshot(Rotators)))

@@ -38,7 +38,8 @@ TOLERANCE = 1e-9
 COMPILED = frozenset(OUTPUTS) - {"momentum", "angular_momentum"}
 COMPILED_NAME = "compiled"
 REACTIONS = ("reactions", "static_reactions")
-WORDS = {"u_dot": "accelerations", "effort": "inverse dynamics"}
+WORDS = {"u_dot": "accelerations", "z_dot": "other rates", "effort": "inverse dynamics"}
+SMALL = 1e-6  # other rates have units of their own: each is compared to itself, or to this part of the largest
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def verify(
     code = [_compiled(closed or Dynamics(system))] if compiled else []
     # with constraints, efforts for given accelerations are not unique and not compared
     compared = frozenset(OUTPUTS) if closed is None else frozenset(OUTPUTS) - {"effort"}
+    compared = compared if topology.n_z else compared - {"z_dot"}
     for index, numbers in enumerate(tried):
         results = {way.name: way.evaluate(topology, numbers, way.outputs & compared) for way in [*ways, *code]}
         if closed is not None:
@@ -188,6 +190,7 @@ def _compiled(dynamics: Dynamics) -> Formulation:
         multipliers = dynamics.evaluate(held, n.t, n.q, n.u, **more) if held else {}
         found = {
             "u_dot": dynamics.acceleration(n.t, n.q, n.u, **more),
+            "z_dot": _other_rates(dynamics, n),
             "mass_matrix": dynamics.mass_matrix(n.t, n.q, **more),
             "bias": dynamics.bias(n.t, n.q, n.u, **more),
             "effort": dynamics.effort(n.t, n.q, n.u, np.zeros(topology.n_u), **more),
@@ -207,6 +210,12 @@ def _compiled(dynamics: Dynamics) -> Formulation:
     # Static parts of large trees are written out in full, which would take long for a check.
     outputs = COMPILED - {"static_reactions"} if is_large(dynamics.topology) else COMPILED
     return Formulation(COMPILED_NAME, outputs, lambda topology: None, evaluate)
+
+
+def _other_rates(dynamics: Dynamics, n: Numbers) -> Array:
+    """Rates of the entries of the state that are neither coordinates nor speeds."""
+    rates = dynamics.rate(n.t, np.concatenate([n.q, n.u, n.z]), p=n.p, inputs=n.inputs)
+    return rates[dynamics.n_q + dynamics.n_u :]
 
 
 # -- states ----------------------------------------------------------------------------------------
@@ -326,6 +335,7 @@ class _Table:
 
     def __init__(self, topology: Topology) -> None:
         self.speeds = [c.name.replace(".u", ".{}", 1) for c in topology.coordinates if c.role == "u"]
+        self.others = [c.name for c in topology.coordinates if c.role == "z"]
         self.found: dict[tuple[str, str, str], Row] = {}
 
     def rows(self) -> tuple[Row, ...]:
@@ -351,6 +361,10 @@ class _Table:
             )
             self.note(quantity, one, two, worst[0], f"{worst[1]}, state {index}")
             return
+        if name == "z_dot":
+            largest, entry = _entries_apart(a, b)
+            self.note(quantity, one, two, largest, f"{self.others[entry]}, state {index}")
+            return
         difference, place = _apart(a, b, 0.0 if name == "mass_matrix" else floor)
         where = ", ".join(self._speed(k, name) for k in place)
         self.note(quantity, one, two, difference, f"{where}{', ' * bool(where)}state {index}", scale.tolerance(name))
@@ -359,6 +373,15 @@ class _Table:
         if "moment" in name:
             return "xyz"[k]
         return self.speeds[k].format({"mass_matrix": "u", "u_dot": "u_dot"}.get(name, "effort"))
+
+
+def _entries_apart(a: Any, b: Any) -> tuple[float, int]:
+    """The largest difference of entries, each relative to itself, and which."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    sizes = np.maximum(abs(a), abs(b))
+    gaps = [_apart(a[k], b[k], SMALL * sizes.max(initial=0.0))[0] for k in range(len(a))]
+    place = int(np.argmax(gaps))
+    return gaps[place], place
 
 
 def _apart(a: Any, b: Any, floor: float) -> tuple[float, tuple[int, ...]]:
