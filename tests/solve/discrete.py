@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import where
-from kinode.model.element import ELEMENTS, Element
+from kinode.algebra.scalars import less, where
+from kinode.algebra.spatial import ZERO3
+from kinode.model.element import ELEMENTS, Element, Load
 from kinode.model.events import Root, Sampler, exact_seconds
-from kinode.model.fields import Value, law, number, record, special
+from kinode.model.fields import Value, frame, law, number, record, special
 
 
 class Quiet(Element):
@@ -46,6 +47,45 @@ class Floor(Quiet):
 
 
 @record
+class Wall(Floor):
+    """The same where all speeds follow that of the joint."""
+
+    kind: ClassVar[str] = "wall"
+
+    def jump(self, scene: Any, fired: Any) -> Any:
+        return {"u": -scene.law(self.restitution) * scene.u}
+
+
+@record
+class Table(Floor):
+    """The same, but what comes slower than the least speed stays: the table then carries the weight."""
+
+    kind: ClassVar[str] = "table"
+    least: Value = number("velocity", "speed that is not thrown back", 1e-6)
+    weight: Value = number("force", "of what bounces", 9.81)
+    on: Any = frame("who bounces")
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"),)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        (flight,) = super().roots
+        pushes = Root("mode", 1.0, 0.0, lambda scene: scene.law(self.weight), words=("lies", "flies"))
+        return (Root("mode", 0.0, 1.0, flight.g, flight.rate, ("flies", "lies")), pushes)
+
+    def jump(self, scene: Any, fired: Any) -> Any:
+        u, least = scene.joint_state(self.joint)[1][0], scene.law(self.least)
+        rests = less(-least, u)
+        return {f"{self.joint}.u": where(rests, 0.0, -scene.law(self.restitution) * u), "mode": rests}
+
+    def wrenches(self, scene: Any) -> Any:
+        push = scene.held(self.name)["mode"] * scene.law(self.weight)
+        return (Load(self.on, np.array([0.0, 0.0, push], dtype=object), ZERO3),)
+
+
+@record
 class Thermostat(Quiet):
     """A room whose heater is on (mode 1) until it is warm, then off (0) until it is cold.
 
@@ -53,6 +93,8 @@ class Thermostat(Quiet):
     """
 
     kind: ClassVar[str] = "thermostat"
+    quantities: ClassVar[dict[str, str]] = {"T": "dimensionless"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
     power: Value = number(None, "temperature that the heater leads to", 3.0)
     tau: Value = number("time", "time constant", 0.5)
     cold: Value = number(None, "heats below", 1.0)
@@ -68,6 +110,9 @@ class Thermostat(Quiet):
 
     def initial_held(self, resolve: Any) -> np.ndarray:
         return np.ones(1)
+
+    def quantity(self, name: str, scene: Any) -> Any:
+        return scene.other_states(self.name)[0]
 
     def state_rates(self, scene: Any) -> np.ndarray:
         T, mode = scene.other_states(self.name)[0], scene.held(self.name)["mode"]
@@ -161,12 +206,12 @@ class Flutter(Quiet):
     @property
     def roots(self) -> tuple[Root, ...]:
         def g(scene: Any) -> Any:
-            return where(scene.t - 0.3, 0.3 - scene.t, 0.0)
+            return 0.3 - scene.t
 
         return (Root("mode", 0.0, 1.0, g), Root("mode", 1.0, 0.0, g))
 
 
-KINDS = (Floor, Thermostat, Latch, Clock, Called, Flutter)
+KINDS = (Floor, Wall, Table, Thermostat, Latch, Clock, Called, Flutter)
 
 
 @contextmanager

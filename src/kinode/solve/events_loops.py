@@ -1,9 +1,9 @@
 """Events within the integrator loops: roots are looked for in each step, modes settled, ticks of clocks met.
 
 A root counts while its mode has its value. It is armed once it was clearly positive; an armed root fires where it
-becomes negative, another where it is clearly negative, so that a root that is zero when its mode begins has the time to
-leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end; where a root fires it is cut
-at the first instant at which that is seen on the dense output, found to the last bit of time.
+becomes negative, another where it is negative and falls, or clearly negative, so that a root that is zero when its mode
+begins has the time to leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end; where
+a root fires it is cut at the first instant at which that is seen on the dense output, found to the last bit of time.
 
 Then the state jumps, and modes are settled: a root is violated where it is clearly negative, or zero and falling; the
 worst of them fires, after some tries the first, until none is left.
@@ -56,8 +56,9 @@ def _counts(layout: Ints, k: int, y: int) -> bool:
 
 def _fires(layout: Ints, k: int, y: int) -> bool:
     """Whether a root, as it was looked at last, fires."""
-    least = 0.0 if ints(layout[AT_ARMED])[k] != 0 else -ZERO
-    return floats(layout[AT_G])[k] < least and _counts(layout, k, y)
+    g = floats(layout[AT_G])
+    sure = ints(layout[AT_ARMED])[k] != 0 or g[layout[N_ROOTS] + k] < 0.0
+    return g[k] < (0.0 if sure else -ZERO) and _counts(layout, k, y)
 
 
 def _any_fires(layout: Ints, y: int) -> bool:
@@ -336,3 +337,28 @@ def _same(layout: Ints, row: int) -> bool:
     for i in range(layout[N]):
         same = same and y[i] == out[i]
     return same
+
+
+def serve(layout: Ints) -> int:
+    """The same for a method that takes its steps elsewhere: what is asked is in BUDGET.
+
+    ASK: whether any root fires in Y_NEW at T_NEW; what is clearly positive is armed if none does. MARK: note which do.
+    CHANGE: go on with what is pending in Y at T.
+    """
+    memory, counters = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS])
+    there = layout[AT_STATE] + 8 * Y_NEW * layout[N]
+    if layout[BUDGET] == CHANGE:
+        if counters[STARTED] == 0:
+            begin(layout, memory, counters)
+        return change(layout, memory, counters)
+    if layout[N_ROOTS] == 0:
+        return 0
+    _look(layout, memory[T_NEW], there)
+    fires = _any_fires(layout, there)
+    if layout[BUDGET] == MARK:
+        fired = ints(layout[AT_FIRED])
+        for k in range(layout[N_ROOTS]):
+            fired[k] = int(_fires(layout, k, there))
+    elif not fires:
+        _arm(layout)
+    return int(fires)

@@ -49,9 +49,10 @@ def _source_digest() -> str | None:
 def _compile(name: str) -> bytes:
     """Object code of a loop."""
     from kinode.codegen.translate import translate
-    from kinode.solve import adaptive_loops, fixed_loops
+    from kinode.solve import adaptive_loops, events_loops, fixed_loops
 
-    wanted = getattr(adaptive_loops if hasattr(adaptive_loops, name) else fixed_loops, name)
+    modules = (adaptive_loops, fixed_loops, events_loops)
+    wanted = next(getattr(module, name) for module in modules if hasattr(module, name))
     return machine.compile_text(translate(wanted, PREFIX + name), optimize=True)
 
 

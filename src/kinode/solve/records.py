@@ -44,6 +44,9 @@ COUNTERS_SIZE = 18
 # tick, the modes are to be dealt with; the rows after that are to be written
 READY, STEPPED, STRUCK, FIRED, TICKED, CHANGED, SETTLED = range(7)
 
+# what events_loops.serve is asked, in ``layout[BUDGET]``
+ASK, MARK, CHANGE = range(3)
+
 # rows of the state: with step control the slopes of the stages follow the first three
 Y, Y_NEW, Y_STAGE, SLOPES = range(4)
 # rows of the state with a fixed step

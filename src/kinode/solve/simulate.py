@@ -246,6 +246,7 @@ class Solver:
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **more,
+                    events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
             method: Any = o.method
             return integrate(

@@ -7,7 +7,8 @@ Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363.
 
 Quaternions are brought to unit length in the output. The method remembers several steps back, so the state itself is
 changed only when they are off by more than a hundred times the tolerance; the method then starts anew from there.
-Not done here: sparse Jacobians, events.
+Entries of the state that only events change are no part of what SUNDIALS integrates; after each event it starts anew.
+Not done here: sparse Jacobians.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kinode.solve import records as R
 from kinode.solve.integrators import (
     ATOL,
     RTOL,
     Array,
+    KernelSpec,
     Solution,
     Status,
     check_quaternions,
@@ -32,6 +35,7 @@ from kinode.solve.integrators import (
     check_times,
     check_tolerances,
 )
+from kinode.solve.stiff_events import Served
 
 Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
@@ -61,10 +65,14 @@ def normalized(y: Array, quaternions: Sequence[int]) -> Array:
 class _Stiff:
     """One run: the solver, what it has reached and what it has met."""
 
-    def __init__(self, rate: Rate, jacobian: Jacobian | None, n: int, options: dict[str, Any]) -> None:
+    def __init__(
+        self, rate: Rate, jacobian: Jacobian | None, n: int, options: dict[str, Any], served: Served | None
+    ) -> None:
         from sksundae.cvode import CVODE
 
-        self.rate, self.jacobian, self.n = rate, jacobian, n
+        self.rate, self.jacobian, self.n, self.served = rate, jacobian, n, served
+        self.moving = n - (0 if served is None else served.n_held)  # entries that are integrated
+        self.held = np.zeros(n - self.moving)
         self.evaluations = 0
         self.bad: tuple[float, int] | None = None
         with_jacobian = {} if jacobian is None else {"jacfn": self._fill_jacobian}
@@ -80,19 +88,36 @@ class _Stiff:
 
     def _fill_rate(self, t: float, y: Array, y_dot: Array) -> None:
         self.evaluations += 1
-        y_dot[:] = self.rate(t, y)
+        y_dot[:] = np.asarray(self.rate(t, self.whole(y)))[: self.moving]
         self.note(t, y_dot)
 
     def _fill_jacobian(self, t: float, y: Array, y_dot: Array, matrix: Array) -> None:
         assert self.jacobian is not None
-        matrix[:] = self.jacobian(t, y)
+        matrix[:] = np.asarray(self.jacobian(t, self.whole(y)))[: self.moving, : self.moving]
         self.note(t, matrix)
 
+    def whole(self, y: Array) -> Array:
+        """The state with the entries that only events change."""
+        return np.concatenate([y, self.held]) if len(self.held) else y
+
     def start(self, t: float, y: Array) -> None:
-        """Begin at a state, or begin anew there."""
-        with _quiet():
-            self.solver.init_step(t, y)
+        """Begin at a whole state, or begin anew there."""
+        self.held = y[self.moving :].copy()
+        if self.moving:
+            with _quiet():
+                self.solver.init_step(t, y[: self.moving].copy())
         self.t, self.y = t, y
+
+    def step(self, stop: float, again: bool) -> Any:
+        """One step of SUNDIALS, which after an interpolated value first hands out again where it stands."""
+        result = self.solver.step(stop, method="onestep", tstop=stop)
+        if result.status >= 0 and float(result.t) == self.t and again:
+            result = self.solver.step(stop, method="onestep", tstop=stop)
+        return result
+
+    def inside(self, t: float, stop: float, end: tuple[float, Array]) -> Array:
+        """The whole state at a time within the last step, which ended as given."""
+        return end[1] if t == end[0] else self.whole(self.solver.step(t, method="normal", tstop=stop).y)
 
     def store(self, t: float, y: Array, quaternions: Sequence[int]) -> None:
         """Add a row to the output, whole even if an interrupt comes now."""
@@ -113,6 +138,8 @@ class _Stiff:
             t_end=self.t,
             y_end=normalized(self.y, quaternions),
             next_step=0.0,
+            events=() if self.served is None else self.served.fired(),
+            next_tick=None if self.served is None else self.served.next_tick,
             failed_component=None if failed is None else failed[1],
             failed_time=None if failed is None else failed[0],
         )
@@ -135,44 +162,95 @@ def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[Status, 
     return "failed", f"the stiff method failed at t = {run.t:.9g} s: {result.message}"
 
 
+class _Output:
+    """The times asked for, or all steps; how many are stored."""
+
+    def __init__(self, run: _Stiff, times: Array | None, quaternions: Sequence[int], sign: float) -> None:
+        self.run, self.times, self.quaternions, self.sign = run, times, quaternions, sign
+        self.stored = 0
+
+    def write(self, t: float, state: Callable[[float], Array], later: bool = False) -> bool:
+        """Store what the step to a time holds, or leave that time for later; whether anything was interpolated."""
+        if self.times is None:
+            self.run.store(t, state(t), self.quaternions)
+            return False
+        inside = False
+        while self.stored < len(self.times):
+            beyond = (self.times[self.stored] - t) * self.sign
+            if beyond > 0.0 or (later and beyond == 0.0):
+                break
+            at = float(self.times[self.stored])
+            inside = inside or at != t
+            self.run.store(at, state(at), self.quaternions)
+            self.stored += 1
+        return inside
+
+    def write_changed(self, t: float, y: Array) -> None:
+        """Store the state after what happened at once, if that is another."""
+        if self.times is not None or not self.run.rows or not np.array_equal(self.run.rows[-1][1], y):
+            self.write(t, lambda _: y)
+
+
+def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> tuple[Status, str] | None:
+    """What happens at once, and the start from there; or why the run ends."""
+    assert run.served is not None
+    after, why = run.served.change(t, y, pending)
+    run.start(t, after)
+    output.write_changed(t, after)
+    return None if why is None else ("not finite" if "not finite" in why else "failed", why)
+
+
 def _advance(
-    run: _Stiff,
-    t1: float,
-    times: Array | None,
-    quaternions: Sequence[int],
-    limits: tuple[int, float],
-    on_progress: Callable[[float], bool] | None,
+    run: _Stiff, t1: float, output: _Output, limits: tuple[int, float], on_progress: Callable[[float], bool] | None
 ) -> tuple[Status, str]:
     """Step after step to the end, or until something ends it."""
     max_steps, drift = limits
-    sign = 1.0 if t1 >= run.t else -1.0
-    waiting = 0 if times is None else int((times == run.t).sum())
+    served, again, sign = run.served, False, output.sign
     while run.t != t1:
         if run.steps >= max_steps:
             return "too many steps", f"the allowed number of steps was used up at t = {run.t:.9g} s"
-        result = run.solver.step(t1, method="onestep", tstop=t1)
-        t = float(result.t)
-        if result.status >= 0 and t == run.t and waiting:
-            # After an interpolated value SUNDIALS first hands out again where it stands.
-            result = run.solver.step(t1, method="onestep", tstop=t1)
-            t = float(result.t)
-        outcome = _ending(run, result, (t - run.t) * sign, t1)
+        if served is not None and run.t == served.tick_time:
+            outcome = _change(run, output, run.t, run.y, R.TICKED)
+            if outcome is not None:
+                return outcome
+            again = False
+        stop = t1 if served is None else served.stop(t1)
+        result = run.step(stop, again) if run.moving else _Still(stop)
+        t, before = float(result.t), run.t
+        outcome = _ending(run, result, (t - before) * sign, t1)
         if outcome is not None:
             return outcome
-        run.t, run.y = t, result.y
+        end = t, run.whole(result.y)
+
+        def state(at: float, end: tuple[float, Array] = end, stop: float = stop) -> Array:
+            return run.inside(at, stop, end)
+
+        hit = None if served is None else served.find(before, t, state)
+        again = hit is not None or served is not None
+        run.t = t if hit is None else hit
+        run.y = state(run.t)
         run.steps += 1
-        if times is None:
-            run.store(t, run.y, quaternions)
-        while times is not None and waiting < len(times) and (times[waiting] - t) * sign <= 0.0:
-            at = float(times[waiting])
-            y = run.y if at == t else run.solver.step(at, method="normal", tstop=t1).y
-            run.store(at, y, quaternions)
-            waiting += 1
-        if any(abs(np.linalg.norm(run.y[start : start + 4]) - 1.0) > drift for start in quaternions):
-            run.start(t, normalized(run.y, quaternions))
-        if on_progress is not None and on_progress(t) is False:
-            return "stopped", f"stopped at t = {t:.9g} s"
+        tick = served is not None and run.t == served.tick_time and run.t != t1
+        again = output.write(run.t, state, later=hit is not None or tick) or again
+        if hit is not None:
+            outcome = _change(run, output, hit, run.y, R.FIRED)
+            again = False
+            if outcome is not None:
+                return outcome
+        elif any(abs(np.linalg.norm(run.y[start : start + 4]) - 1.0) > drift for start in output.quaternions):
+            run.start(run.t, normalized(run.y, output.quaternions))
+        if on_progress is not None and on_progress(run.t) is False:
+            return "stopped", f"stopped at t = {run.t:.9g} s"
     return "done", "reached the end"
+
+
+class _Still:
+    """A step of a state of which nothing moves."""
+
+    status, y, message = 0, np.zeros(0), ""
+
+    def __init__(self, t: float) -> None:
+        self.t = t
 
 
 def integrate_stiff(
@@ -191,12 +269,14 @@ def integrate_stiff(
     first_tick: int | None = None,
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
+    events: tuple[KernelSpec, Array, Array] | None = None,
 ) -> Solution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None has it approximated by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
-    each step and stops the run by returning False. A run that cannot go on does not raise: ``status`` and ``message``
+    each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
+    kernels (``KernelSpec.events``). A run that cannot go on does not raise: ``status`` and ``message``
     say why, and what was reached is there. What the callables raise is passed on, but for an interrupt.
     """
     given = np.asarray(y0, dtype=np.float64)
@@ -204,26 +284,35 @@ def integrate_stiff(
     absolute = check_tolerances(rtol, atol, start.size)
     check_quaternions(quaternions, start.size)
     asked = None if times is None else check_times(times, t0, t1)
+    served = None
+    if events is not None:
+        if t1 < t0:
+            raise ValueError("t1: events happen forwards in time, and cannot be gone back over")
+        served = Served(events[0], events[1:], quaternions, (t0, t1), first_tick)
     options: dict[str, Any] = {
         "rtol": float(rtol),
-        "atol": absolute,
+        "atol": absolute if served is None else absolute[: start.size - served.n_held],
         "max_step": 0.0 if math.isinf(max_step) else float(max_step),
         "first_step": abs(first_step or 0.0),
         "max_num_steps": 500,
     }
-    run = _Stiff(rate, jacobian, start.size, options)
+    run = _Stiff(rate, jacobian, start.size, options, served)
     run.t, run.y = t0, start
-    for _ in range(1 if asked is None else int((asked == t0).sum())):
-        run.store(t0, start, quaternions)
+    output = _Output(run, asked, quaternions, 1.0 if t1 >= t0 else -1.0)
+    if served is None or t0 == t1:
+        output.write(t0, lambda _: start)
     if t0 == t1 or start.size == 0:
         return run.solution(("done", "nothing to integrate"), quaternions)
     try:
-        run.note(t0, np.asarray(rate(t0, start), dtype=np.float64))
+        begun = None if served is None else _change(run, output, t0, start, R.CHANGED)
+        if begun is not None:
+            return run.solution(begun, quaternions)
+        run.note(t0, np.asarray(rate(t0, run.y), dtype=np.float64))
         if run.bad is not None:
             said = f"component {run.bad[1]} of the state is not finite at t = {t0:.9g} s"
             return run.solution(("not finite", said), quaternions)
-        run.start(t0, start)
-        outcome = _advance(run, t1, asked, quaternions, (max_steps, max(1e-9, 100.0 * rtol)), on_progress)
+        run.start(t0, run.y)
+        outcome = _advance(run, t1, output, (max_steps, max(1e-9, 100.0 * rtol)), on_progress)
     except KeyboardInterrupt:
         outcome = "interrupted", f"interrupted at t = {run.t:.9g} s"
     return run.solution(outcome, quaternions)

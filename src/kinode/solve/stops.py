@@ -2,7 +2,8 @@
 
 The run is made in parts of some hundred steps.  After each part the condition is looked at on every step and on
 three places between (a cubic through the states and rates); where it has become true, the time is found by
-bisection, integrating anew from the step before.  A condition that is true at the start must become false first.
+bisection, integrating anew from the step before; where it becomes true by an event, that is the time.  A condition
+that is true at the start must become false first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,19 +65,19 @@ def run_until(
     condition = Condition(solver.dynamics, text)
     if solver.kernel.n_y == 0:
         return _driven(solver, start, until, asked, condition)
-    t, y, part, step = start.t, start.y, FIRST_PART, None
+    t, y, part, step, tick = start.t, start.y, FIRST_PART, None, None
     kept: list[Solution] = []
     armed = not condition(np.array([t]), y[None], solver.p, solver.inputs)[0] > 0
     try:
         while True:
-            found = _run_part(solver, t, y, until, part, step, on_progress)
+            found = _run_part(solver, t, y, until, part, step, tick, on_progress)
             kept.append(found)
             hit, armed = _find_hit(solver, condition, found, armed)
             if hit is not None:
                 return _finish(solver, start, kept, hit, asked, text)
             if found.status != "too many steps" and not (found.status == "done" and found.t_end < until):
                 break
-            t, y, step = found.t_end, found.y_end, found.next_step
+            t, y, step, tick = found.t_end, found.y_end, found.next_step, found.next_tick
             part = min(2 * part, LONGEST_PART)
     except KeyboardInterrupt:
         if not kept:
@@ -89,24 +91,29 @@ def run_until(
 
 
 def _run_part(
-    solver: Solver, t: float, y: Array, until: float, part: int, step: float | None,
+    solver: Solver, t: float, y: Array, until: float, part: int, step: float | None, tick: int | None,
     on_progress: Callable[[float], bool] | None,
 ) -> Solution:  # fmt: skip
     if solver.options.step is not None:
         end = t + part * solver.options.step
-        return solver.run(y, t, until if end > until - 0.5 * solver.options.step else end, on_progress=on_progress)
-    return solver.run(y, t, until, on_progress=on_progress, max_steps=part, first_step=step)
+        end = until if end > until - 0.5 * solver.options.step else end
+        return solver.run(y, t, end, on_progress=on_progress, first_tick=tick)
+    return solver.run(y, t, until, on_progress=on_progress, max_steps=part, first_step=step, first_tick=tick)
 
 
 def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool) -> tuple[Hit | None, bool]:
     """Time and state at which the condition became true in this part, if it did; and whether it can do so next."""
+    hit: Hit | None
     t, y = _refined(solver, found)
     true = condition(t, y, solver.p, solver.inputs) > 0
     rises = np.flatnonzero(true & ~np.concatenate([[not armed], true[:-1]]))
     for k in (int(rise) for rise in rises):
-        before = max(0, int(np.searchsorted(found.t, t[k], side="left")) - 1)
-        known = float(found.t[before]), found.y[before]
-        hit = _bisect(solver, condition, known, float(t[max(0, k - 1)]), float(t[k]))
+        row = max(0, k - 1) // len(_BETWEEN)
+        if row + 1 < len(found.t) and found.t[row] == found.t[row + 1]:  # between them something changed at once
+            hit = float(found.t[row + 1]), found.y[row + 1]
+            hit = hit if _met(solver, condition, *hit) else None
+        else:
+            hit = _bisect(solver, condition, (float(found.t[row]), found.y[row]), float(t[max(0, k - 1)]), float(t[k]))
         if hit is not None:
             return hit, True
     return None, armed or not true.all()
@@ -147,7 +154,9 @@ def _bisect(solver: Solver, condition: Condition, known: Hit, low: float, high: 
 
 
 def _state_at(solver: Solver, t0: float, y0: Array, t: float) -> Array:
-    return y0 if t == t0 else solver.run(y0, t0, t, np.array([t])).y_end
+    events = solver.kernel.events
+    tick = None if events is None else events.first_tick(math.nextafter(t0, math.inf))
+    return y0 if t == t0 else solver.run(y0, t0, t, np.array([t]), first_tick=tick).y_end
 
 
 def _met(solver: Solver, condition: Condition, t: float, y: Array) -> bool:
@@ -155,10 +164,14 @@ def _met(solver: Solver, condition: Condition, t: float, y: Array) -> bool:
 
 
 def _joined(parts: list[Solution]) -> Solution:
-    t = np.concatenate([parts[0].t, *(part.t[1:] for part in parts[1:])])
-    y = np.concatenate([parts[0].y, *(part.y[1:] for part in parts[1:])])
+    rows = [(parts[0].t, parts[0].y)]
+    for one, two in pairwise(parts):
+        again = int(np.array_equal(one.y[-1:], two.y[:1]))  # else a tick changed what the next part began with
+        rows.append((two.t[again:], two.y[again:]))
+    t, y = (np.concatenate(each) for each in zip(*rows, strict=True))
     return replace(
         parts[-1], t=t, y=y, steps=sum(x.steps for x in parts), evaluations=sum(x.evaluations for x in parts),
+        events=tuple(fired for part in parts for fired in part.events),
         passes=tuple(found for part in parts for found in part.passes),
     )  # fmt: skip
 
@@ -176,6 +189,7 @@ def _finish(solver: Solver, start: State, kept: list[Solution], hit: Hit, asked:
     return replace(
         motion, t=np.append(whole.t[before], when), y=np.vstack([whole.y[before], state]), t_end=when, y_end=state,
         passes=tuple(found for found in whole.passes if found.t <= when),
+        fired=tuple(fired for fired in whole.events if fired[0] <= when),
         status="condition", message=f"{text} became true at t = {when:.9g} s", failed_time=None, failed_component=None,
     )  # fmt: skip
 

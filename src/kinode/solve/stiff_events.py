@@ -1,0 +1,99 @@
+"""Events for a method that takes its steps elsewhere, by the compiled rules of events_loops.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kinode.solve import native
+from kinode.solve import records as R
+from kinode.solve.discrete import Array, Discrete, Fired
+from kinode.solve.integrators import Job, KernelSpec
+
+State = Callable[[float], Array]  # the state at a time within the last step
+
+
+class Served:
+    """What is discrete along one run; states are whole, with the entries that only events change at the end."""
+
+    def __init__(
+        self, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int],
+        span: tuple[float, float], first_tick: int | None,
+    ) -> None:  # fmt: skip
+        assert kernel.events is not None
+        p, inputs = arguments
+        self.job = Job(kernel, int(R.SLOPES) + 1, p.size, inputs.size, quaternions)
+        self.job.p[: p.size], self.job.inputs[: inputs.size] = p, inputs
+        self.job.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
+        self.discrete = Discrete(kernel.events, self.job, span[0], first_tick)
+        self.n_held = kernel.events.n_held
+        self.spec = kernel.events
+
+    @property
+    def tick_time(self) -> float:
+        """When the next tick is."""
+        return float(self.job.memory[R.TICK_TIME])
+
+    @property
+    def next_tick(self) -> int:
+        """The first tick that is still to come."""
+        return int(self.job.counters[R.TICK])
+
+    def fired(self) -> tuple[Fired, ...]:
+        """The events so far."""
+        self.discrete.collect()
+        return tuple(self.discrete.events)
+
+    def _serve(self, what: int) -> int:
+        self.job.layout[R.BUDGET] = what
+        return native.loop("serve")(self.job.layout.ctypes.data)
+
+    def _fires(self, t: float, y: Array, what: int = R.ASK) -> bool:
+        self.job.memory[R.T_NEW], self.job.state[R.Y_NEW] = t, y
+        return self._serve(what) != 0
+
+    def find(self, t0: float, t1: float, state: State) -> float | None:
+        """When the first root fires between two times, looking at the middle and at the end."""
+        if not self.spec.owners:
+            return None
+        before = t0
+        for after in (0.5 * (t0 + t1), t1):
+            if before < after and self._fires(after, state(after)):
+                return self._bisect(before, after, state)
+            before = after
+        return None
+
+    def _bisect(self, before: float, after: float, state: State) -> float:
+        while before < (middle := 0.5 * (before + after)) < after:
+            if self._fires(middle, state(middle)):
+                after = middle
+            else:
+                before = middle
+        self._fires(after, state(after), R.MARK)
+        return after
+
+    def change(self, t: float, y: Array, pending: int) -> tuple[Array, str | None]:
+        """The state after what happens at once, and why it cannot go on, if it cannot.
+
+        ``pending`` is FIRED for the event that was found, TICKED for a tick, CHANGED for the start of the run.
+        """
+        job = self.job
+        job.memory[R.T], job.state[R.Y] = t, y
+        job.counters[R.PENDING] = R.READY if job.counters[R.STARTED] == 0 else pending
+        while (code := self._serve(R.CHANGE)) != R.DONE:
+            if code == R.LISTED:
+                self.discrete.collect()
+            elif code == R.CALLED:
+                self.discrete.call()
+            elif code == R.NOT_FINITE:
+                where = int(job.counters[R.FAILED])
+                return job.state[R.Y].copy(), f"component {where} of the state is not finite at t = {t:.9g} s"
+            else:
+                return job.state[R.Y].copy(), self.discrete.describe(code)
+        job.counters[R.PENDING] = R.READY
+        return np.array(job.state[R.Y]), None
+
+    def stop(self, t1: float) -> float:
+        """Where a step ends at the latest."""
+        return min(t1, self.tick_time)
