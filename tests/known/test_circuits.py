@@ -365,7 +365,7 @@ def test_two_masses_and_a_gear_that_gives():
     system = circuit(
         one=("shaft_inertia", {"shaft": "rotor", "inertia": J_in, "initial_angle": n * 0.02}),
         gear=("elastic_gearbox", {"input": "rotor", "output": "out", "ratio": n, "stiffness": k}),
-        two=("shaft_inertia", {"shaft": "out", "inertia": J_out}),
+        two=("shaft_inertia", {"shaft": "out", "inertia": J_out, "initial_angle": 0.0}),
     )
     run = kn.simulate(system, 1.0, times=201, **TIGHT)
     rate = np.sqrt(k * (1 / J_out + 1 / (J_in * n * n)))
@@ -485,14 +485,14 @@ def test_sources_of_position_speed_and_force():
 ARM = {"mass": 3.0, "reach": 0.4, "inertia": 0.2}  # inertia about the mass center
 
 
-def arm(voltage=24.0, **motor):
+def arm(voltage=24.0, kind="gearbox", motor=MOTOR, **gear):
     """An arm on a hinge, weight and all, turned by a motor through a gear with drag."""
     system = kn.System("arm", gravity=(0, -G, 0))
     body = system.body("arm", mass=ARM["mass"], com=(ARM["reach"], 0, 0), inertia={"zz": ARM["inertia"]})
     system.revolute("elbow", system.world, body, q=-0.5, damping=0.3)
     system.element("supply", "voltage_source", plus="bus", minus="gnd", voltage=voltage)
-    system.element("motor", "dc_motor", plus="bus", minus="gnd", shaft="rotor", **{**MOTOR, **motor})
-    system.element("gear", "gearbox", input="rotor", output="elbow", ratio=-30.0, coulomb=0.002, slip=0.5)
+    system.element("motor", "dc_motor", plus="bus", minus="gnd", shaft="rotor", **motor)
+    system.element("gear", kind, input="rotor", output="elbow", ratio=-30.0, coulomb=0.002, slip=0.5, **gear)
     return system
 
 
@@ -514,6 +514,27 @@ def test_a_motor_lifts_an_arm():
     assert run.audit.relative < 1e-9
 
 
+def test_a_motor_lifts_an_arm_through_a_gear_that_gives_and_rubs():
+    """The gear begins without twist: the rotor stands and turns as the arm does."""
+    R, L, K, J, b, n, eta = 1.2, 0.01, 0.05, 2e-4, 1e-4, -30.0, 0.8
+    m, l, inertia = ARM["mass"], ARM["reach"], ARM["inertia"] + ARM["mass"] * ARM["reach"] ** 2
+    system = arm("-20 + 8*sin(3*t)", "elastic_gearbox", stiffness=800, damping=2, efficiency=eta, viscous=1e-5)
+    system.change("elbow", u=0.7)
+
+    def rates(t, x):
+        q, w, i, angle, speed = x
+        load = 800 * (angle / n - q) + 2 * (speed / n - w)
+        drag = (b + 1e-5) * speed + (0.002 + (1 / eta - 1) * abs(load / n)) * np.tanh(speed / 0.5)
+        lift = (load - 0.3 * w - m * G * l * np.cos(q)) / inertia
+        return [w, lift, (-20 + 8 * np.sin(3 * t) - R * i - K * speed) / L, speed, (K * i - load / n - drag) / J]
+
+    run = kn.simulate(system, 2.0, times=101, **TIGHT)
+    begin = [-0.5, 0.7, 0, n * -0.5, n * 0.7]
+    exact = solve_ivp(rates, (0, 2), begin, "DOP853", run.t, rtol=1e-12, atol=1e-13).y
+    for name, values in zip(("elbow.q", "elbow.u", "motor.current", "rotor.angle", "rotor.speed"), exact, strict=True):
+        assert_near(run[name], values)
+
+
 def test_every_derivation_knows_the_motor():
     assert kn.verify(arm("-20 + 8*sin(3*t)")).ok
 
@@ -521,7 +542,7 @@ def test_every_derivation_knows_the_motor():
 @pytest.mark.parametrize("inductance", [0.0, 0.01])
 def test_a_motor_holds_an_arm(inductance):
     """n K V/R = m g l cos q, below the level where the weight grows with the angle."""
-    rest = kn.equilibrium(arm(-6.0, inductance=inductance, inertia=1e-5))
+    rest = kn.equilibrium(arm(-6.0, motor={**MOTOR, "inductance": inductance, "inertia": 1e-5}))
     lift = 30 * 0.05 * 6.0 / 1.2
     assert rest.values["elbow.q"] == pytest.approx(-np.arccos(lift / (ARM["mass"] * G * ARM["reach"])), rel=1e-8)
     assert rest.stable

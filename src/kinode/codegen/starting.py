@@ -17,6 +17,7 @@ from kinode.codegen.wishes import Wishes
 from kinode.errors import ModelError
 from kinode.model.part import Start
 from kinode.network.analysis import Network, single_order
+from kinode.network.rows import Formula
 
 if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
@@ -26,9 +27,12 @@ HOLDS = 1e-9  # relative
 
 
 def start_network(dynamics: Dynamics, state: State, wishes: Wishes, p: Any, inputs: Any) -> State:
-    """The state with the initial values of all parts."""
+    """The state with the initial values of all parts; what is at ease by itself, as a gear is, begins so if it can."""
     network = dynamics.topology.network
-    if network is None or not network.starts:
+    if network is None:
+        return state
+    eases = [network.formula(name, quantity) for name, part in network.parts.items() for quantity in part.at_ease]
+    if not network.starts and not eases:
         return state
     direct = {single_order(start.quantity) for start in network.starts}
     said = {(s.variable, s.order) for s in network.states if f"{s.owner}.{s.name}" in wishes.said}
@@ -38,40 +42,49 @@ def start_network(dynamics: Dynamics, state: State, wishes: Wishes, p: Any, inpu
     loose = [places[f"{s.owner}.{s.name}"] for s in network.states if (s.variable, s.order) not in held]
     resolve = dynamics._resolver(p)
     wanted = np.array([float(resolve(start.value)) for start in starts])
-
-    def miss(z: Array) -> Array:
-        there = State(state.t, state.q, state.u, z)
-        return _quantities(dynamics, there, starts, p, inputs) - wanted
-
-    z, r = state.z, miss(state.z)
+    given = _Measure(dynamics, state, [start.quantity for start in starts], p, inputs)
+    z, r = state.z.copy(), given(state.z) - wanted
     for _ in range(ROUNDS):
         if _holds(r, wanted).all() or not loose:
             break
-        slopes = np.zeros((len(r), len(loose)))
-        for k, index in enumerate(loose):
-            unit = np.zeros(len(z))
-            unit[index] = 1.0
-            slopes[:, k] = (miss(z + unit) - miss(z - unit)) / 2
-        step = np.zeros(len(z))
-        step[loose] = np.linalg.lstsq(slopes, -r, rcond=1e-10)[0]
-        z = z + step
-        r = miss(z)
+        z[loose] += np.linalg.lstsq(given.slopes(z, loose), -r, rcond=1e-10)[0]
+        r = given(z) - wanted
     wrong = np.flatnonzero(~_holds(r, wanted))
     if len(wrong):
         k = int(wrong[0])
         raise _refused(network, starts[k], wanted[k], wanted[k] + r[k])
+    if eases and loose:
+        ease = _Measure(dynamics, state, eases, p, inputs)
+        _, sizes, V = np.linalg.svd(given.slopes(z, loose))
+        N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # what leaves the initial values as they are
+        z[loose] += N @ np.linalg.lstsq(ease.slopes(z, loose) @ N, -ease(z), rcond=1e-10)[0]
     return State(state.t, state.q, state.u, z)
 
 
+class _Measure:
+    """Quantities of the network as functions of z."""
+
+    def __init__(self, dynamics: Dynamics, state: State, quantities: Sequence[Formula], p: Any, inputs: Any) -> None:
+        self.dynamics, self.state, self.quantities, self.p, self.inputs = dynamics, state, quantities, p, inputs
+
+    def __call__(self, z: Array) -> Array:
+        there = State(self.state.t, self.state.q, self.state.u, z)
+        condensed = self.dynamics.snapshot(there, self.p, self.inputs).condensed
+        assert condensed is not None
+        return np.array([float(condensed.evaluate(quantity)) for quantity in self.quantities])
+
+    def slopes(self, z: Array, along: Sequence[int]) -> Array:
+        """Their changes for unit changes of some states: exact where they are linear."""
+        found = np.zeros((len(self.quantities), len(along)))
+        for k, index in enumerate(along):
+            unit = np.eye(len(z))[index]
+            found[:, k] = (self(z + unit) - self(z - unit)) / 2
+        return found
+
+
 def _holds(r: Array, wanted: Array) -> Array:
-    return np.abs(r) <= HOLDS * (1.0 + np.abs(wanted))
-
-
-def _quantities(dynamics: Dynamics, state: State, starts: Sequence[Start], p: Any, inputs: Any) -> Array:
-    snapshot = dynamics.snapshot(state, p, inputs)
-    condensed = snapshot.condensed
-    assert condensed is not None
-    return np.array([float(condensed.evaluate(start.quantity)) for start in starts])
+    found: Array = np.abs(r) <= HOLDS * (1.0 + np.abs(wanted))
+    return found
 
 
 def _refused(network: Network, start: Start, wanted: float, found: float) -> ModelError:

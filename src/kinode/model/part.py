@@ -115,6 +115,7 @@ class Part(Element):
     unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
     names: ClassVar[Mapping[str, str | Formula]] = {}  # likewise; one that is an unknown too becomes its row
     starts: ClassVar[Mapping[str, str]] = {}  # quantity -> field of its initial value, where it is no unknown
+    at_ease: ClassVar[tuple[str, ...]] = ()  # derived quantities that begin with zero where nothing else decides
     stored: ClassVar[str] = "0"
     stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"

@@ -140,6 +140,9 @@ class ElasticGearbox(Gear):
     stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
     damping: Value = number("rotational_damping", "moment at the output for a unit of twist a second", 0.0)
     efficiency: Value = number("dimensionless", "share of the power that reaches the output", 1.0)
+    initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
+    starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
+    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
     names: ClassVar[Names] = {
         "twist": Formula("(input_angle - offset)/ratio - output_angle", "angle"),
         "twist_speed": Formula("input_speed/ratio - output_speed", "angular_velocity"),
