@@ -81,10 +81,18 @@ def test_inductors_that_meet_at_a_node_have_fewer_states():
     assert run.audit.relative < 1e-8
 
 
-def test_rows_that_are_differentiated_are_reported():
+def test_storages_that_are_no_states_are_reported_with_what_decides_them():
     network = kn.compile(circuit({"v": FIVE, "c": pole("capacitor", "a", capacitance=1.0)})).topology.network
     assert network.states == ()
-    assert any("v" in said and "differentiated once" in said for said in network.reports)
+    assert network.reports == ("c.voltage is no state of its own: it follows from v",)
+    assert [(row.owner, times) for row, times in network.differentiated] == [("v", 1), ("c", 1)]
+    shafts = {
+        "j1": ("shaft_inertia", {"shaft": "x", "inertia": 1.0}),
+        "j2": ("shaft_inertia", {"shaft": "y", "inertia": 1.0}),
+        "g": ("gearbox", {"input": "x", "output": "y", "ratio": 2.0}),
+    }
+    reports = kn.compile(circuit(shafts)).topology.network.reports
+    assert any("y.speed is no state" in said and "g and x.speed" in said for said in reports)
 
 
 # -- index reduction, by closed forms ------------------------------------------------------------------

@@ -68,7 +68,25 @@ def check_references(system: System, nodes: Mapping[str, Node]) -> None:
         if root(name) != root(""):
             piece = [other for other in nodes if root(other) == root(name)]
             parts = dict.fromkeys(part for other in piece for part, _ in nodes[other].ports)
+            _refuse_given_flows(system, nodes, piece)
             _refuse_floating(node, piece, list(parts))
+
+
+def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequence[str]) -> None:
+    """Sources of flow that have nobody but each other: what flows into a piece is all given, whatever its potential."""
+    domain = nodes[piece[0]].domain
+    sources: dict[str, str] = {}
+    for part, port in (at for name in piece for at in nodes[name].ports):
+        found = system.parts[part]
+        if Group((port,)) in shift_groups(type(found), found.find_rows(), domain.kind):
+            sources.setdefault(part, port)
+    if sources:
+        who, first = " and ".join(sources), next(iter(sources))
+        what = "are in series" if len(sources) > 1 else "leads nowhere else"
+        beside = "an inertia" if domain.kind == "rotational" else "a mass" if domain.position else "a resistance"
+        message = f"{who} {what}: every {domain.flow} at {', '.join(piece)} is given, and they have to sum to zero"
+        message = f"{message}; put {beside} beside one of them, or leave one out"
+        raise ModelError(message, component=first, field=sources[first])
 
 
 def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:

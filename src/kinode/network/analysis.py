@@ -13,6 +13,7 @@ and speeds of joints are given at every level, their accelerations stay open.
     network.states                            what z holds for it
     network.stages                            blocks of rows and unknowns, in the order of solving
     network.differentiated                    rows that had to be differentiated: a capacitor across a source ...
+    network.reports                           what that means, in words
 
 Structure alone does not see that voltages around a loop of capacitors, or currents of inductors through a cut, are not
 independent where no node of theirs is the reference.  There a sample of numbers shows which rows depend on each other,
@@ -156,10 +157,26 @@ class Network:
         found: dict[str, Formula] = self.plans[key]
         return found
 
-    @property
+    @cached_property
     def reports(self) -> tuple[str, ...]:
-        """What one should know of it, in words."""
-        return tuple(faults.tell_differentiated(row, times) for row, times in self.differentiated)
+        """What one should know of it, in words: which storages are no states, and whose they are instead."""
+        found = []
+        origins: dict[Order, dict[str, None]] = {
+            (s.variable, s.order): {f"{s.owner}.{s.name}": None} for s in self.states
+        }
+        for block in (block for stage in self.stages[:-1] for block in stage):
+            owners: dict[str, None] = dict.fromkeys(row.owner for row in block.rows if row.owner in self.parts)
+            for order in (order for row in block.rows for order in (*row.terms, *row.rest_orders)):
+                joint = self.joint_of.get(order[0])
+                owners |= origins.get(order, {}) if joint is None else {joint[0]: None}
+            origins |= dict.fromkeys(block.unknowns, owners)
+            for name, order in block.unknowns:
+                variable = self.variables[name]
+                node = self.nodes.get(variable.owner)
+                if variable.sort == "unknown" or (node is not None and node.domain.position and order < 2):
+                    said = name if node is None or not order else f"{node.name}.{node.domain.potential}"
+                    found.append(faults.tell_dependent(said, [o for o in owners if o != variable.owner]))
+        return tuple(found)
 
 
 def find_network(system: System) -> Network | None:
@@ -188,7 +205,7 @@ class Analysis:
         stages = [self._stage(level, pairs) for level, pairs in levels]
         self._check_affine(stages)
         c = self.structure.c
-        told = tuple((row, c[i]) for i, row in enumerate(self.rows.rows) if c[i] and not _is_trivial(row))
+        told = tuple((row, c[i]) for i, row in enumerate(self.rows.rows) if c[i])
         return Network(self.system, self.rows, self.structure, states, tuple(stages), told)
 
     # -- structure ---------------------------------------------------------------------------------
@@ -451,11 +468,6 @@ class Analysis:
 def single_order(value: Formula) -> Order | None:
     """The variable, and its order, that a formula is; None where it is something else."""
     return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None
-
-
-def _is_trivial(row: Row) -> bool:
-    """Whether differentiating a row is nothing to tell: it only passes something on."""
-    return is_number(row.rest) and len(row.terms) == 2 and all(is_number(x) for x in row.terms.values())
 
 
 def _match_all(rows: Sequence[Mapping[int, int]], columns: Sequence[int]) -> list[int]:

@@ -39,6 +39,9 @@ def explain(
     kind = next(iter(kinds)) if len(kinds) == 1 else None
     if combined is not None and is_number(combined.rest) and combined.rest == 0 and open_names:
         opens = [rows.variables[name] for name in open_names]
+        if not flows:
+            message = f"{_list(owners)} say one thing twice: their {_word(potentials)} go in a circle; leave one out"
+            return ModelError(f"{message}{tail}", component=first)
         if all(v.sort == "potential" for v in opens):
             loose = _list(sorted({v.owner for v in opens}))
             message = f"nothing ties {loose} to a reference: only differences of their {_word(opens)} are decided"
@@ -127,14 +130,9 @@ def explain_nonlinear(row: Row, unknowns: Iterable[object], operation: str) -> M
     )
 
 
-def tell_differentiated(row: Row, times: int) -> str:
-    """A row that had to be differentiated, and what that means."""
-    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
-    return f"{row.said} is differentiated {often}: what it ties together has fewer states than parts"
-
-
-def _verb(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def tell_dependent(name: str, owners: Sequence[str]) -> str:
+    """A quantity that would be a state if others did not decide it."""
+    return f"{name} is no state of its own: it follows from {_list(owners)}"
 
 
 def _list(names: Sequence[str], word: str = "and") -> str:
