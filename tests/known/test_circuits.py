@@ -589,3 +589,50 @@ def test_two_axes_share_a_supply():
     speeds = np.array([steady - expm(A * t) @ steady for t in run.t])
     assert_near(run["hinge0.u"], speeds[:, 0])
     assert_near(run["hinge1.u"], speeds[:, 1])
+
+
+def test_a_run_that_takes_away_a_state_is_told_which():
+    system = fed()
+    system.parameter("L", 0.01)
+    system.change("motor", inductance="L")
+    with pytest.raises(kn.SimulationError, match=r"the inductance of motor, L, is 0; write the number 0"):
+        kn.simulate(system, 0.1, parameters={"L": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("kind", "port", "effort", "expected"),
+    [("moment_source", "slide.angle", "moment", (0.0, 0.5)), ("force_source", "slide.travel", "force", (0.125, 0.0))],
+)
+def test_parts_act_along_one_of_several_freedoms(kind, port, effort, expected):
+    system = kn.System("screwdriver", gravity=(0, 0, 0))
+    system.cylindrical("slide", system.world, system.body("rod", mass=4, inertia=(1, 1, 1)))
+    system.element("push", kind, a=port, **{effort: 1.0})
+    run = kn.simulate(system, 1.0, times=3, **TIGHT)
+    assert run["slide.q"][-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_motor_turns_a_loop():
+    """A crank that a motor turns, against the same moment and inertia in the joint and in a body."""
+    runs = []
+    for by_hand in (False, True):
+        system = kn.System("four_bar", gravity=(0, -G, 0))
+        crank = system.body("crank", mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
+        coupler = system.body("coupler", mass=2, com=(0.3, 0, 0), inertia=(0.01, 0.05, 0.05))
+        rocker = system.body("rocker", mass=1.5, com=(0.2, 0, 0), inertia=(0.01, 0.03, 0.03))
+        R, K, n = MOTOR["resistance"], MOTOR["constant"], 20.0
+        law = f"{n * K / R}*(24 - {n * K}*left.u) - {n * n * MOTOR['viscous']}*left.u" if by_hand else None
+        system.revolute("left", system.world, crank, q="50 deg", effort=law)
+        system.revolute("pin", crank.at(0.2, 0, 0), coupler, guess="-30 deg")
+        system.revolute("right", system.world.at(0.5, 0, 0), rocker, guess="70 deg")
+        system.revolute("top", coupler.at(0.6, 0, 0), rocker.at(0.4, 0, 0))
+        if by_hand:
+            rotor = system.body("rotor", inertia={"zz": n * n * MOTOR["inertia"]})
+            system.fixed("on_the_crank", crank, rotor)
+        else:
+            system.element("supply", "voltage_source", plus="bus", minus="gnd", voltage=24)
+            motor = {**MOTOR, "inductance": 0}
+            system.element("motor", "dc_motor", plus="bus", minus="gnd", shaft="shaft", **motor)
+            system.element("gear", "gearbox", input="shaft", output="left", ratio=n)
+        runs.append(kn.simulate(system, 1.0, times=21, **TIGHT))
+    for name in ("left.q", "right.q", "left.u_dot", "top.reaction.force"):
+        assert_near(runs[0][name], runs[1][name], 1e-8)

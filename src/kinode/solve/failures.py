@@ -11,17 +11,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import Error, LawError
 from kinode.formulations.friction import find_jammed
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.checks import laws_of
+from kinode.model.nodes import find_parts
 from kinode.solve.discrete import ENDLESS
 from kinode.solve.events import find_abrupt, find_singular
 from kinode.solve.simulate import Motion, split
 
-_WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the prescribed coordinate"}
+_WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 
 
 def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
@@ -111,7 +113,17 @@ def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None
                 return f"{place} cannot be found: {error}"
             if not math.isfinite(float(value)):
                 return f"{place}, {law.text()}, is {float(value):g}"
-    return _blame_element(dynamics, snapshot) or find_jammed(snapshot)
+    return _blame_zero(snapshot, dynamics) or _blame_element(dynamics, snapshot) or find_jammed(snapshot)
+
+
+def _blame_zero(snapshot: Snapshot, dynamics: Dynamics) -> str | None:
+    """A number of a part that a run made zero, without which it would have a state less."""
+    for part in find_parts(dynamics.system).values():
+        for field in part.structural:
+            value = getattr(part, part.specs()[field][0].name)
+            if isinstance(value, Expression) and float(snapshot.resolve(value)) == 0.0:
+                return f"the {field} of {part.name}, {value.text()}, is 0; write the number 0 to leave out its state"
+    return None
 
 
 def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> Snapshot:
