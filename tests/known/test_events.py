@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import kinode as kn
 
@@ -232,3 +234,135 @@ def test_events_of_an_arm_do_not_depend_on_the_tolerance():
     assert all(events == lists[0] for events in lists)
     assert len({name for name, _, _ in lists[0]}) == 6
     assert (np.diff(last) >= 0).all()
+
+
+# -- impacts ---------------------------------------------------------------------------------------
+def test_an_impact_goes_through_the_whole_mechanism():
+    """Impulse-momentum with the rest of the arm free: u+ = u- + M^-1 e p, u_j+ = -e u_j-, in a dense solution."""
+    system = arm(n=4)
+    system.change("axis2", stop={"upper": 0.3, "restitution": 0.4})
+    dynamics = kn.compile(system)
+    run = kn.simulate(dynamics, 1.0, start={"axis2.u": 2.0, "axis0.u": 0.5, "axis1.u": -0.3}, rtol=1e-9, atol=1e-12)
+    (hit,) = began(run, "axis2", "meets its upper end")[:1]
+    k = int(np.flatnonzero(run.t == hit)[0])
+    before, after = (np.array([run[f"axis{j}.u"][i] for j in range(4)]) for i in (k, k + 1))
+    assert run.t[k + 1] == hit
+    M = dynamics.mass_matrix(hit, [run[f"axis{j}.q"][k] for j in range(4)])
+    e = np.eye(4)[2]
+    p = -1.4 * before[2] / (e @ np.linalg.solve(M, e))
+    np.testing.assert_allclose(after, before + np.linalg.solve(M, e) * p, rtol=1e-9)
+    lost = 0.5 * before @ M @ before - 0.5 * after @ M @ after
+    assert lost == pytest.approx(0.5 * before[2] ** 2 * (1 - 0.4**2) / (e @ np.linalg.solve(M, e)), rel=1e-8)
+
+
+def slider_crank(**bore):
+    system = kn.System("slider_crank", gravity=(0, -G, 0))
+    crank = system.body("crank", mass=0.4, com=(0.015, 0, 0), inertia=(2e-4, 2e-4, 4e-4))
+    rod = system.body("rod", mass=0.3, com=(0.06, 0, 0), inertia=(1e-5, 3e-4, 3e-4))
+    piston = system.body("piston", mass=0.25, com=(0.13, 0, 0), inertia=(1e-4, 1e-4, 1e-4))
+    system.revolute("main", system.world, crank, q=0.4, u=-8)
+    system.revolute("crankpin", crank, rod, at=(0.03, 0, 0))
+    system.prismatic("bore", system.world, piston, at=(0.13, 0, 0), axis="x", **bore)
+    system.revolute("wristpin", rod, piston, at=(0.13, 0, 0))
+    return system
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.7])
+def test_an_impact_goes_through_a_loop(restitution):
+    """One freedom: the crank's speed is turned by the restitution alone, since piston and crank move together."""
+    run = kn.simulate(slider_crank(stop={"upper": -0.001, "restitution": restitution}), 0.1, rtol=1e-9, atol=1e-12)
+    hit = began(run, "bore", "meets its upper end")[0]
+    k = int(np.flatnonzero(run.t == hit)[0])
+    for name in ("main", "crankpin", "bore"):
+        assert run[f"{name}.u"][k + 1] == pytest.approx(-restitution * run[f"{name}.u"][k], rel=1e-7, abs=1e-7)
+    assert run["system.energy"][-1] <= run["system.energy"][0] * (1 + 1e-9) + 1e-9
+    assert np.linalg.norm([run["wristpin.parent.position"] - run["wristpin.child.position"]]) < 1e-6
+
+
+def test_what_rests_on_its_stop_is_thrown_up_by_an_impact_and_not_held_down():
+    """A lever: its arm rests on a stop, and is struck so that it turns away from it."""
+    system = kn.System("two", gravity=(0, -G, 0))
+    low = system.body("low", mass=1, com=(0, 0, 0), inertia=(1, 1, 1))
+    high = system.body("high", mass=1, com=(0, 0, 0), inertia=(1, 1, 1))
+    system.prismatic("base", system.world, low, axis="y", q=0, stop={"lower": 0, "restitution": 0})
+    system.prismatic("hop", low, high, axis="y", q=0.05, u=3.0, stop={"upper": 0.1, "restitution": 0.5})
+    run = kn.simulate(system, 0.2, rtol=1e-9, atol=1e-12)
+    assert run["base.stop.mode"][0] == -1
+    hit = began(run, "hop", "meets its upper end")[0]
+    k = int(np.flatnonzero(run.t == hit)[0])
+    v = run["hop.u"][k]
+    # the upper mass pulls the lower one along: momentum m v is shared, the relative speed turns
+    assert run["base.u"][k + 1] == pytest.approx(0.75 * v, rel=1e-8)
+    assert run["hop.u"][k + 1] == pytest.approx(-0.5 * v, rel=1e-8)
+    assert began(run, "base", "is free")[0] == hit
+
+
+# -- all sorts of mechanisms -----------------------------------------------------------------------
+def drawn_mechanism(seed):
+    """A tree, sometimes with a loop, with friction, play and stops in many of its joints."""
+    rng = np.random.default_rng(seed)
+    system = kn.System("drawn", gravity=tuple(rng.normal(size=3) * 5))
+    bodies = [system.world]
+    for k in range(int(rng.integers(1, 5))):
+        m = float(rng.uniform(0.2, 3))
+        body = system.body(
+            f"b{k}", mass=m, com=tuple(rng.uniform(-0.2, 0.2, 3)), inertia=(0.02 * m, 0.03 * m, 0.025 * m)
+        )
+        kind = ("revolute", "prismatic", "screw")[int(rng.choice(3, p=[0.55, 0.35, 0.1]))]
+        fields = {"lead": 0.1} if kind == "screw" else {}
+        fields |= {"u": float(rng.normal()) if rng.uniform() < 0.7 else 0.0, "axis": tuple(rng.normal(size=3))}
+        if rng.uniform() < 0.7:
+            loads = {"revolute": {"radius": 0.01}, "screw": {"radius": 0.02}, "prismatic": {}}[kind]
+            fields["friction"] = kn.coulomb(
+                float(rng.uniform(0, 0.3)), effort=float(rng.uniform(0.01, 2)), static_effort=float(rng.uniform(2, 3)),
+                **loads, **({"stribeck_speed": 0.05} if rng.uniform() < 0.5 else {}),
+            )  # fmt: skip
+        ends = (
+            {"restitution": float(rng.uniform(0, 1))}
+            if rng.uniform() < 0.5
+            else {"stiffness": 2e3, "damping": float(rng.uniform(0, 20))}
+        )
+        if rng.uniform() < 0.4:
+            fields["stop"] = {"lower": -float(rng.uniform(0, 0.3)), "upper": float(rng.uniform(0.01, 0.3)), **ends}
+        elif rng.uniform() < 0.3:
+            fields["backlash"] = {"play": float(rng.uniform(0, 0.1)), **ends}
+        elif rng.uniform() < 0.3:
+            fields["stiffness"] = 20.0
+        on = bodies[int(rng.integers(len(bodies)))]
+        system.joint(f"j{k}", kind, on.at(*rng.uniform(-0.3, 0.3, 3)), body, **fields)
+        bodies.append(body)
+    if len(bodies) > 3 and rng.uniform() < 0.3:
+        a, b = bodies[-1].at(0.1, 0, 0), system.world.at(0.5, 0.2, 0.1)
+        there = kn.compile(system)
+        ends = [np.asarray(there.snapshot(there.initial).pose(x).p, dtype=float) for x in (a, b)]
+        for name in system.joints:
+            system.change(name, u=None)
+        system.constraint("rod", "distance", a=a, b=b, distance=float(np.linalg.norm(ends[0] - ends[1])))
+    return system
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(st.integers(0, 10**9))
+def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
+    system = drawn_mechanism(seed)
+    try:
+        run = kn.simulate(system, 1.0, rtol=1e-6, atol=1e-9)
+    except kn.SimulationError as error:
+        assert any(name in str(error) for name in system.joints), str(error)
+        run = error.run
+        if run is None:
+            return
+    assert all(np.isfinite(run[f"{name}.{x}"]).all() for name in system.joints for x in "qu")
+    energy = run["system.energy"].copy()
+    for name, joint in system.joints.items():
+        if joint.ends is not None and not joint.ends.rigid:
+            depth = run[f"{name}.q"] - np.clip(run[f"{name}.q"], *(float(x) for x in bounds_of(joint)))
+            energy += 0.5 * 2e3 * depth**2
+    scale = 1 + abs(energy).max()
+    assert np.diff(energy).max(initial=0.0) < 1e-4 * scale
+
+
+def bounds_of(joint):
+    from kinode.model.stops import bounds
+
+    return bounds(joint, float)

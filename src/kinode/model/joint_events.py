@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from kinode.model.joint import Joint
 
 FRICTION, STOP = "friction.mode", "stop.mode"
-NEARLY = 1e-6  # roots of efforts are capped here, and end the mode too where the joint moves faster than this share
+NEARLY = 1e-6  # the share of that speed from which what should rest moves
+SLOW = 1e-3  # the share of that speed below which what begins to stick is brought to rest
+SOON = 1e-9  # seconds
 TINY = 1e-200
 
 
@@ -83,13 +85,14 @@ def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
     mode = scene.held(joint.name).get(STOP)
     for k, root in enumerate(joint.roots):
         if root.mode == FRICTION and root.then == 0.0:
-            u = _chosen(fired[k], scene.stopped(joint.name, "friction"), u)
+            rests = fired[k] * less(absolute(_speed(joint, scene)), SLOW)  # an impact may have turned it around
+            u = _chosen(rests, scene.stopped(joint.name, "friction"), u)
         elif root.mode == STOP and joint.ends is not None and joint.ends.rigid:
-            rests = root.then
+            then: Scalar = root.then
             if root.value == 0.0:
                 struck, slow = _impact(joint, scene, root.then)
-                u, rests = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
-            mode = found[STOP] = where(fired[k], rests, mode)
+                u, then = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
+            mode = found[STOP] = where(fired[k], then, mode)
     return found if u is scene.u else {"u": u, **found}
 
 
@@ -123,10 +126,10 @@ def _speeding(joint: Joint, way: float, scene: Any) -> Scalar:
 
 
 def _sticking(joint: Joint, way: float, scene: Any) -> Scalar:
-    """Friction holds against moving one way up to its limit; it slides too if an impact gave it a speed."""
+    """Friction holds against moving one way up to its limit; an impact that gives it a speed makes it slide."""
     limit, holding = scene.friction_limit(joint.name), scene.held_effort(joint.name, "friction")
-    share = (limit + way * holding) / (limit + absolute(holding) + TINY)
-    return minimum(share, NEARLY - way * _speed(joint, scene))
+    share, v = (limit + way * holding) / (limit + absolute(holding) + TINY), _speed(joint, scene)
+    return where(less(absolute(v), NEARLY), share, -way * v)
 
 
 # -- ends of a range -------------------------------------------------------------------------------
@@ -141,7 +144,8 @@ def _apart(joint: Joint, side: float, scene: Any) -> Scalar:
 
 
 def _departing(joint: Joint, side: float, scene: Any) -> Scalar:
-    return -side * scene.joint_state(joint.name)[1][0]
+    """The speed in a moment, so that what is at rest at its end and pressed against it rests there."""
+    return -side * (scene.joint_state(joint.name)[1][0] + SOON * scene.joint_acceleration(joint.name)[0])
 
 
 def _resting(joint: Joint, side: float, scene: Any) -> Scalar:

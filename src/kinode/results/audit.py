@@ -27,6 +27,8 @@ from kinode.solve.tableaus import tableau
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
+AT_ONCE = "impacts"
+"""What is lost, or comes in, where speeds change at once."""
 MOST_PARTS = 64  # steps into which an interval between two stored states is divided at the most
 MOST_INTERVALS = 1 << 21  # that may be integrated in a pass
 MOST_NUMBERS = 1 << 22  # numbers that the stages of one pass may hold
@@ -111,12 +113,23 @@ def compute_audit(run: Trajectory) -> Audit:
             0.0,
         )
     gains, uncertainty = compute_work(run, energy - energy[0]) if causes else (np.zeros((len(run) - 1, 0)), 0.0)
+    if run.dynamics.topology.events is not None:
+        causes = (*causes, AT_ONCE)
+        gains = np.column_stack([gains, np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0)])
+        uncertainty += _unseen(run, np.diff(energy) - gains.sum(axis=1))
     work = np.vstack([np.zeros(len(causes)), np.cumsum(gains, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
     scale = max(kinetic.max(), np.ptp(potential), np.abs(work).max(initial=0.0))
     return Audit(
         float(energy[0]), float(energy[-1]), dict(zip(causes, work[-1].tolist())), defects, float(scale), uncertainty
     )  # fmt: skip
+
+
+def _unseen(run: Trajectory, left: Array) -> float:
+    """What the intervals leave open within which something changed at once, so that their motion is not one."""
+    when = np.array([event.time for event in run.events if event.kind != "singular"])
+    after, before = np.searchsorted(when, run.t[:-1], "right"), np.searchsorted(when, run.t[1:], "left")
+    return float(np.abs(left[before > after]).sum())
 
 
 def compute_work(run: Trajectory, change: Array) -> tuple[Array, float]:
