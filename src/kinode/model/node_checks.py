@@ -60,7 +60,7 @@ def check_references(system: System, nodes: Mapping[str, Node]) -> None:
             above[root(name)] = root("")
     for part in system.parts.values():
         for kind in {domain.kind for domain in part.ports().values()}:
-            for group in shift_groups(type(part), part.find_rows(), kind):  # type: ignore[arg-type]
+            for group in groups_of(part, kind):
                 tied = [of[part.name, port] for port in group.ports] + [""] * group.anchored
                 for name in tied[1:]:
                     above[root(name)] = root(tied[0])
@@ -77,8 +77,7 @@ def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequen
     domain = nodes[piece[0]].domain
     sources: dict[str, str] = {}
     for part, port in (at for name in piece for at in nodes[name].ports):
-        found = system.parts[part]
-        if Group((port,)) in shift_groups(type(found), found.find_rows(), domain.kind):
+        if Group((port,)) in groups_of(system.parts[part], domain.kind):
             sources.setdefault(part, port)
     if sources:
         who, first = " and ".join(sources), next(iter(sources))
@@ -103,6 +102,11 @@ class Group(NamedTuple):
 
     ports: tuple[str, ...]
     anchored: bool = False
+
+
+def groups_of(part: Part, kind: str) -> tuple[Group, ...]:
+    """``shift_groups`` of a part."""
+    return shift_groups(type(part), part.find_rows(), kind)  # type: ignore[arg-type]  # classes can be hashed
 
 
 @lru_cache(maxsize=1024)

@@ -34,9 +34,9 @@ def register(kind: str) -> Callable[[C], C]:
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ModelError(f"the kind {kind!r} is taken by {old.__module__}.{old.__qualname__}", component=kind)
         cls.kind = kind
-        for base in reversed(cls.__mro__[1:]):  # fields of classes in between, which are no kinds themselves
-            if issubclass(base, Component) and "__dataclass_params__" not in base.__dict__:
-                record(base)
+        for between in reversed(cls.__mro__[1:]):  # their fields count, though they are no kinds themselves
+            if issubclass(between, Component) and "__dataclass_params__" not in between.__dict__:
+                record(between)
         made = record(cls)
         if issubclass(made, Element):
             made.check_kind()
