@@ -42,6 +42,7 @@ from kinode.network import faults
 from kinode.network.rows import Formula, Order, Row, Rows, Sampler, UnknownRate, Variable
 from kinode.network.sigma import Structure, StructureError, choose_states, find_blocks, find_parts, find_structure
 
+DENSE = 40  # rows of a block that are looked at as a dense matrix
 SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on each other
 GIVEN, BOUND = 1e3, 1e6  # priorities of states whose start is given, and of the coordinates of joints
 RATES = {"angle": "angular_velocity", "length": "velocity"}
@@ -480,6 +481,8 @@ def _smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
     """How near a block of the sample is to singular: its smallest pivot, rows and columns scaled to 1."""
     if size == 1:
         return abs(entries[0][2]) if entries else 0.0
+    if size <= DENSE:
+        return _least_value(entries, size)
     from scipy.sparse import csc_array
     from scipy.sparse.linalg import splu
 
@@ -496,6 +499,21 @@ def _smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
     except RuntimeError:
         return 0.0
     return float(pivots.min() / pivots.max())
+
+
+def _least_value(entries: Sequence[tuple[int, int, float]], size: int) -> float:
+    """The same for small blocks: the smallest singular value, of the largest."""
+    A = np.zeros((size, size))
+    for a, b, x in entries:
+        A[a, b] = x
+    for _ in range(3):
+        for axis in (1, 0):
+            top = np.abs(A).max(axis=axis, keepdims=True)
+            if not top.all():
+                return 0.0
+            A = A / np.sqrt(top)
+    values = np.linalg.svd(A, compute_uv=False)
+    return float(values[-1] / values[0])
 
 
 def _null_vectors(A: Array) -> tuple[list[Array], Array]:
