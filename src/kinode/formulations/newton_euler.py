@@ -326,4 +326,4 @@ def characteristic_length(system: System) -> float:
     sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
     arms = [frame.pose(system.nominal).p for frame in sides]
     arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]
-    return max(float(abs(plain(arm)).max()) for arm in arms) or 1.0
+    return max((float(abs(plain(arm)).max()) for arm in arms), default=0.0) or 1.0

@@ -102,6 +102,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if owner not in system and owner in system.nodes:
         return _network_quantity(text, "node", owner, rest, system.nodes[owner].domain.across, axes)
     if owner == "system":
+        if rest.partition(".")[0] == "com" and not system.bodies:
+            raise LawError(f"{system.name} has no bodies, and so no mass center", text=text, position=len("system."))
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
     component = system[owner]
     if isinstance(component, Parameter | Input | Signal):
