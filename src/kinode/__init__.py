@@ -54,6 +54,7 @@ _FACE = {
     "assemble": "kinode.solve.assemble",
     # results
     "Trajectory": "kinode.results.trajectory",
+    "diagram": "kinode.views.diagram",
     # errors
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"),

@@ -1,4 +1,4 @@
-"""The command ``kinode``: run, verify, reactions, equations, explain, examples, schema, bench.
+"""The command ``kinode``: run, verify, reactions, equations, explain, show, examples, schema, bench.
 
 Commands only; the work is done below.  What is heavy is imported inside the commands, so that help is quick.  Results
 go to stdout, everything else to stderr.  Options and exit codes are those of cli_options.py.
@@ -42,6 +42,7 @@ INTRO = """From the description of a mechanism to its motion and the loads in it
   kinode verify excavator.yaml           derive it in independent ways
   kinode equations pendulum.yaml         print its equations of motion
   kinode reactions rotor.yaml            say what loads its joints
+  kinode show motor_axis.yaml            draw its circuit diagram
 
 Each command has its own help: kinode run --help
 """
@@ -304,6 +305,48 @@ def explain(
         else:
             latex.write_text(found.latex(document=True), encoding="utf-8")
             typer.echo(f"wrote {latex}")
+
+
+@app.command()
+@told
+def show(
+    model: Model,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The SVG file; MODEL.svg here, if nothing is said.")
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(metavar="N", min=240, help="Fold chains that are wider; a part is 40 wide.")
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the model in words; draws with --out only.")] = False,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Draw the circuit diagram of a model, and say how its bodies can move.
+
+    Solid bodies SB, kinematic nodes KN, sources E, dynamic components DC,
+    electrical parts and signals, and their links. The class of the operating
+    space tells which rotations R and translations T there are.
+
+    \b
+    kinode show motor_axis.yaml
+    kinode show excavator.yaml --out excavator.svg --width 800
+    kinode show pendulum.yaml --text
+    """
+    from kinode.results.operating_space import operating_space
+    from kinode.views.diagram import WIDTH, diagram
+
+    system = load_model(model, base)
+    found = operating_space(system) if system.bodies else None
+    if text:
+        typer.echo(system.summary())
+    if not text or out is not None:
+        file = out or Path(f"{model.stem}.svg")
+        note = "" if found is None else str(found.whole)
+        drawn = diagram(system, file, width=WIDTH if width is None else width, note=note)
+        crossed = f", {drawn.crossings} crossing{'s' * (drawn.crossings > 1)}" if drawn.crossings else ""
+        typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
+    if found is not None:
+        typer.echo(str(found))
 
 
 @app.command()

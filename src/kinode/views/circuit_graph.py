@@ -28,6 +28,33 @@ from kinode.views.style import number, pretty_unit
 if TYPE_CHECKING:
     from kinode.model.system import System
 
+GRID = 10.0  # all places are multiples of it
+TWO_POLES = frozenset(
+    [
+        "resistor",
+        "capacitor",
+        "inductor",
+        "voltage_source",
+        "current_source",
+        "battery",
+        "shaft_spring",
+        "shaft_damper",
+        "shaft_loss",
+        "speed_source",
+        "angle_source",
+        "moment_source",
+        "slide_spring",
+        "slide_damper",
+        "slide_loss",
+        "velocity_source",
+        "position_source",
+        "force_source",
+        "gearbox",
+        "elastic_gearbox",
+        "lever",
+        "pinion",
+    ]
+)
 VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
 LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
 EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash", "lock")

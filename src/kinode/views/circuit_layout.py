@@ -15,41 +15,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kinode.views.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.circuit_graph import ENERGY, GRID, INFORMATION, TWO_POLES, VECTOR, Box, Circuit
+from kinode.views.circuit_ports import Sides
 
-GRID = 10.0
 LETTER = 6.4  # width of a letter, at the most, of names; of what is small SMALL
 SMALL = 5.4
 GAP = 30.0  # between boxes beside each other: room for two links
 ROW = 60.0  # between layers
 STRIP = 60.0  # between rows of the spine: names stand above boxes there
 STUB = 20.0  # from a port to the sign of the base
-TWO_POLES = frozenset(
-    [
-        "resistor",
-        "capacitor",
-        "inductor",
-        "voltage_source",
-        "current_source",
-        "battery",
-        "shaft_spring",
-        "shaft_damper",
-        "shaft_loss",
-        "speed_source",
-        "angle_source",
-        "moment_source",
-        "slide_spring",
-        "slide_damper",
-        "slide_loss",
-        "velocity_source",
-        "position_source",
-        "force_source",
-        "gearbox",
-        "elastic_gearbox",
-        "lever",
-        "pinion",
-    ]
-)
 PLAIN = frozenset(["shaft_inertia", "slide_mass"])
 
 
@@ -98,15 +72,16 @@ class Layout:
         self.neighbors = _neighbors(circuit)
         for box in circuit.boxes.values():
             box.width, box.height = _size(box)
-        self.spine = self._find_spine()
+        self.rows = self.spine = self._find_spine()
         for row in self.spine:
             for _, box in row:
                 box.spine = True
         self.places = self._find_homes()
         self.blocks = {box.name: self._arrange(box) for row in self.spine for _, box in row}
+        self._fit()
         bottom = self._put_spine()
         self._put_networks(bottom)
-        _Sides(self).find()
+        Sides(circuit, self.spine, self.carrier).find()
 
     # -- the spine ---------------------------------------------------------------------------------
     def _find_spine(self) -> list[list[tuple[int, Box]]]:
@@ -147,20 +122,26 @@ class Layout:
         for name in at.get("world", ()):
             if name not in seen:
                 follow(name, "world", 0, [])
-        return self._fold(rows)
+        return rows
 
-    def _fold(self, rows: list[list[tuple[int, Box]]]) -> list[list[tuple[int, Box]]]:
-        """Rows that would be too wide go on in the next one."""
-        if self.width is None:
-            return rows
-        most = max(2, int(self.width / 110.0) // 2 * 2)
+    def _fold(self, most: int) -> list[list[tuple[int, Box]]]:
+        """Rows of so many columns at the most; what is longer goes on in the next one."""
         found = []
-        for row in rows:
-            first = row[0][0] % most
-            for start in range(0, len(row), most - first) if first else range(0, len(row), most):
-                part = row[start : start + (most - first if first else most)]
-                found.append([((first if not start else 0) + k, box) for k, (_, box) in enumerate(part)])
+        for row in self.rows:
+            first, start = row[0][0] % most, 0
+            while start < len(row):
+                part = row[start : start + most - first]
+                found.append([(first + k, box) for k, (_, box) in enumerate(part)])
+                start, first = start + len(part), 0
         return found
+
+    def _fit(self) -> None:
+        """Fold the spine until it is no wider than it may be; a body stays with the kinematic node before it."""
+        most = 2 * math.ceil(1 + max((column for row in self.rows for column, _ in row), default=1) / 2)
+        self.spine = self._fold(most)
+        while self.width is not None and most > 2 and self._columns()[-1:] > [self.width - 3 * STRIP]:
+            most -= 2
+            self.spine = self._fold(most)
 
     # -- what hangs below --------------------------------------------------------------------------
     def _find_homes(self) -> dict[str, Place]:
@@ -282,7 +263,7 @@ class Layout:
 
     def _put_networks(self, top: float) -> None:
         """Circuits without mechanics, below: from left to right, in layers from their sources."""
-        left = [box for box in self.circuit.boxes.values() if box.name not in self.places and not self._in_spine(box)]
+        left = [box for box in self.circuit.boxes.values() if box.name not in self.places and not box.spine]
         y = top + (STRIP if self.spine else 0.0)
         while left:
             layers = self._network(left)
@@ -298,9 +279,6 @@ class Layout:
             y += tallest + STRIP
             done = {box.name for layer in layers for box in layer}
             left = [box for box in left if box.name not in done]
-
-    def _in_spine(self, box: Box) -> bool:
-        return box.name in self.blocks
 
     def _network(self, left: list[Box]) -> list[list[Box]]:
         """The layers of one connected circuit, by distance from its first source."""
@@ -425,116 +403,3 @@ def _spread_out(layer: list[Place], wishes: list[float]) -> None:
         shift = _snap(sum(place.x - wish for place, wish in zip(layer, wishes, strict=True)) / len(layer))
         for place in layer:
             place.x -= shift
-
-
-class _Sides:
-    """The sides of boxes on which ports are, and where on them."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout, self.circuit = layout, layout.circuit
-        self.link_of = {(box.name, port.name): link for link in self.circuit.links.values() for box, port in link.ends}
-
-    def find(self) -> None:
-        for box in self.circuit.boxes.values():
-            for port in box.ports.values():
-                port.side = self._side(box, port)
-            if box.kind in TWO_POLES and box.role == "part":
-                self._oppose(box)
-            for side in ("left", "right", "top", "bottom"):
-                self._order(box, [port for port in box.ports.values() if port.side == side], side)
-
-    def _others(self, box: Box, port: Port) -> list[Box]:
-        link: Link | None = self.link_of.get((box.name, port.name))
-        return [] if link is None else [other for other, _ in link.ends if other is not box]
-
-    def _side(self, box: Box, port: Port) -> str:
-        if self.layout._in_spine(box):
-            return self._spine_side(box, port)
-        others = self._others(box, port)
-        if not box.upright:
-            if port.reference:
-                return "bottom"
-            if port.kind == INFORMATION:
-                return "right" if port.out else "left"
-            return "left" if _mean(others, "x", box.x) < box.x else "right"
-        if port.reference:
-            return "left" if box.role == "part" and box.kind not in TWO_POLES else "bottom"
-        if port.kind == INFORMATION and box.role == "part":
-            return "right" if port.out else "left"
-        if port.kind == INFORMATION and not port.out:
-            return "left" if _mean(others, "y", box.y) < box.y else "bottom"
-        if port.kind == INFORMATION:
-            return "top" if any(other.y < box.y for other in others) or not others else "right"
-        return "top" if _mean(others, "y", box.y) < box.y else "bottom"
-
-    def _spine_side(self, box: Box, port: Port) -> str:
-        if port.kind != VECTOR or port.name == "3":
-            return "bottom"
-        carrier = self.layout.carrier
-        if box.role == "KN":
-            joint = self.circuit.system.joints[box.name]
-            first = joint.a.body if port.name == "1" else joint.b.body
-            both = joint.a.body == joint.b.body
-            return "left" if first == carrier[box.name] and not both else "right"
-        joint_name = port.name.rpartition(".")[0]
-        if joint_name not in carrier:
-            return "bottom"
-        return "right" if carrier[joint_name] == box.name or self._closes(box, joint_name) else "left"
-
-    def _closes(self, box: Box, joint: str) -> bool:
-        """Whether a joint leads back to a body that is reached by another one."""
-        row = next(row for row in self.layout.spine if any(other.name == joint for _, other in row))
-        names = [other.name for _, other in row]
-        k = names.index(joint)
-        return not (k + 1 < len(names) and names[k + 1] == box.name)
-
-    def _oppose(self, box: Box) -> None:
-        """The two ports of a two-pole are on opposite sides."""
-        ports = [port for port in box.ports.values() if port.kind != INFORMATION]
-        main = [port for port in ports if not port.reference]
-        if len(main) == 2 and not box.upright:
-            a, b = sorted(main, key=lambda port: _mean(self._others(box, port), "x", box.x))
-            a.side, b.side = "left", "right"
-        elif len(main) == 2:
-            a, b = sorted(main, key=lambda port: _mean(self._others(box, port), "y", box.y))
-            a.side, b.side = "top", "bottom"
-        elif len(main) == 1 and len(ports) > 1:
-            main[0].side = "top"
-        for port in ports:
-            if port.reference:
-                port.side = "left" if len(main) == 2 and box.upright else "bottom"
-
-    def _order(self, box: Box, ports: list[Port], side: str) -> None:
-        along = "y" if side in ("left", "right") else "x"
-        ports.sort(key=lambda port: (self._rank(port), _mean(self._others(box, port), along, getattr(box, along))))
-        if box.role in ("KN", "SB") and side == "bottom":
-            self._around_third(box, ports)
-            return
-        if box.role == "SB" and side == "right" and ports:  # the first goes straight on, the others go down
-            first = ports[0] if any(other.y == box.y for other in self._others(box, ports[0])) else None
-            for k, port in enumerate(ports):
-                port.offset = GRID * (k + (first is None and len(ports) > 1))
-            return
-        for k, port in enumerate(ports):
-            port.offset = (k - (len(ports) - 1) / 2) * 2 * GRID
-            if port.offset % GRID:
-                port.offset += GRID / 2
-
-    @staticmethod
-    def _rank(port: Port) -> int:
-        return 0
-
-    def _around_third(self, box: Box, ports: list[Port]) -> None:
-        """The third link is in the middle of a kinematic node, information beside it."""
-        main = [port for port in ports if port.kind != INFORMATION]
-        rest = [port for port in ports if port.kind == INFORMATION]
-        for k, port in enumerate(main):
-            port.offset = _snap((k - (len(main) - 1) / 2) * 2 * GRID) if len(main) > 1 else 0.0
-        edge = max((abs(port.offset) for port in main), default=-GRID)
-        for k, port in enumerate(rest):
-            left = _mean(self._others(box, port), "x", box.x) <= box.x
-            port.offset = (-1 if left else 1) * (edge + GRID * (k + 1)) if main else GRID * k
-
-
-def _mean(boxes: list[Box], along: str, default: float) -> float:
-    return sum(getattr(box, along) for box in boxes) / len(boxes) if boxes else default

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from kinode.views.circuit_graph import INFORMATION, VECTOR, Box, Circuit, Link, Port
-from kinode.views.circuit_layout import GRID, STUB, words_at
+from kinode.views.circuit_graph import GRID, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.circuit_layout import STUB, words_at
 
 BEND, CROSS, HUG = 3.0, 20.0, 0.2
 MARGIN = 6  # cells around everything
@@ -85,7 +85,7 @@ class Router:
         for link in links * TRIES:
             if best and searches < SEARCHES and self._crossed(link):
                 kept = {name: set(edges) for name, edges in self.edges.items()}
-                again = [link, *(self.circuit.links[name] for name in self._crossed(link))]
+                again = [link, *(self.circuit.links[name] for name in self._crossed(link))][:: (-1) ** (searches % 2)]
                 searches += sum(len(one.ends) - 1 for one in again)
                 for one in again:
                     self._remove(one)

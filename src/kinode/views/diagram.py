@@ -6,6 +6,7 @@ circuit_routes.py; here it is written.  SVG is text, and is written as such: the
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from html import escape
@@ -23,18 +24,18 @@ from kinode.views.circuit_routes import WAYS, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED
 
 MARGIN = 24.0
+WIDTH = 1600.0  # of a page: letters stay readable
 NARROW = 240.0
 STYLE = f"""
-text {{ font-family: "DejaVu Sans", Verdana, Arial, sans-serif; fill: {INK}; stroke: none; }}
-.component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
-.face {{ fill: white; }} .body {{ fill: #eef1f4; stroke-width: 1.8; }} .mass {{ fill: #c9d0d8; }}
-.ink {{ fill: {INK}; }}
-.plate {{ stroke-width: 2.6; }} .thin {{ stroke-width: 0.8; stroke: {MUTED}; }} .muted {{ fill: {MUTED}; }}
-.link path {{ fill: none; stroke: {INK}; stroke-linejoin: round; stroke-linecap: round; }}
-.vector path {{ stroke-width: 3.6; }} .energy path {{ stroke-width: 1.4; }}
-.information path {{ stroke-width: 1.3; stroke: {COLORS[0]}; stroke-dasharray: 5 3.5; stroke-linecap: butt; }}
-.information .head {{ fill: {COLORS[0]}; stroke: none; stroke-dasharray: none; }}
-.dot {{ fill: {INK}; }} .information .dot {{ fill: {COLORS[0]}; }}
+.circuit text {{ font-family: "DejaVu Sans", Verdana, Arial, sans-serif; fill: {INK}; stroke: none; }}
+.circuit .component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
+.circuit .face {{ fill: white; }} .circuit .body {{ fill: #eef1f4; stroke-width: 1.8; }}
+.circuit .mass {{ fill: #c9d0d8; }} .circuit .ink {{ fill: {INK}; }} .circuit .muted {{ fill: {MUTED}; }}
+.circuit .plate {{ stroke-width: 2.6; }} .circuit .thin {{ stroke-width: 0.8; stroke: {MUTED}; }}
+.circuit .link path {{ fill: none; stroke: {INK}; stroke-linejoin: round; stroke-linecap: round; }}
+.circuit .vector path {{ stroke-width: 3.6; }} .circuit .energy path {{ stroke-width: 1.4; }}
+.circuit .information path {{ stroke-width: 1.3; stroke: {COLORS[0]}; stroke-dasharray: 5 3.5; stroke-linecap: butt; }}
+.circuit .information .head, .circuit .information .dot {{ fill: {COLORS[0]}; }} .circuit .dot {{ fill: {INK}; }}
 """.strip()
 
 
@@ -66,16 +67,16 @@ class Diagram:
 
 def diagram(
     model: System | Dynamics | str | os.PathLike[str], file: str | os.PathLike[str] | None = None, *,
-    width: float | None = None, legend: bool = True, note: str = "",
+    width: float | None = WIDTH, legend: bool = True, note: str = "",
 ) -> Diagram:  # fmt: skip
     """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
 
-    ``file`` (.svg) keeps it.  ``width``, in units of which a component has 40, folds a long chain; ``legend`` explains
-    signs and lines; ``note`` is written beside the name.
+    ``file`` (.svg) keeps it.  A chain that is longer than ``width``, in units of which a component has 40, is folded
+    where that is possible, or never with None; ``legend`` explains signs and lines; ``note`` stands beside the name.
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
-    if width is not None and not (isinstance(width, int | float) and NARROW <= width < float("inf")):
+    if width is not None and not (isinstance(width, int | float) and NARROW <= width < math.inf):
         raise ArgumentError(f"width: a number from {NARROW:g} on is expected, not {width!r}")
     system.check()
     circuit = Circuit(system)

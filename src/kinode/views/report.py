@@ -33,6 +33,7 @@ from kinode.views.plots import (
     mark_events,
 )
 from kinode.views.report_causes import describe_causes
+from kinode.views.report_circuit import describe_circuit
 from kinode.views.report_equations import describe_equations
 from kinode.views.report_explain import describe_scheme, describe_steps
 from kinode.views.report_model import describe_events, describe_limits, describe_model, describe_size, describe_status
@@ -93,7 +94,7 @@ def compose(
     loads = compute_loads(run, wrenches) if len(run) else []
     checked = _verify(run) if verify else None
     heading = title or run.system.name
-    sections = [_mechanism(run, seen_from), describe_scheme(run.system)]
+    sections = [_mechanism(run, seen_from), describe_scheme(run.system), describe_circuit(run.dynamics)]
     if len(run):
         sections += [
             _chosen(run, plots or {}),
@@ -163,7 +164,7 @@ def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
 # -- sections --------------------------------------------------------------------------------------
 def _mechanism(run: Trajectory, seen_from: str | None) -> Markup:
     drawn: list[Markup] = []
-    if len(run):
+    if len(run) and run.system.bodies:
         with style():
             figure = new_figure((8.6, 5.2), shown=False)
             figure.set_layout_engine("none")
