@@ -73,11 +73,12 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
 
 
 def part_power(snapshot: Snapshot, part: str) -> Scalar:
-    """The rate of what a part stores, less the power into it through its ports."""
+    """The rate of what a part stores, less the power into it through its ports; with what it does to bodies."""
     condensed = snapshot.condensed
     assert condensed is not None
     stored = snapshot.part_number(condensed.stored_rate(part), f"rate of {part}.stored")
-    return stored - snapshot.part_quantity(part, "power")
+    loads = element_power(snapshot, snapshot.system.parts[part])
+    return stored - snapshot.part_quantity(part, "power") + loads
 
 
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:

@@ -17,6 +17,7 @@ from kinode.model import (
     electrical,
     flight,
     linear_signals,
+    links,
     motors,
     pid,
     sampled,
@@ -31,7 +32,7 @@ from kinode.model.frames import Frame
 
 __all__ = [
     "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "controller", "earth", "electrical",
-    "flight", "linear_signals", "motors", "pid", "register_element", "sampled", "sampled_control", "shafts", "signals",
+    "flight", "linear_signals", "links", "motors", "pid", "register_element", "sampled", "sampled_control", "shafts", "signals",
     "slides",
 ]  # fmt: skip
 

@@ -119,6 +119,7 @@ class Part(Element):
     stored: ClassVar[str] = "0"
     stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"
+    outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
@@ -334,6 +335,7 @@ def dimension_of(cls: type[Part], name: str, units: Mapping[str, str]) -> Dimens
     """The dimension of a name in the equations of a kind; None where it is not known."""
     base, order = split_rate(name)
     specs = cls.specs()
+    units = {**cls.outside, **units}
     unit = "time" if base == "t" else units.get(base) or (specs[base][1].dimension if base in specs else None)
     return None if unit is None else DIMENSIONS[unit].dimension / _TIME**order
 
@@ -361,6 +363,7 @@ def names_in(cls: type[Part]) -> Iterator[str]:
         yield from (f"{name}.{word}" for word in kind.units)
     yield from cls.all_unknowns()
     yield from cls.formulas()
+    yield from cls.outside
     yield "t"
 
 

@@ -224,6 +224,7 @@ class Spellings:
     slide_damper = Spelling("slide_damper")
     slide_loss = Spelling("slide_loss")
     lever = Spelling("lever")
+    frame_link = Spelling("frame_link")
     pinion = Spelling("pinion")
     velocity_source = Spelling("velocity_source")
     position_source = Spelling("position_source")

@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
 from kinode.model.fields import Component
 from kinode.model.joint import Joint
-from kinode.model.names import split_owner
+from kinode.model.names import find_quantity, split_owner
 from kinode.model.nodes import Node, find_nodes, find_parts
 from kinode.model.part import Part
 from kinode.model.system import System
@@ -157,14 +157,24 @@ class Rows:
                 still[name] = 0.0
             elif order and base == "t":
                 still[name] = 1.0 if order == 1 else 0.0
+            elif order and (speed := self._speed_of(base)) is not None:
+                still[name] = symbol(rate_name(speed, order - 1))
         found: Formula = value.substitute(still) if still else value
         return found
+
+    def _speed_of(self, name: str) -> str | None:
+        """The rate of a place of a body in the world, which the motion knows; None for anything else."""
+        place, _, part = name.rpartition(".")
+        owner, _, quantity = place.rpartition(".")
+        if quantity != "position" or name in self.variables or find_quantity(self.system, name).sort != "frame":
+            return None
+        return f"{owner}.velocity.{part}"
 
     def rate(self, value: Formula) -> Formula:
         """The rate of a formula; of what others decide it is not known."""
         found = self._settled(find_rate(value))
         if isinstance(found, Expression):
-            for name in found.names():
+            for name in sorted(found.names()):
                 base, order = split_rate(name)
                 if order and base not in self.variables:
                     raise UnknownRate(base)
