@@ -28,6 +28,7 @@ from kinode.errors import AssemblyError
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.frames import Frame
 from kinode.model.joint import Joint
+from kinode.model.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.solve.given import find_model
 
@@ -326,6 +327,8 @@ def _judge(system: System, joint: Joint, space: Space, undriven: float) -> Joint
     laws += [word for key, word in acting.items() if getattr(joint, key) is not None]
     if tie is not None:
         laws.append(f"gear {tie.name}")
+    nodes = [node for node in find_nodes(system).values() if node.joint == joint.name]
+    laws += [part for node in nodes for part, _ in node.ports]
     if mode == "kinematic" and not joint.driven and tie is None:
         laws.append("the drives of its loop")
     return JointSpace(space, PAIRS[joint.n_u] if joint.n_u < len(PAIRS) else "", mode, ", ".join(laws))

@@ -219,12 +219,14 @@ class Circuit:
                         self._third_of(node.joint, node.name, box, port)
                     else:
                         self._tie(node.name, ENERGY, box, port, label=node.name)
-                continue
-            frames = list(_frames(element))
-            role = "E" if element.kind in SOURCES else "DC" if frames else "signal"
-            box = self._add(name, role, element.kind, name, "" if role == "signal" else self._main_value(element))
-            for field_name, frame in frames:
+            else:
+                acts = any(_frames(element)) or any(_joints(element))
+                role = "E" if element.kind in SOURCES else "DC" if acts else "signal"
+                box = self._add(name, role, element.kind, name, "" if role == "signal" else self._main_value(element))
+            for field_name, frame in _frames(element):
                 self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
+            for field_name, joint in _joints(element):
+                self._third(self.boxes[joint], box, field_name, ENERGY)
 
     def _third_of(self, joint: str, node: str, box: Box, port: str) -> None:
         """A part on a joint: on its one freedom, or on a named one of several."""
@@ -315,6 +317,14 @@ def _frames(component: Component) -> Iterator[tuple[str, Frame]]:
         value = getattr(component, spec_field.name)
         if isinstance(value, Frame) and (spec.shape == "frame" or spec_field.name == "reaction_on"):
             yield spec_field.name, value
+
+
+def _joints(component: Component) -> Iterator[tuple[str, str]]:
+    """The joints that an element acts in."""
+    for spec_field, spec in component.specs().values():
+        value = getattr(component, spec_field.name)
+        if spec.shape == "joint" and value is not None:
+            yield spec_field.name, str(value)
 
 
 def _expressions(value: Any) -> Iterator[Expression]:

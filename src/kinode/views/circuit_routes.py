@@ -17,7 +17,7 @@ from kinode.views.circuit_layout import STUB, words_at
 
 BEND, CROSS, HUG = 3.0, 20.0, 0.2
 MARGIN = 6  # cells around everything
-TRIES, SEARCHES = 3, 100
+TRIES, SEARCHES = 3, 60
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 WAYS = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
 Cell = tuple[int, int]

@@ -13,7 +13,7 @@ LEADS = '<path d="M0,-20V-12M0,12V20"/>'
 ZIGZAG = '<path d="M0,-20V-13L7,-10.5L-7,-6L7,-1.5L-7,3L7,7.5L0,11V20"/>'
 DASHPOT = '<path d="M0,-20V-1M-7,-1H7M-10,-9V9H10V-9M0,9V20"/>'
 HATCH = '<path d="M0,-20V-4M-11,-4H11M-11,4H11M0,4V20M-9,4L-4,-4M-2,4L3,-4M5,4L10,-4"/>'
-COIL = "a4.2,4.2 0 0 1 0,7 a4.2,4.2 0 0 1 0,7 a4.2,4.2 0 0 1 0,7 a4.2,4.2 0 0 1 0,7"
+COIL = "a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7"
 ROUND_LEADS = '<path d="M0,-20V-14M0,14V20"/>'
 PULSE = '<path d="M-12,6V-6H-5V6H2V-6H9V6H13"/>'
 
@@ -64,6 +64,9 @@ TWO_POLES = {
     "force_source": _round("F"),
     "gearbox": _gears(),
     "elastic_gearbox": _gears('<path d="M-4,8l2,-4l2,8l2,-8l2,4" class="thin"/>'),
+    "diode": '<path d="M0,-20V-7M0,7V20M-8,7H8M-8,-7H8L0,7Z"/>',
+    "switch": '<path d="M0,-20V-9M0,9V20M0,9L8,-8"/><circle cy="-9" r="1.6" class="ink"/>',
+    "frame_link": '<path d="M0,-20V-6M0,6V20M-4,-12L0,-6L4,-12"/><rect x="-9" y="-6" width="18" height="12"/>',
     "lever": '<path d="M0,-20V-8L0,8V20M-14,-8L14,8M-4,8L0,0L4,8Z"/>',
     "pinion": '<path d="M0,-20V-10M-14,12H14M0,12V20M-10,12v-3M-4,12v-3M2,12v-3M8,12v-3"/><circle r="9" class="face"/>',
 }
@@ -77,7 +80,9 @@ OTHERS = {
     "brushless_motor": _machine("3~"),
     "inverter_motor": _machine("=/3~"),
     "transformer": f'<rect x="-20" y="-20" width="40" height="40" rx="2" class="face"/><path d="M-6,-14{COIL}"/>'
-    f'<path d="M6,14" /><path d="M6,14{COIL}" transform="rotate(180 6 14)"/><path d="M0,-14V14" class="thin"/>',
+    f'<path d="M6,14{COIL}" transform="rotate(180 6 14)"/><path d="M0,-14V14" class="thin"/>',
+    "coupled_inductors": f'<rect x="-20" y="-20" width="40" height="40" rx="2" class="face"/><path d="M-6,-14{COIL}"/>'
+    f'<path d="M6,14{COIL}" transform="rotate(180 6 14)"/>',
     "bridge": f'<rect x="-20" y="-20" width="40" height="40" rx="2" class="face"/>{PULSE}',
     # joints
     "revolute": '<circle r="6"/>',
@@ -91,7 +96,7 @@ OTHERS = {
     "fixed": '<path d="M-8,-8L8,8M-8,8L8,-8"/>',
     "gear": '<circle cx="-5" r="5"/><circle cx="7" r="7"/>',
     "rack": '<circle cy="-4" r="7"/><path d="M-12,4H12M-8,4v3M-2,4v3M4,4v3M10,4v3"/>',
-    "distance": '<path d="M-9,5L9,-5"/><circle cx="-9" cy="5" r="2" class="ink"/><circle cx="9" cy="-5" r="2"/>',
+    "distance": '<path d="M-9,5L9,-5"/><circle cx="-9" cy="5" r="2" class="ink"/><circle cx="9" cy="-5" r="2.5"/>',
     "point_on_line": '<path d="M-12,6L12,-6"/><circle r="3.5" class="ink"/>',
     "point_on_plane": '<path d="M-12,6L-5,-5H12L5,6Z"/><circle r="3" class="ink"/>',
     "rolling": '<circle cy="-2" r="8"/><path d="M-13,6H13"/>',
@@ -103,7 +108,11 @@ OTHERS = {
     "damping": DASHPOT,
     "friction": HATCH,
     "stop": '<path d="M0,-20V-5M-8,-5H8M-8,5H8M0,5V20M-8,5l-3,4M-2,5l-3,4M4,5l-3,4"/>',
-    "backlash": '<path d="M0,-20V-8H-7V-2M0,20V8H7V2M-7,2H7M-7,-2H7"/>',
+    "backlash": '<path d="M0,-20V-8H-7V-3M-7,-3H-1M7,3H1M-7,3V8H7V-3"/>',
+    "brake": '<path d="M0,-20V-10M-11,10H11M-11,10l-3,5M-4,10l-3,5M3,10l-3,5M10,10l-3,5"/><circle r="9" class="face"/>',
+    "clutch": '<path d="M0,-20V-4M-10,-4H10M-10,3H10M0,3V20"/>',
+    "aerodynamic": _round("A", leads=False),
+    "ballistic": _round("A", leads=False),
     "position_turn": _round("φ"),
     "position_slide": _round("s"),
     "position_both": _round("q"),
