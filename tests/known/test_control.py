@@ -277,6 +277,26 @@ def test_gains_follow_parameters_without_compiling_again():
         assert run["slide.q"] == pytest.approx(control.step_response(loop, T).outputs, abs=CLOSE)
 
 
+def test_accelerometer_and_load_cell():
+    """Behind a lag laws may use what the laws themselves decide: x'' and the force in the joint, M x'' of it."""
+    system = slider(effort="2 - 0.5*probe.output")
+    system.sensor("probe", "mass.acceleration.x", lag=0.05)
+    system.filter("cell", "slide.effort", time_constant=0.02, initial=0)
+    run = simulate(system, {"probe.output": 0.0})
+    lagged = S**2 / (0.05 * S + 1)
+    motion = 2 / (M * S**2 + B * S + K + 0.5 * lagged)
+    shown = control.step_response(control.minreal(motion * lagged, verbose=False), T).outputs
+    assert run["probe.output"] == pytest.approx(shown, abs=CLOSE)
+    force = control.minreal(motion * M * S**2 / (0.02 * S + 1), verbose=False)  # all that acts along the slide
+    assert run["cell.output"] == pytest.approx(control.step_response(force, T).outputs, abs=CLOSE)
+
+
+def test_states_of_controllers_have_symbols_of_their_own():
+    system = slider(effort="pid.output")
+    system.pid("pid", error="1 - slide.q", proportional=3, integral=2)
+    assert "z_pid_integral" in str(kn.equations(system))
+
+
 def test_every_formulation_has_the_same_loop():
     system = slider(effort="pid.output")
     system.pid("pid", error="1 - slide.q", proportional=P, integral=I, derivative=D, filter_time=TF, limits=[-50, 50])

@@ -61,8 +61,8 @@ class Notation:
                 self.name(role, i, name.replace(".", "_"))
         rates = not topology.quaternions  # else speeds are not the rates of coordinates
         for c in topology.coordinates:
-            letter = "q" if c.role == "z" else c.role
-            owner = c.name.replace(f".{letter}", "", 1).replace(".", "_")
+            letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
+            owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")
             dotted = Look("q", 1, owner) if rates and letter == "u" else Look(letter, 0, owner)
             self.name(c.role, c.index, f"{letter}_{owner}", dotted)
             if c.role == "u":

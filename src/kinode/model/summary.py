@@ -258,6 +258,8 @@ def _value(value: Any) -> str:
         return value.kind
     if isinstance(value, Fraction):
         return f"{float(value):.6g} s"
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
     if isinstance(value, tuple):
         return _value(value[0]) if len(value) == 1 else _values(value)
     return str(value)

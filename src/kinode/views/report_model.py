@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,6 +145,10 @@ def _text(value: Any) -> str:
 def _one(value: Value | Any) -> str:
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, Fraction):
+        return f"{number(float(value))} s"
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
     text = str(value.text()) if hasattr(value, "text") else str(value)
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
