@@ -122,7 +122,7 @@ class Snapshot(Motion):
             own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
             drive: Array = effort(name) - own - self.parts_on(name) + self._passed_on(name, effort)
             return drive
-        return shares[share]
+        return self.parts_on(name) if share == "parts" else shares[share]
 
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:
         """What gears take from a joint for those that follow it."""

@@ -61,7 +61,7 @@ JOINT_WRENCHES = {
 }
 # Unit of a constraint's row -> unit of what holds it.
 DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop")
+EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
         gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
         tied = any(owner in gear.joints().values() for gear in gears)
-        rest = _link_quantity(component, rest)
+        tied = tied or any(node.joint == owner for node in system.nodes.values())
+        rest = link_quantity(component, rest)
         return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
@@ -142,7 +143,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
     raise LawError(f"{owner} has no quantities", text=text, position=0)
 
 
-def _link_quantity(joint: Joint, rest: str) -> str:
+def link_quantity(joint: Joint, rest: str) -> str:
     """The words of a network for a joint that parts act on: ``elbow.speed``, ``slide.angle.speed`` are rates u."""
     several = len(joint.coordinates) > 1
     for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():

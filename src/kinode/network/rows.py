@@ -153,7 +153,7 @@ class Rows:
         still: dict[str, Formula] = {}
         for name in value.names():
             base, order = split_rate(name)
-            if order and base in self.system.parameters:
+            if order and (base in self.system.parameters or self._is_mode(base)):
                 still[name] = 0.0
             elif order and base == "t":
                 still[name] = 1.0 if order == 1 else 0.0
@@ -210,7 +210,14 @@ class Rows:
                 return found
         return None
 
+    def _is_mode(self, name: str) -> bool:
+        """Whether a name is a number of a part that only events change."""
+        part = self._part_of(name)
+        return part is not None and name[len(part.name) + 1 :] in part.modes
+
     def _part_meaning(self, part: Part, quantity: str) -> Formula | None:
+        if quantity in part.modes:
+            return None
         port, _, word = quantity.rpartition(".")
         node = self.node_of.get((part.name, port))
         if node is not None and word in (node.domain.position, node.domain.potential):

@@ -19,7 +19,7 @@ from kinode.codegen.closing import RANK, WALK, Closing
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State
 from kinode.codegen.sharing import States, analyze, find_poses
-from kinode.errors import AssemblyError
+from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.uniqueness import COMPONENTS, UNIQUE, Structure, Uniqueness
 from kinode.model.system import System
 
@@ -88,6 +88,8 @@ def mobility(system: System | Dynamics) -> Mobility:
     """Freedoms, counts and redundant constraints of a system; printed, a table."""
     dynamics = system if isinstance(system, Dynamics) else Dynamics(system)
     topology, joints = dynamics.topology, dynamics.system.joints
+    if not dynamics.system.bodies:
+        raise ModelError(f"{dynamics.system.name} has no bodies, and nothing that could move")
     closing: Closing | None = dynamics.closing if dynamics.topology.constrained else None
     start = dynamics.initial
     state = _generic(dynamics, closing) if closing and closing.singular else start

@@ -8,7 +8,7 @@ from kinode.model.system import System
 
 def known_names(system: System) -> list[str]:
     """Every quantity, whole: parts and axes are added by the user."""
-    found = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES)]
+    found = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES if name != "com" or system.bodies)]
     for name, joint in system.joints.items():
         moving = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), "power")
         found += [f"{name}.{quantity}" for quantity in (*(moving if joint.n_u else ()), *JOINT_WRENCHES)]
