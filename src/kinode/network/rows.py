@@ -25,7 +25,7 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
 from kinode.model.fields import Component
 from kinode.model.joint import Joint
-from kinode.model.names import find_quantity, split_owner
+from kinode.model.names import find_quantity, link_quantity, split_owner
 from kinode.model.nodes import Node, find_nodes, find_parts
 from kinode.model.part import Part
 from kinode.model.system import System
@@ -229,7 +229,7 @@ class Rows:
         """Coordinates and speeds of joints are variables, where speeds are rates of coordinates."""
         owner, rest = split_owner(self.system, name, name)
         joint = self.system.joints.get(owner)
-        role, _, part = rest.partition(".")
+        role, _, part = (rest if joint is None else link_quantity(joint, rest)).partition(".")
         if joint is None or role not in ("q", "u") or not has_rates(joint):
             return None
         names = [coordinate for coordinate, _ in joint.coordinates]
