@@ -10,6 +10,7 @@ import pytest
 from discrete import Called, known_kinds
 
 import kinode as kn
+from kinode.solve.batch import rk4_batch
 from kinode.solve.integrators import integrate
 from kinode.solve.simulate import Options, Solver
 
@@ -379,3 +380,27 @@ def test_batches_and_going_back_are_refused():
     solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options())
     with pytest.raises(ValueError, match="events happen forwards in time"):
         integrate(solver.kernel, dynamics.initial.y, 1.0, 0.0)
+    with pytest.raises(ValueError, match="simulate them one by one"):
+        rk4_batch(solver.kernel, dynamics.initial.y[None], 0.0, 1.0, step=0.1)
+
+
+def test_small_motions_leave_modes_as_they_are():
+    system = room()
+    system.element("ground", kind="floor")
+    system.element("clock", kind="clock", of="slide.q")
+    small = kn.linearize(system, anywhere=True)
+    assert small.states == ("slide.q", "slide.u", "room.T")
+    assert np.allclose(small.A, [[0, 1, 0], [0, 0, 0], [0, 0, -2.0]])
+
+
+def test_loads_with_jumps_have_a_spectrum():
+    """A shaft that bounces: two rows stand at each event."""
+    system = kn.System("shaft", gravity=(0, 0, 0))
+    disk = system.body("disk", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.revolute("bearing", system.world, disk, axis="z", q=1.0, u=-3.0)
+    system.element("stop", kind="floor", joint="bearing", restitution=1.0)
+    system.element("clock", kind="clock", of="bearing.q", period=0.01)
+    run = kn.simulate(system, 2.0, max_step=1e-3)
+    assert (np.diff(run.t) == 0).sum() > 100
+    assert run.spectrum("bearing", "total").mean[:2].any()
+    assert run.audit.relative < 1e-9

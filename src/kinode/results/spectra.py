@@ -145,18 +145,19 @@ def compute_spectrum(run: Trajectory, joint: Any, part: str, of: str, over: str,
         raise ArgumentError(f"over: time or turns, not {over!r}")
     record = find_joint(run, joint)
     wrench = reaction(run, record.name, part, None, None, axes, whole=False, hold=hold)
-    values = wrench.force if of == "force" else wrench.moment
+    every = wrench.force if of == "force" else wrench.moment
     shaft = find_shaft(run, record.name, "spectrum") if over == "turns" or record.kind in BEARING_JOINTS else None
-    check_times(run.t, values, record.name)
+    times, values = _once(run.t, every)
+    check_times(times, values, record.name)
     if over == "time":
-        t, samples = _even(run.t, values)
+        t, samples = _even(times, values)
         amplitude, mean = _amplitudes(samples, windowed=True)
         x, resolution = np.fft.rfftfreq(len(t), float(t[1] - t[0])), LOBE / float(np.ptp(t))
         rate = float(np.abs(shaft.speed).mean()) / (2.0 * math.pi) if shaft is not None and shaft.steady else None
         lines = [SpectralLine(f, f, a, None if rate is None else f / rate) for f, a in _peaks(x, amplitude, values)]
     else:
         assert shaft is not None
-        samples, turns = _over_turns(shaft, values)
+        samples, turns = _over_turns(shaft, every)
         windowed = turns >= ENOUGH
         amplitude, mean = _amplitudes(samples, windowed=windowed)
         x, resolution = np.arange(len(amplitude)) / turns, (LOBE if windowed else 1.0) / turns
@@ -202,12 +203,19 @@ def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, int]:
     if not shaft.turns_on:
         raise ArgumentError(f"over: {shaft.joint} does not turn one way throughout the run; take over='time'")
     x = np.abs(shaft.angle - shaft.angle[-1])[::-1] / (2.0 * math.pi)  # turns before the end
+    x, values = _once(x, values[::-1])
     turns = math.floor(float(x[-1]) + 1e-9)
     if turns < 1:
         made = figure(float(x[-1]))
         raise ArgumentError(f"over: {shaft.joint} makes {made} of a turn in the run; one at least is needed")
     each = 2 ** math.ceil(math.log2(max(2.0 * len(x) / float(x[-1]), 16.0)))
-    return np.asarray(CubicSpline(x, values[::-1])(np.arange(turns * each) / each)), turns
+    return np.asarray(CubicSpline(x, values)(np.arange(turns * each) / each)), turns
+
+
+def _once(x: Array, values: Array) -> tuple[Array, Array]:
+    """The last of the samples at each place: where something happens at once there are two."""
+    kept = np.append(np.diff(x) > 0.0, True)
+    return (x, values) if kept.all() else (x[kept], values[kept])
 
 
 def _even(t: Array, values: Array) -> tuple[Array, Array]:

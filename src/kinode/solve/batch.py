@@ -150,6 +150,9 @@ def rk4_batch(
     ``inputs`` have a row for each run, or one dimension for all. ``on_progress`` gets the share of work that is done
     and stops it by returning False; runs that were not finished then have no samples but their start.
     """
+    if kernel.events is not None:
+        said = "events come at another time in each run, and runs in one batch keep step"
+        raise ValueError(f"kernel: {said}; simulate them one by one")
     start = np.array(y0, dtype=np.float64, ndmin=2)
     if start.ndim != 2 or start.shape[1] != kernel.n_y:
         raise ValueError(f"y0: expected rows of {kernel.n_y} numbers, got an array of shape {start.shape}")

@@ -128,11 +128,13 @@ class _Search:
         found: set[int] = set()
         rng = np.random.default_rng(0)
         at = self.start
-        moving = State(at.t, at.q, rng.uniform(-1, 1, len(at.u)), at.z + rng.uniform(-1, 1, len(at.z)))
+        count = Slopes(self.dynamics, at, self.p, self.inputs).n_other  # modes stay as they are
+        z = at.z + np.append(rng.uniform(-1, 1, count), np.zeros(len(at.z) - count))
+        moving = State(at.t, at.q, rng.uniform(-1, 1, len(at.u)), z)
         for state in (at, moving):
             slopes = Slopes(self.dynamics, state, self.p, self.inputs)
-            directions = np.zeros((slopes.n_z, slopes.n_q + slopes.n_u + slopes.n_z + len(slopes.topology.inputs)))
-            directions[:, slopes.n_q + slopes.n_u :][:, : slopes.n_z] = np.eye(slopes.n_z)
+            directions = np.zeros((count, slopes.n_q + slopes.n_u + slopes.n_z + len(slopes.topology.inputs)))
+            directions[:, slopes.n_q + slopes.n_u :][:, :count] = np.eye(count)
             found |= set(np.flatnonzero(abs(slopes.slope(directions)).max(axis=1, initial=0.0)))
         return sorted(found)
 

@@ -152,6 +152,7 @@ class Slopes:
         self.dynamics, self.at, self.p, self.inputs, self.first = dynamics, at, p, inputs, first
         self.topology = dynamics.topology
         self.n_q, self.n_u, self.n_z = dynamics.n_q, dynamics.n_u, dynamics.n_z
+        self.n_other = self.n_z - (self.topology.events.n_held if self.topology.events else 0)  # modes stay as they are
 
     @cached_property
     def N(self) -> Array:
@@ -231,22 +232,23 @@ class Slopes:
     def basis(self) -> Array:
         """Changes of [q, u, z, inputs] for unit entries of x and of inputs, one a row."""
         k, m = len(self.kept), len(self.topology.inputs)
-        found = np.zeros((2 * k + self.n_z + m, self.n_q + self.n_u + self.n_z + m))
+        found = np.zeros((2 * k + self.n_other + m, self.n_q + self.n_u + self.n_z + m))
         found[:k, : self.n_q] = (self.N @ self.follow).T
         found[:k, self.n_q : self.n_q + self.n_u] = self.turned.T
         found[k : 2 * k, self.n_q : self.n_q + self.n_u] = self.follow.T
         rest = found[2 * k :, self.n_q + self.n_u :]
-        rest[:, :] = np.eye(len(rest))
+        rest[: self.n_other, : self.n_other] = np.eye(self.n_other)
+        rest[self.n_other :, self.n_z :] = np.eye(m)
         return found
 
     def linearization(self, outputs: Sequence[str]) -> Linearization:
         """A, B, C, D."""
         k, q, u = len(self.kept), self.n_q, self.n_q + self.n_u
-        n, J = 2 * k + self.n_z, self.slope(self.basis)
+        n, J = 2 * k + self.n_other, self.slope(self.basis)
         back = np.linalg.pinv(self.N)
         turning = J[:, :q].copy()
         turning[:k] -= (self.N_dot @ self.follow).T
-        rows = np.hstack([(turning @ back.T)[:, self.kept], J[:, q:u][:, self.kept], J[:, u:]])
+        rows = np.hstack([(turning @ back.T)[:, self.kept], J[:, q:u][:, self.kept], J[:, u : u + self.n_other]])
         names = tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
         seen = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
@@ -258,13 +260,14 @@ class Slopes:
     def _states(self) -> tuple[str, ...]:
         speeds = [c.name for c in self.topology.coordinates if c.role == "u"]
         kept = [speeds[k] for k in self.kept]
-        other = [c.name for c in self.topology.coordinates if c.role == "z"]
+        other = [c.name for c in self.topology.coordinates if c.role == "z" and c.index < self.n_other]
         return (*(name.replace(".u", ".q", 1) for name in kept), *kept, *other)
 
     def _drifts(self) -> Array:
         at = self.at
         y_dot = self.dynamics.rate(at.t, at.y, p=self.p, inputs=self.inputs)
-        u_dot, z_dot = y_dot[self.n_q : self.n_q + self.n_u], y_dot[self.n_q + self.n_u :]
+        start = self.n_q + self.n_u
+        u_dot, z_dot = y_dot[self.n_q : start], y_dot[start : start + self.n_other]
         return np.concatenate([at.u[self.kept], u_dot[self.kept], z_dot])
 
     # -- steady motion -----------------------------------------------------------------------------
