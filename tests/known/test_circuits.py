@@ -1,5 +1,7 @@
 """Circuits against closed forms, and against equations written by hand here and solved by SciPy."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -10,6 +12,7 @@ import kinode as kn
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
 NEAR = 1e-9  # what a run at TIGHT is off by after some hundred steps, relative to the largest value
 G = 9.81
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def circuit(**parts):
@@ -208,6 +211,19 @@ def test_spin_up_with_two_time_constants():
     assert_near(run["motor.current"], (J * slope + b * speed) / K)
     assert_near(run["motor.speed"], speed)
     assert run.audit.relative < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("method", "near"),
+    [({"method": "stiff", "rtol": 1e-9, "atol": 1e-12}, 1e-6), ({"method": "rk4", "step": 2e-4}, 1e-8)],
+    ids=("stiff", "rk4"),
+)
+def test_every_method_runs_the_motor_up(method, near):
+    """Errors of the fourth-order method: (step/time constant)^4 = (2e-4/8e-3)^4, over 120, is 3e-9."""
+    run = kn.simulate(fed(), 0.5, times=51, **method)
+    first, second = poles(1.2, 0.01, 0.05, 2e-4, 2e-4)
+    rest = 24 * 0.05 / (0.05**2 + 1.2 * 2e-4)
+    assert_near(run["shaft.speed"], rest * settle(run.t, first, second), near)
 
 
 def test_spin_up_without_inductance():
@@ -636,3 +652,14 @@ def test_a_motor_turns_a_loop():
         runs.append(kn.simulate(system, 1.0, times=21, **TIGHT))
     for name in ("left.q", "right.q", "left.u_dot", "top.reaction.force"):
         assert_near(runs[0][name], runs[1][name], 1e-8)
+
+
+def test_the_axis_of_the_examples_follows_its_path():
+    run = kn.simulate(EXAMPLES / "motor_axis.yaml", rtol=1e-8)
+    late = run.t > 3.6
+    assert np.abs(run["elbow.q"] - run["target"])[late].max() < 2e-3
+    assert np.abs(run["gear.twist"]).max() < 0.01
+    assert run["battery.drawn"][-1] == pytest.approx(np.trapezoid(run["battery.current"], run.t), rel=1e-3)
+    lost = sum(run[f"{part}.lost"] for part in ("battery", "motor", "gear"))
+    assert lost.min() >= 0
+    assert run.audit.relative < 1e-6
