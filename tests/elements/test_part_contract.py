@@ -34,6 +34,8 @@ EXAMPLES = {
     "transformer": ({**COILS, "ratio": 3.0}, "0"),
     "bridge": ({**COILS, "modulation": LAW}, "0"),
     "coupled_inductors": ({**COILS, "inductance": 0.5, "second_inductance": 0.3, "coupling": 0.8}, "0"),
+    "diode": ({**POLES, "drop": 0.3, "on_resistance": 0.2, "off_conductance": 0.5}, "0"),
+    "switch": ({**POLES, "command": LAW, "on_resistance": 0.2, "off_conductance": 0.5}, "0"),
     "shaft_inertia": ({"shaft": "s1", "inertia": 0.4}, "0"),
     "shaft_spring": ({**ENDS, "stiffness": 3.0, "damping": 0.2, "free_angle": 0.3}, "0"),
     "shaft_damper": ({**ENDS, "damping": 0.2}, "0"),
@@ -77,11 +79,14 @@ def find_state(part, formulas, seed):
     rows = [e.equation.residual for e in part.equations()]
     rows += [find_rate(row) for row in rows]
     names = sorted(set().union(*(f.names() for f in (*rows, *formulas) if isinstance(f, Expression))) - {"t"})
+    modes = {f"part.{name}": float(seed % 2) for name in part.modes}
+    modes |= {f"der({name})": 0.0 for name in modes}
+    names = [name for name in names if name not in modes]
     slopes = [[row.derivative(name) for name in names] for row in rows]
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, len(names))
     for _ in range(60):
-        state = {"t": 0.3, **dict(zip(names, x, strict=True))}
+        state = {"t": 0.3, **modes, **dict(zip(names, x, strict=True))}
         residuals = np.array([value(row, state) for row in rows], float)
         if np.abs(residuals).max() < 1e-13:
             return state

@@ -374,7 +374,20 @@ class Instant:
 
     def part_effort(self, name: str) -> Array | None:
         """What the parts of a network do along a joint, but for the inertia that they add; None where none acts."""
-        return None if self.condensed is None else self.condensed.effort(name)
+        parts = None if self.condensed is None else self.condensed.effort(name)
+        own = self.element_efforts.get(name)
+        if own is None:
+            return parts
+        return tidy([own]) if parts is None else parts + own
+
+    @cached_property
+    def element_efforts(self) -> dict[str, Scalar]:
+        """What elements do along joints, which is no load on bodies."""
+        found: dict[str, Scalar] = {}
+        for element in self.system.elements.values():
+            for name, effort in element.efforts(self).items():
+                found[name] = found.get(name, 0.0) + effort
+        return found
 
     @cached_property
     def condensed(self) -> Condensed | None:

@@ -89,13 +89,15 @@ def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:
-    """What an element's loads do on the bodies: force times velocity, moment times angular velocity."""
+    """What an element does on bodies and joints: force times velocity, moment times angular velocity."""
     total: Scalar = 0.0
     for load in element.wrenches(snapshot):
         w, v = snapshot.velocity(load.on)
         if load.at is not None:
             v = v + cross(w, load.at - snapshot.pose(load.on).p)
         total = total + dot(load.force, v) + dot(load.moment, w)
+    for name, effort in element.efforts(snapshot).items():
+        total = total + effort * snapshot.joint_state(name)[1][0]
     return total
 
 

@@ -33,6 +33,7 @@ from kinode.formulations.quasi_base import QuasiBase
 from kinode.formulations.rotators import Rotators
 from kinode.formulations.snapshot import EMPTY, Snapshot
 from kinode.formulations.statics import Hold
+from kinode.model.fields import Component
 from kinode.topology import Topology
 
 OUTPUTS = (
@@ -107,6 +108,9 @@ def small_tree(topology: Topology) -> str | None:
     rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
     if rough:
         return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
+    holding = [n for n in topology.held_of if type(topology.system[n]).locks is not Component.locks]
+    if holding:
+        return f"it cannot hold joints still: {', '.join(holding)}"
     return tree_only(topology)
 
 

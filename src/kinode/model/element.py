@@ -104,6 +104,10 @@ class Element(Component):
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         raise NotImplementedError
 
+    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+        """What it does along joints of one freedom, by their names."""
+        return {}
+
     def potential(self, scene: Scene) -> Scalar:
         return 0.0
 

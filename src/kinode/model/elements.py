@@ -12,6 +12,7 @@ from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
 from kinode.model import (
+    clutches,
     controller,
     earth,
     electrical,
@@ -25,15 +26,16 @@ from kinode.model import (
     shafts,
     signals,
     slides,
+    switches,
 )
 from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
 from kinode.model.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
 __all__ = [
-    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "controller", "earth", "electrical",
-    "flight", "linear_signals", "links", "motors", "pid", "register_element", "sampled", "sampled_control", "shafts", "signals",
-    "slides",
+    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "clutches", "controller", "earth",
+    "electrical", "flight", "linear_signals", "links", "motors", "pid", "register_element", "sampled",
+    "sampled_control", "shafts", "signals", "slides", "switches",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What happens at once in a joint: its friction sticks and slides, its range ends.
 
 Modes are ``friction.mode`` (1, -1: slides forward, back; 0: sticks) and ``stop.mode`` (1, -1: at its upper, lower end;
-0: between).  Roots of speeds are divided by a small speed, of which 1e-9 counts as rest.
+0: between).
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, absolute, less, minimum, sign, where
+from kinode.algebra.scalars import Scalar, less, minimum, sign, where
 from kinode.model.events import Root
 from kinode.model.friction import SLIP
 from kinode.model.locks import Lock
+from kinode.model.sticking import NEARLY, comes_to_rest, sticking_roots
 from kinode.model.stops import Range
 
 if TYPE_CHECKING:
     from kinode.model.joint import Joint
 
 FRICTION, STOP = "friction.mode", "stop.mode"
-NEARLY = 1e-6  # the share of that speed from which what should rest moves
-SLOW = 1e-3  # the share of that speed below which what begins to stick is brought to rest
 SOON = 1e-9  # seconds
-TINY = 1e-200
 
 
 def held_entries(joint: Joint) -> tuple[tuple[str, str], ...]:
@@ -54,10 +52,8 @@ def roots(joint: Joint) -> tuple[Root, ...]:
     """What ends the modes of a joint; those of friction stand first."""
     found: list[Root] = []
     if joint.sticks:
-        for way, words in ((1.0, "slides forward"), (-1.0, "slides back")):
-            found.append(Root(FRICTION, way, 0.0, partial(_moving, joint, way), partial(_speeding, joint, way),
-                              (words, "sticks")))  # fmt: skip
-            found.append(Root(FRICTION, 0.0, way, partial(_sticking, joint, way), words=("sticks", words)))
+        functions = (partial(f, joint) for f in (_speed, _acceleration, _limit, _holding))
+        found += sticking_roots(FRICTION, *functions)
     if joint.ends is not None:
         for side, end in ((1.0, "upper"), (-1.0, "lower")):
             if end == "upper" and getattr(joint.stop, "upper", 0.0) is None:
@@ -85,7 +81,7 @@ def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
     mode = scene.held(joint.name).get(STOP)
     for k, root in enumerate(joint.roots):
         if root.mode == FRICTION and root.then == 0.0:
-            rests = fired[k] * less(absolute(_speed(joint, scene)), SLOW)  # an impact may have turned it around
+            rests = fired[k] * comes_to_rest(_speed(joint, scene))
             u = _chosen(rests, scene.stopped(joint.name, "friction"), u)
         elif root.mode == STOP and joint.ends is not None and joint.ends.rigid:
             then: Scalar = root.then
@@ -117,19 +113,16 @@ def _speed(joint: Joint, scene: Any) -> Scalar:
     return scene.joint_state(joint.name)[1][0] / SLIP[joint.coordinates[0][1]]
 
 
-def _moving(joint: Joint, way: float, scene: Any) -> Scalar:
-    return way * _speed(joint, scene)
+def _acceleration(joint: Joint, scene: Any) -> Scalar:
+    return scene.joint_acceleration(joint.name)[0]
 
 
-def _speeding(joint: Joint, way: float, scene: Any) -> Scalar:
-    return way * scene.joint_acceleration(joint.name)[0]
+def _limit(joint: Joint, scene: Any) -> Scalar:
+    return scene.friction_limit(joint.name)
 
 
-def _sticking(joint: Joint, way: float, scene: Any) -> Scalar:
-    """Friction holds against moving one way up to its limit; an impact that gives it a speed makes it slide."""
-    limit, holding = scene.friction_limit(joint.name), scene.held_effort(joint.name, "friction")
-    share, v = (limit + way * holding) / (limit + absolute(holding) + TINY), _speed(joint, scene)
-    return where(less(absolute(v), NEARLY), share, -way * v)
+def _holding(joint: Joint, scene: Any) -> Scalar:
+    return scene.held_effort(joint.name, "friction")
 
 
 # -- ends of a range -------------------------------------------------------------------------------

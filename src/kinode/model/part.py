@@ -123,6 +123,7 @@ class Part(Element):
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
+    modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
 
     # -- what the class says ------------------------------------------------------------------------
     @classmethod
@@ -152,6 +153,7 @@ class Part(Element):
         """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost."""
         found = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
         found |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
+        found |= dict.fromkeys(cls.modes, "dimensionless")
         laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
         found |= {name: unit for name, unit in laws.items() if unit is not None}
         for name, formula in cls.formulas().items():
@@ -204,7 +206,7 @@ class Part(Element):
                 values[name] = self.own(name, value)
         for name, kind in self.ports().items():
             values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
-        return values | {name: self.variable(name) for name in self.all_unknowns()}
+        return values | {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
 
     def formula(self, text: str) -> Expression | float:
         """A formula in the part's own words (``stored``, ``lost``, a derived name) in the names of the system."""
@@ -300,6 +302,11 @@ class Part(Element):
 
         check_part(cls)
 
+    # -- what events change ---------------------------------------------------------------------------
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, "dimensionless") for name in self.modes)
+
     # -- what elements answer; parts load nothing but nodes ------------------------------------------
     pushes: ClassVar[bool] = False
     lawful: ClassVar[frozenset[str]] = frozenset()
@@ -362,6 +369,7 @@ def names_in(cls: type[Part]) -> Iterator[str]:
     for name, kind in cls.ports().items():
         yield from (f"{name}.{word}" for word in kind.units)
     yield from cls.all_unknowns()
+    yield from cls.modes
     yield from cls.formulas()
     yield from cls.outside
     yield "t"

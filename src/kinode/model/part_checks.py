@@ -67,6 +67,7 @@ def _check_words(cls: type[Part]) -> None:
     groups = {
         "a field": list(cls.specs()),
         "an unknown": list(cls.all_unknowns()),
+        "a mode": list(cls.modes),
         "a derived quantity": list(cls.formulas()),
     }
     taken = dict.fromkeys(OWN, "a quantity of every part")
@@ -90,7 +91,9 @@ def _check_words(cls: type[Part]) -> None:
             raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
     for kind in cls.energies():
         if kind not in STORES:
-            raise ModelError(unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores")
+            raise ModelError(
+                unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores"
+            )
     if cls.stored != (together := " + ".join(cls.energies().values())):
         raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
     if not cls.ports():

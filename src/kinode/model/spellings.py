@@ -197,6 +197,14 @@ class Spellings:
         """The world turns as a place on the earth does."""
         return self.element(name, "earth_rotation", latitude=latitude, **fields)
 
+    def brake(self, name: str, joint: Any, capacity: Any, **fields: Any) -> Element:
+        """A brake in a joint that turns, applied by a law ``command`` from 0 to 1; it holds what it stopped."""
+        return self.element(name, "brake", joint=joint, capacity=capacity, **fields)
+
+    def clutch(self, name: str, first: Any, second: Any, capacity: Any, **fields: Any) -> Element:
+        """A clutch between two joints that turn, applied by a law ``command`` from 0 to 1."""
+        return self.element(name, "clutch", first=first, second=second, capacity=capacity, **fields)
+
     # -- parts of networks: name, ports in order, fields -------------------------------------------------
     resistor = Spelling("resistor")
     capacitor = Spelling("capacitor")
@@ -207,6 +215,8 @@ class Spellings:
     transformer = Spelling("transformer")
     bridge = Spelling("bridge")
     coupled_inductors = Spelling("coupled_inductors")
+    diode = Spelling("diode")
+    switch = Spelling("switch")
     dc_motor = Spelling("dc_motor")
     brushless_motor = Spelling("brushless_motor")
     inverter_motor = Spelling("inverter_motor")

@@ -1,0 +1,49 @@
+"""Sticking and sliding: the roots of what rubs, whatever it is.
+
+A mode is 1 or -1 while it slides forward or back, and 0 while it sticks.  It sticks where its speed comes to zero, and
+slides where holding still takes more than its limit, or where an impact gave it a speed.  Speeds are divided by a small
+one, of which 1e-9 counts as rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from kinode.algebra.scalars import Scalar, absolute, less, where
+from kinode.model.events import Root
+
+Of = Callable[[Any], Scalar]  # a function of a scene
+
+NEARLY = 1e-6  # the share of the small speed from which what should rest moves
+SLOW = 1e-3  # that below which what begins to stick is brought to rest
+TINY = 1e-200
+WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
+
+
+def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of) -> tuple[Root, ...]:
+    """For each way the root that ends sliding, and the one that begins it."""
+    found: list[Root] = []
+    for way, words in WAYS:
+        found += [
+            Root(mode, way, 0.0, partial(_times, way, speed), partial(_times, way, rate), (words, "sticks")),
+            Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=("sticks", words)),
+        ]
+    return tuple(found)
+
+
+def comes_to_rest(speed: Scalar) -> Scalar:
+    """Whether what begins to stick has no speed but for rounding; an impact may have turned it around."""
+    return less(absolute(speed), SLOW)
+
+
+def _times(way: float, function: Of, scene: Any) -> Scalar:
+    return way * function(scene)
+
+
+def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Any) -> Scalar:
+    """What is left of the limit against moving one way."""
+    v, most, h = speed(scene), limit(scene), holding(scene)
+    share = (most + way * h) / (most + absolute(h) + TINY)
+    return where(less(absolute(v), NEARLY), share, -way * v)
