@@ -36,7 +36,8 @@ def test_an_axis_holds_an_arm_by_the_current_that_its_weight_asks_for():
 
 
 def test_an_elastic_gear_twists_by_the_moment_it_carries():
-    system = arm(kn.axis("medium", stiffness="2000 N*m/rad", damping="20 N*m*s/rad", efficiency=0.8))
+    gear = {"stiffness": "2000 N*m/rad", "damping": "20 N*m*s/rad", "efficiency": 0.8}
+    system = arm(kn.axis("medium", bandwidth="20 1/s", **gear))
     run = settle(system)
     assert run["elbow.q"][-1] == pytest.approx(0.0, abs=1e-5)  # the position is that of the joint, not of the motor
     assert run["drive.gear.twist"][-1] == pytest.approx(MASS * G * REACH / 2000, rel=1e-4)
@@ -84,6 +85,27 @@ def test_an_axis_is_a_system_like_any_other():
     assert loads(dumps(system)) == system
     gain = (1.5e-4 + 5 / 50**2) * 80 / 0.12  # tuned for the ratio that it has now
     assert system.parameter_values()["drive.speed_gain"] == pytest.approx(gain, rel=1e-14)
+
+
+def test_a_saved_axis_is_used_by_files(tmp_path):
+    kn.axis("small", stiffness=1000).save(tmp_path / "axis.yaml")
+    with pytest.raises(kn.ModelError, match=r"amplifier\.plus: is left open"):  # by itself it is connected to nothing
+        kn.load(tmp_path / "axis.yaml")
+    (tmp_path / "door.yaml").write_text("""
+kinode: 1
+gravity: [0, 0, 0]
+bodies: {leaf: {mass: 20, com: [0.4, 0, 0], inertia: {zz: 1}}}
+joints: {hinge: {kind: revolute, between: [world, leaf]}}
+systems:
+  drive:
+    file: axis.yaml
+    connect: {supply: bus, output: hinge}
+    parameters: {ratio: 150, load: 4.2 kg*m^2}
+    bind: {target: 1}
+elements: {supply: {kind: battery, plus: bus, minus: gnd, voltage: 48 V, resistance: 0.1 Ohm}}
+""")
+    run = kn.simulate(kn.load(tmp_path / "door.yaml"), 3.0)
+    assert run["hinge.q"][-1] == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ NUMBERS: dict[str, tuple[Any, str]] = {
     "voltage": (None, "of the supply, for which the amplifier is set"),
     "peak_current": (None, "that the amplifier allows"),
     "load": (None, "inertia that the joint is expected to turn"),
-    "bandwidth": ("20 1/s", "of the position loop, one over its time constant"),
+    "bandwidth": ("", "of the position loop, one over its time constant"),
 }
 SIZES: dict[str, dict[str, Any]] = {
     "small": {
@@ -54,6 +54,10 @@ SIZES: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 SPEED_LOOP, CURRENT_LOOP = 4.0, 8.0  # how much faster each loop is than the one around it
+FASTEST, APART = (
+    20.0,
+    5.0,
+)  # bandwidth of the position loop in 1/s, and how far below the swing of an elastic gear it is
 
 
 def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **numbers: Any) -> System:
@@ -61,16 +65,17 @@ def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **num
 
     ``size`` (small, medium, large) gives the numbers that are left out: resistance, inductance, constant, inertia,
     viscous, coulomb, slip of the motor; ratio, stiffness, damping, efficiency of the gear; voltage and peak_current of
-    the amplifier; load and bandwidth, for which the controller is tuned.  With a ``lead``, travel for a turn of the
-    gear's output, the axis moves a joint that slides, and the load is a mass.
+    the amplifier; load and bandwidth (20 1/s, less for a soft gear), for which the controller is tuned.  With a
+    ``lead``, travel for a turn of the gear's output, the axis moves a joint that slides, and the load is a mass.
     """
     system = System(name, gravity=(0.0, 0.0, 0.0))
     given = _gather(size, numbers, name, lead)
     system.input("target", "0 m" if lead is not None else "0 rad")
     system.input("target_speed", "0 m/s" if lead is not None else "0 rad/s")
     for key, value in given.items():
-        system.parameter(key, value, note=NUMBERS[key][1])
-    _add_gains(system, lead)
+        if key != "bandwidth":
+            system.parameter(key, value, note=NUMBERS[key][1])
+    _add_gains(system, lead, given["bandwidth"])
     system.element("amplifier", "bridge", plus="supply", minus="gnd", second_plus="coil", second_minus="gnd",
                    modulation="current.output/voltage")  # fmt: skip
     system.element(
@@ -117,14 +122,24 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
     return found
 
 
-def _add_gains(system: System, lead: Any) -> None:
-    """Gains by the speeds of the loops: J w for speed, L w and R w for current."""
+def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
+    """Gains by the speeds of the loops: J w for speed, L w and R w for current.
+
+    Unless it is told how fast to be, a loop around an elastic gear keeps away from the frequency at which the load
+    swings on the gear.
+    """
     if lead is None:
         system.parameter("reduction", "ratio", note="angle of the rotor for a unit of the joint's coordinate")
     else:
         system.parameter("lead", lead, note="travel for a turn of the gear's output")
         system.parameter("reach", "lead/(2*pi)")
         system.parameter("reduction", "ratio/reach", note="angle of the rotor for a unit of the joint's coordinate")
+    if bandwidth == "":
+        swing = "stiffness/load" if lead is None else "stiffness/(load*reach^2)"
+        bandwidth = (
+            f"min({FASTEST:g}, sqrt({swing})/{APART:g})" if "stiffness" in system.parameters else f"{FASTEST:g} 1/s"
+        )
+    system.parameter("bandwidth", bandwidth, note=NUMBERS["bandwidth"][1])
     system.parameter("speed_bandwidth", f"{SPEED_LOOP:g}*bandwidth")
     system.parameter("current_bandwidth", f"{CURRENT_LOOP:g}*speed_bandwidth")
     system.parameter("speed_gain", "(inertia + load/reduction^2)*speed_bandwidth/constant")
