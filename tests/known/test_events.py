@@ -366,3 +366,86 @@ def bounds_of(joint):
     from kinode.model.stops import bounds
 
     return bounds(joint, float)
+
+
+# -- brakes, clutches, diodes ----------------------------------------------------------------------
+def test_a_clutch_brings_two_wheels_together_and_a_brake_stops_both():
+    """Momentum is shared at 5 N*m; then 20 N*m stop the second wheel, and the clutch the first."""
+    system = kn.System("line", gravity=(0, 0, 0))
+    for name, J, u in (("one", 2.0, 10.0), ("two", 3.0, 0.0)):
+        body = system.body(name, mass=1, inertia=(J, J, J))
+        system.revolute(f"shaft_{name}", system.world, body, u=u)
+    system.clutch("clutch", "shaft_one", "shaft_two", "5 N*m", command="where(t < 1, 0, 1)")
+    system.brake("brake", "shaft_two", "20 N*m", command="where(t < 4, 0, 1)")
+    run = kn.simulate(system, 8.0, rtol=1e-11, atol=1e-13)
+    together = 1 + 10 / (5 / 2 + 5 / 3)
+    assert began(run, "clutch", "sticks") == pytest.approx([together, 5.6], rel=1e-8)
+    assert run["clutch.slip"][np.searchsorted(run.t, 3.9)] == pytest.approx(0, abs=1e-12)
+    assert run["shaft_one.u"][np.searchsorted(run.t, 3.9)] == pytest.approx(2 * 10 / 5, rel=1e-9)
+    assert began(run, "brake", "sticks") == pytest.approx(4 + 4 / (15 / 3), rel=1e-8)  # 20 less the 5 of the clutch
+    assert abs(run["shaft_one.u"][-1]) < 1e-12 and abs(run["shaft_two.u"][-1]) < 1e-12
+    assert run.audit.work["clutch"] + run.audit.work["brake"] == pytest.approx(-100, rel=1e-7)
+    assert kn.verify(system, 1, compiled=False).ok
+
+
+def test_a_brake_holds_an_arm_up_to_its_capacity():
+    system = kn.System("arm", gravity=(0, -G, 0))
+    body = system.body("arm", mass=2, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.revolute("shoulder", system.world, body)
+    system.brake("brake", "shoulder", 12.0, command="1 - 0.1*t", static_ratio=1.2)
+    run = kn.simulate(system, 5.0)
+    (slips,) = began(run, "brake", "slides back")
+    assert slips == pytest.approx(10 * (1 - 2 * G * 0.5 / (1.2 * 12)), rel=1e-9)
+    assert run["brake.moment"][0] == pytest.approx(2 * G * 0.5, rel=1e-12)
+    assert not run["shoulder.q"][run.t < slips].any()
+
+
+@pytest.mark.parametrize(
+    "fields, said",
+    [
+        ({"joint": "slide"}, "slide is a prismatic joint; it acts in joints with one freedom that turn"),
+        ({"joint": "hing"}, "no joint is called 'hing'; did you mean hinge"),
+        ({"capacity": -1.0}, "must be 0 at least, not -1"),
+        ({"static_ratio": 0.5}, "must be 1 at least, not 0.5"),
+        ({"capacity": "3 N"}, "capacity"),
+    ],
+)
+def test_brakes_that_cannot_be_are_refused(fields, said):
+    system = kn.System("bad")
+    system.revolute("hinge", system.world, system.body("one", mass=1, inertia=(1, 1, 1)))
+    system.prismatic("slide", system.world, system.body("two", mass=1, inertia=(1, 1, 1)))
+    with pytest.raises(kn.Error) as error:
+        system.element("brake", "brake", **{"joint": "hinge", "capacity": 1.0, **fields})
+        kn.compile(system)
+    assert said in str(error.value) and "brake" in str(error.value)
+
+
+def test_a_diode_lets_a_coil_run_down_to_the_extinction_angle_of_the_textbook():
+    """sin(b - phi) + sin(phi) exp(-b / tan(phi)) = 0 with tan(phi) = w L / R (Mohan, Undeland, Robbins, ch. 5)."""
+    from scipy.optimize import brentq
+
+    R, L, w = 10.0, 0.05, 2 * np.pi * 50
+    system = kn.System("rectifier")
+    system.voltage_source("mains", "a", "gnd", voltage=f"100*sin({w}*t)")
+    system.diode("diode", "a", "b", on_resistance=1e-6)
+    system.resistor("load", "b", "c", resistance=R)
+    system.inductor("coil", "c", "gnd", inductance=L)
+    run = kn.simulate(system, 0.05, rtol=1e-9, atol=1e-11, method="stiff")
+    phi = np.arctan2(w * L, R)
+    b = brentq(lambda b: np.sin(b - phi) + np.sin(phi) * np.exp(-b / np.tan(phi)), np.pi + 1e-6, 2 * np.pi - 1e-6)
+    ends, starts = began(run, "diode", "blocks"), began(run, "diode", "conducts")
+    np.testing.assert_allclose(w * ends, [b, b + 2 * np.pi], rtol=1e-6)
+    np.testing.assert_allclose(w * starts, 2 * np.pi * np.arange(3), atol=1e-6)
+
+
+def test_a_switch_follows_its_command():
+    system = kn.System("flash")
+    system.voltage_source("supply", "a", "gnd", voltage=5.0)
+    system.switch("switch", "a", "b", command="sin(20*t)")
+    system.resistor("load", "b", "gnd", resistance=10.0)
+    system.capacitor("store", "b", "gnd", capacitance=1e-3, initial_voltage=0.0)
+    run = kn.simulate(system, 0.4, method="stiff", rtol=1e-8, atol=1e-10)
+    opens = began(run, "switch", "is open")
+    np.testing.assert_allclose(opens, np.pi / 20 * np.array([1.0]), rtol=1e-8)
+    at = np.searchsorted(run.t, opens[0] + 0.1)
+    assert run["store.voltage"][at] == pytest.approx(50 / 10.001 * np.exp(-(run.t[at] - opens[0]) / 0.01), rel=1e-5)

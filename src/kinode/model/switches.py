@@ -3,9 +3,10 @@
 What is on has a small resistance, what is off a small conductance (mode 1 and 0), so that no node floats and the
 equations keep their pivots:
 
-    voltage - drop = (mode on_resistance + (1 - mode)/off_conductance) current
+    voltage = mode drop + (mode on_resistance + (1 - mode)/off_conductance) current
 
-Both are stated fields: with the defaults, 1 mOhm and 1 nS, 10 A cost 0.1 W and 100 V leak 0.1 uA.
+With the defaults, 1 mOhm and 1 nS, 10 A cost 0.1 W and 100 V leak 0.1 uA.  In series with an inductance what is off
+makes the system stiff (inductance times off_conductance is its time constant): use method="stiff" there.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Diode(OnOff):
     rows: ClassVar[tuple[Row, ...]] = (
         Row(
             "conducting or blocking",
-            "voltage = drop + (mode*on_resistance + (1 - mode)/off_conductance)*current",
+            "voltage = mode*drop + (mode*on_resistance + (1 - mode)/off_conductance)*current",
             "current",
         ),
     )
