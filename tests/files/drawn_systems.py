@@ -84,6 +84,29 @@ def _fields(draw: st.DrawFn, system: System, kind: str, name: str) -> dict[str, 
     return fields
 
 
+def _add_network(draw: st.DrawFn, system: System) -> None:
+    """A motor at whatever turns, a spring at whatever slides, on nodes of any name; a kind of its own beside them."""
+    bus, rotor = draw(
+        st.lists(st.sampled_from(["bus", "no", "on", "y", "N1", "e5"]), min_size=2, max_size=2, unique=True)
+    )
+    numbers = {"resistance": draw(POSITIVE), "inductance": draw(st.sampled_from([0.0, "2 mH"])), "constant": 0.1}
+    parameters = {"damping": {"unit": "N*m*s/rad", "default": draw(POSITIVE), "doc": draw(TEXT)}}
+    system.define("rub", base="two_shaft", parameters=parameters, equations={draw(TEXT): "moment = damping*speed"})
+    system.element("rubs", "rub", a=rotor, **draw(st.sampled_from([{}, {"damping": 2.0}])))
+    system.battery(
+        "cell", bus, "gnd", voltage=draw(st.sampled_from([12.0, "12 + gust*0", "10 - level"])), resistance=0.1
+    )
+    system.dc_motor("engine", bus, "gnd", rotor, **numbers)
+    for name, joint in system.joints.items():
+        for coordinate, unit in joint.coordinates if joint.quaternion is None else ():
+            at = name if joint.n_u == 1 else f"{name}.{coordinate}"
+            if unit == "angle":
+                system.gearbox(f"gear_{name}_{coordinate}", rotor, at, ratio=draw(POSITIVE))
+            else:
+                system.slide_spring(f"pull_{name}_{coordinate}", at, stiffness=draw(POSITIVE))
+    system.signal("amps", f"engine.current + {bus}.voltage*{rotor}.speed")
+
+
 @st.composite
 def systems(draw: st.DrawFn, name: str | None = None) -> System:
     """A tree with parameters, laws, tables, named frames and elements."""
@@ -122,6 +145,8 @@ def systems(draw: st.DrawFn, name: str | None = None) -> System:
         way = draw(st.sampled_from([{"rpy": laws}, {"turns": (("z", laws[0]), ((0.0, 0.6, 0.8), laws[1]))}, {}]))
         system.frame("guest", "moving", on="calm", position=laws, **way)
         system.moment("roll", b, ("-b0.angular_velocity.x@guest", 0, "calm.roll"), expressed_in="calm")
+    if draw(st.booleans()):
+        _add_network(draw, system)
     if draw(st.booleans()):
         system.run_defaults = {"until": 3.0, "method": "rk4", "step": "1e-3 s", "times": [0, 1, 2.5]}
     system.notes.extend(draw(st.lists(TEXT, max_size=2)))
