@@ -220,6 +220,19 @@ def make_shaking() -> Path:
     return path
 
 
+def make_circuits() -> list[Path]:
+    """Circuit diagrams: the two-segment manipulator, and an axis of a robot."""
+    arm = kn.System("manipulator", gravity=(0, 0, 0))
+    one = arm.body("SB1", mass=8, com=(0.28, 0.01, 0), inertia={"zz": 0.27})
+    two = arm.body("SB2", mass=5, com=(0.22, -0.015, 0), inertia={"zz": 0.11})
+    arm.revolute("KN1", arm.world, one, q=0.3, speed="1.2*sin(0.8*t) + 0.5*cos(1.7*t)")
+    arm.revolute("KN2", one.at(0.6, 0.03, 0), two, q=0.9, u=-0.4, damping="0.8 N*m*s/rad")
+    arm.force("Ef3", two.at(0.5, -0.025, 0), (4, -6, 0))
+    axis = kn.load(ROOT / "examples" / "motor_axis.yaml")
+    drawn = {system.name: kn.diagram(system, note=str(kn.operating_space(system).whole)) for system in (arm, axis)}
+    return [found.save(PICTURES / f"circuit_{name}.svg") for name, found in drawn.items()]
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
@@ -236,6 +249,7 @@ def main() -> None:
             make_pressure(),
             make_scheme(),
             make_shaking(),
+            *make_circuits(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

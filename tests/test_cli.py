@@ -199,7 +199,21 @@ def test_bench(model):
     assert done.returncode == 0 and "us" in done.stdout and "steps in a second" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "examples", "schema", "bench"])
+def test_show(model, tmp_path):
+    file = tmp_path / "circuit.svg"
+    done = kinode("show", model, "--out", file, "--width", 500)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert file.read_text(encoding="utf-8").startswith("<svg ")
+    for word in (f"wrote {file}: 4 components, 3 links", "P3 = (Tx ∩ Tz) ∩ Ry, planar motion", "mode: dynamic"):
+        assert word in done.stdout
+    told = kinode("show", model, "--text")
+    assert "1 degree of freedom" in told.stdout and "wrote" not in told.stdout
+    assert kinode("show", model, "--width", 3).returncode == 2
+    wrong = kinode("show", model, "--out", tmp_path / "circuit.pdf")
+    assert wrong.returncode == 2 and "a diagram is written as .svg" in wrong.stderr
+
+
+@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])
 def test_help_teaches_by_examples(command):
     done = kinode(*command.split(), "--help", COLUMNS="60")
     assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout

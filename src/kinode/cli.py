@@ -321,7 +321,7 @@ def show(
     base: Base = "fixed",
     debug: Debug = False,
 ) -> None:
-    """Draw the circuit diagram of a model, and say how its bodies can move.
+    """Draw the circuit diagram of a model, and say how it can move.
 
     Solid bodies SB, kinematic nodes KN, sources E, dynamic components DC,
     electrical parts and signals, and their links. The class of the operating

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -39,7 +39,7 @@ STYLE = f"""
 """.strip()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagram:
     """A circuit diagram: ``svg`` is its text; a notebook shows it.
 
@@ -47,7 +47,7 @@ class Diagram:
     connects, as (component, port); ``crossings`` how often lines cross.
     """
 
-    svg: str = field(repr=False)
+    svg: str
     components: dict[str, str]
     links: dict[str, tuple[tuple[str, str], ...]]
     crossings: int
@@ -60,6 +60,10 @@ class Diagram:
             raise ArgumentError(f"{file}: a diagram is written as .svg")
         file.write_text(self.svg, encoding="utf-8")
         return file
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.components)} components, {len(self.links)} links"
+        return f"<Diagram: {counts}, {self.crossings} crossing{'s' * (self.crossings != 1)}>"
 
     def _repr_svg_(self) -> str:
         return self.svg
