@@ -344,7 +344,8 @@ class Chains(Snapshot):
         limb = self.limbs[self.node_named[name]]
         if limb.joint.driven or name in self.topology.tied or self.given_u_dot is not None:
             return self.along(self.wrenches_at_centers("total"))[limb.index]
-        return self.efforts[limb.index] + self.lock_efforts.get(name, 0.0)
+        whole: Array = self.efforts[limb.index] + self.lock_efforts.get(name, 0.0)
+        return whole
 
 
 def _sides(is_reversed: bool) -> tuple[str, str]:

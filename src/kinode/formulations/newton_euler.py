@@ -130,9 +130,9 @@ class NewtonEuler(Absolute):
             found[f"{name}.gear"] = Rows(L, gamma, self._units(one.joint))
         for lock in self.locks:
             each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
-            L = sum(factor * self._columns(hold, hold.T) for hold, factor in each)
-            gamma = sum(factor * (hold.T.T @ hold.bias) for hold, factor in each)
-            found[f"{lock.owner}.{lock.part}"] = Rows(plain(L), plain(gamma), self._units(each[0][0].joint))
+            columns = plain(sum(factor * self._columns(hold, hold.T) for hold, factor in each))
+            rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
+            found[f"{lock.owner}.{lock.part}"] = Rows(columns, rates, self._units(each[0][0].joint))
         for constraint in self.topology.constraints:
             found[constraint.name] = self._tie(loops.tie_of(self.topology, constraint))
         return found

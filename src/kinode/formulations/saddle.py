@@ -57,8 +57,8 @@ class Saddle:
             for j, x in row.items():
                 K[j][n + k] = x
         floors: dict[int, Scalar] = {}
-        for k, (row, s) in enumerate(zip(locks, stuck, strict=True), m):
-            response = sum((x * x / M[j][j] for j, x in row.items()), 0.0)
+        for k, (lock, s) in enumerate(zip(locks, stuck, strict=True), m):
+            response = sum((x * x / M[j][j] for j, x in lock.items()), 0.0)
             K[k][k] = (s - 1.0) * response
             floors[k] = FLOOR * response
         self.n, self.firm, self.factor = n, len(G), Factor(K, n, floors)
