@@ -12,9 +12,10 @@ from kinode.formulations.circuit_structure import find_circuit
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.joints import JOINTS
 from kinode.network.sigma import StructureError, choose_states
-from kinode.results.verify import random_state
+from kinode.results.verify import random_state, verify
 from kinode.topology import find_topology
 from known import circuit as known
+from results import loop_models
 
 WAYS = ("circuit", "recursive")
 MOVING = tuple(kind for kind in JOINTS if kind != "fixed")
@@ -177,3 +178,46 @@ def test_operations_grow_in_proportion_to_the_links():
     """Hinges in general directions: the second twenty cost what the first did, but for the simple base."""
     ten, twenty, forty = (operations(chain(n, ("revolute",)), Circuit) for n in (10, 20, 40))
     assert (forty - twenty) / 20 == pytest.approx((twenty - ten) / 10, rel=0.03)
+
+
+# -- loops ------------------------------------------------------------------------------------------
+
+LOOPS = {
+    "four-bar": loop_models.four_bar,
+    "parallelogram": lambda: loop_models.parallelogram(1),
+    "Bennett": loop_models.bennett,
+    "Bricard": loop_models.bricard,
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_redundant_loops(name):
+    """Loops that move although their rows are too many: accelerations, and what of the reactions is unique."""
+    found = verify(LOOPS[name](), 2, compiled=False)
+    assert found.ok, str(found)
+    assert {"accelerations", "reactions"} <= {row.quantity for row in found.rows if "circuit" in (row.one, row.two)}
+
+
+def test_flows_along_rows_that_depend_on_others_are_zero():
+    """A planar four-bar: its closing hinge holds in the plane alone, two rows of five."""
+    dynamics = kn.compile(loop_models.four_bar())
+    state = dynamics.initial
+    circuit = Circuit(dynamics.topology, state.t, state.q, state.u)
+    (cut,) = dynamics.topology.cuts
+    assert len(circuit.multipliers) == len(dynamics.topology.rows) == 2
+    flow = circuit.solution.numbers(circuit.solution.closings[cut.joint.name].held)
+    assert np.count_nonzero(abs(flow) > 1e-12) <= 2
+
+
+def test_friction_that_sticks_by_the_code_of_the_circuit():
+    """A block that slides, is braked to rest and stays there while another swings on it."""
+    system = kn.System("block")
+    block, rider = (
+        system.body(name, mass=mass, inertia=(0.1, 0.1, 0.1)) for name, mass in (("block", 1.0), ("rider", 0.5))
+    )
+    system.prismatic("slide", system.world, block, axis="x", u=1.0, friction=kn.coulomb(effort=3.0))
+    system.prismatic("swing", block, rider, axis="x", q=0.2, stiffness=20.0)
+    runs = [kn.simulate(kn.compile(system, formulation=way), 2.0, rtol=1e-10, atol=1e-12) for way in WAYS]
+    assert len(runs[0].events) == len(runs[1].events) == 1
+    assert runs[0]["slide.u"][-1] == 0.0
+    assert abs(runs[0].end.q - runs[1].end.q).max() < 1e-9
