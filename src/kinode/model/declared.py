@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 from kinode.algebra.units import DIMENSIONS, find_unit_name
 from kinode.errors import ModelError, UnitError
 from kinode.model.elements import ELEMENTS
-from kinode.model.fields import Reader, law, number, record, short, unknown
+from kinode.model.fields import Reader, Spec, law, number, record, short, unknown
 from kinode.model.frames import NAME
 from kinode.model.part import DOMAINS, Formula, Part, Row, TwoPole, TwoShaft, TwoSlide, Unknown, is_word, port
 
@@ -139,9 +139,7 @@ class _Normal:
             entries = self._entries(given, section)
             if entries:
                 found[section] = {name: read(raw, section, name) for name, raw in entries.items()}
-        for section in ("ports", "parameters", "laws"):
-            for name in found.get(section, {}):
-                self._check_field(name, section)
+        self._check_fields(found)
         if given.get("stores") is not None:
             found["stores"] = self._stores(given["stores"])
         for word in ("positive", "unsigned", "structural"):
@@ -193,6 +191,21 @@ class _Normal:
             raise self.fail("is needed and was not given", *path, single)
         return raw
 
+    def _check_fields(self, found: Mapping[str, Any]) -> None:
+        """Fields have names of their own; a start is a parameter, which need not be declared."""
+        sections: dict[str, str] = {}
+        for section, what in (("ports", "port"), ("parameters", "parameter"), ("laws", "law")):
+            for name in found.get(section, {}):
+                self._check_field(name, section)
+                if name in sections:
+                    raise self.fail(f"{name!r} is a {sections[name]} already", section, name)
+                sections[name] = what
+        for name, one in found.get("unknowns", {}).items():
+            start = one.get("start")
+            if start in found.get("unknowns", {}) or sections.get(start, "parameter") != "parameter":
+                what = f"a {sections[start]}" if start in sections else "an unknown"
+                raise self.fail(f"{start!r} is {what}; a parameter is expected", "unknowns", name, "start")
+
     def _check_field(self, name: str, section: str) -> None:
         if keyword.iskeyword(name) or hasattr(Part, name):
             raise self.fail(f"{name!r} has a meaning for every part already; choose another name", section, name)
@@ -200,7 +213,10 @@ class _Normal:
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "kind", ("kind", "doc", "default"), section, name)
         found = {"kind": self._choice(given["kind"], DOMAINS, section, name)}
-        return {**found, **self._texts(given, ("doc", "default"), section, name)}
+        if given.get("default") is not None:
+            spec = Spec("port", found["kind"])
+            found["default"] = Part.read_port(self.reader, given["default"], f"{section}.{name}.default", spec)
+        return {**found, **self._texts(given, ("doc",), section, name)}
 
     def _texts(self, given: Mapping[str, Any], words: tuple[str, ...], *path: str) -> dict[str, str]:
         return {word: self._text(given[word], *path, word) for word in words if given.get(word) is not None}

@@ -417,6 +417,9 @@ class System(Spellings):
         from kinode.model.subsystems import copy_into
 
         self.check_name(name)
+        for field, value in (("bind", bind), ("parameters", parameters), ("connect", connect)):
+            if not isinstance(value, Mapping) and value is not None:
+                raise ModelError(f"takes a mapping of names, not {short(value)}", component=name, field=field)
         ground = self.world if on is None else on
         copy_into(self, name, system, ground, dict(bind or {}), dict(parameters or {}), dict(connect or {}))
         return self
