@@ -17,6 +17,7 @@ from kinds import KINDS
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose
 from kinode.errors import ArgumentError
+from kinode.formulations.circuit import Circuit
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Numbers
 from kinode.formulations.snapshot import Snapshot
@@ -29,7 +30,7 @@ from kinode.topology import find_topology
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 LEAD = {"screw": {"lead": 0.3}}
-WAYS = {"recursive": Snapshot, "lagrange": Energies}
+WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": Circuit}
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
