@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
-from kinode.codegen.notation import Notation, chosen_rows
+from kinode.codegen.notation import Notation, chosen_rows, other_states
 from kinode.errors import ArgumentError
 from kinode.formulations import loops
 from kinode.formulations.lagrange import Energies
@@ -94,6 +94,12 @@ class Derivation:
         return self.snapshot.constraints.chosen(function) if self.topology.constrained else np.empty(0, dtype=object)
 
     @cached_property
+    def z_dot(self) -> Array:
+        """Rates of the states of networks and controllers, for the accelerations ``u_dot``."""
+        places = [c.index for c in other_states(self.topology)]
+        return tidy([self.given.z_dot[i] for i in places]) if places else np.empty(0, dtype=object)
+
+    @cached_property
     def reactions(self) -> dict[str, tuple[Array, Array]]:
         """Moment and force of each joint asked for."""
         return {name: self.given.reaction(name) for name in self.joints}
@@ -111,8 +117,8 @@ class Derivation:
 
     @property
     def operations(self) -> int:
-        """How many operations M, h, the constraints and the reactions take on the tape."""
-        flat = [*self.M.ravel(), *self.h, *self.jacobian.ravel(), *self.gamma]
+        """How many operations M, h, the constraints, other rates and the reactions take on the tape."""
+        flat = [*self.M.ravel(), *self.h, *self.jacobian.ravel(), *self.gamma, *self.z_dot]
         flat += [x for pair in self.reactions.values() for part in pair for x in part]
         return sum(count_operations(flat).values())
 

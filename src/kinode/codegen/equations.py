@@ -22,6 +22,7 @@ import numpy as np
 
 from kinode.algebra.harmonics import TooLongError
 from kinode.algebra.scalars import tidy
+from kinode.algebra.trace import needed
 from kinode.codegen.body_equations import BodyEquations
 from kinode.codegen.derivation import WAYS, Derivation
 from kinode.codegen.notation import chosen_rows
@@ -132,7 +133,7 @@ class Equations(Printed):
         super().__init__(derivation.topology, derivation.notation, derivation.way, shape)
         self._derivation, d, n = derivation, derivation, derivation.topology.n_u
         self.law = "M u_dot + bias = G' lam, G u_dot = gamma" if len(d.gamma) else "M u_dot + bias = 0"
-        flat = [*d.M.ravel(), *d.h, *d.jacobian.ravel(), *d.gamma, *d.residuals]
+        flat = [*d.M.ravel(), *d.h, *d.jacobian.ravel(), *d.gamma, *d.residuals, *d.z_dot]
         flat += [x for moment, force in d.reactions.values() for x in (*force, *moment)]
         written = iter(self._writer.write_all(flat))
         rows = len(d.gamma)
@@ -141,6 +142,7 @@ class Equations(Printed):
         self.jacobian = matrix([next(written) for _ in range(rows * n)], n)
         self.gamma = matrix([next(written) for _ in range(rows)], 1)
         self.residual = matrix([next(written) for _ in range(rows)], 1)
+        self.z_dot = matrix([next(written) for _ in d.z_dot], 1)  # of networks and controllers
         self.reactions = {
             name: Reaction(*(matrix([next(written) for _ in range(3)], 1) for _ in range(2))) for name in d.joints
         }
@@ -148,7 +150,8 @@ class Equations(Printed):
     @property
     def heading(self) -> str:
         count = len(self.unknowns)
-        return f"{self.system.name}: {count} equation{'s' * (count != 1)} of motion, by {self.formulation}"
+        others = f" and {len(self.z_dot)} of other states" if len(self.z_dot) else ""
+        return f"{self.system.name}: {count} equation{'s' * (count != 1)} of motion{others}, by {self.formulation}"
 
     @property
     def unknowns(self) -> list[Any]:
@@ -162,13 +165,15 @@ class Equations(Printed):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        used = ["q", "u"] + ["u_dot"] * bool(self.reactions) + ["lam"] * bool(self.reactions and self.multipliers)
+        pushed = any(node.op == "input" and node.args[0] == "u_dot" for node in needed(self._derivation.z_dot))
+        used = ["q", "u"] + ["u_dot"] * (pushed or bool(self.reactions))
+        used += ["lam"] * bool(self.reactions and self.multipliers)
         return (*used, *(["friction"] * bool(self.notation.of("friction"))), *(["z"] * bool(self.topology.n_z)))
 
     @property
     def outputs(self) -> dict[str, Any]:
         held = {"G": self.jacobian, "gamma": self.gamma, "residual": self.residual} if len(self.gamma) else {}
-        return {"M": self.M, "bias": self.bias, **held}
+        return {"M": self.M, "bias": self.bias, **held, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
 
     def matrices(self) -> Matrices:
         """M, C, G, Q of M u_dot + C u + G = Q; in loops the multipliers times ``jacobian`` are added to Q."""
@@ -224,6 +229,9 @@ class Equations(Printed):
             if row.residual != 0:
                 lines.insert(0, Line(terms_of(row.residual), [sympy.S.Zero]))
             found.append(Section(f"{row.of} holds with {row.symbol}", lines))
+        if len(self.z_dot):
+            pairs = zip(self.notation.of("z_dot"), self.z_dot, strict=True)
+            found.append(Section("other states", [Line([symbol], terms_of(rate)) for symbol, rate in pairs]))
         return found + [self._reaction_section(joint) for joint in self.reactions]
 
     @cached_property

@@ -18,7 +18,7 @@ from kinode.algebra.harmonics import Angle, Atom, Harmonic, Monomial, Wave, as_f
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
 from kinode.formulations.loops import ties_of
-from kinode.topology import Topology
+from kinode.topology import Coordinate, Topology
 
 MOST_TERMS = 60  # beyond, only the first way is tried
 MOST_FACTORED = 25  # sums of more terms stay as they are: finding their factors takes long and seldom succeeds
@@ -67,6 +67,9 @@ class Notation:
             self.name(c.role, c.index, f"{letter}_{owner}", dotted)
             if c.role == "u":
                 self.name("u_dot", c.index, f"u_dot_{owner}", Look("q", 2, owner) if rates else Look("u", 1, owner))
+        for c in other_states(topology):
+            owner = c.name.replace(".", "_")
+            self.name("z_dot", c.index, f"z_dot_{owner}", Look("z", 1, owner))
         for k, (owner, part) in enumerate(chosen_rows(topology)):
             self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), Look("lam", 0, f"{owner}, {part}"))
         for k, (owner, axis) in enumerate(rubbing(topology)):
@@ -100,6 +103,13 @@ class Notation:
 
         found = sorted((i, name) for (array, i), name in self.names.items() if array == role)
         return [sympy.Symbol(name) for _, name in found]
+
+
+def other_states(topology: Topology) -> list[Coordinate]:
+    """The states of networks and controllers: what z holds beside driven joints and what only events change."""
+    places = {i for name, where in topology.z_of.items() for i in range(where.start, where.stop)}
+    other = [c for c in topology.coordinates if c.role == "z" and c.joint not in topology.system.joints]
+    return [c for c in other if c.index in places]
 
 
 def chosen_rows(topology: Topology) -> list[tuple[str, int]]:

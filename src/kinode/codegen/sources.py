@@ -94,7 +94,7 @@ def write_python(printed: Printed, module: str) -> str:
     return "\n".join([*needs, *lines, "    }", ""])
 
 
-VECTORS = ("bias", "gamma", "residual", "b")  # outputs with one column
+VECTORS = ("bias", "gamma", "residual", "b", "z_dot")  # outputs with one column
 
 
 def _python_writer(module: str) -> Callable[[Any], str]:
