@@ -290,3 +290,12 @@ def test_a_saved_run_holds_what_was_sampled(noisy, tmp_path):
     loaded = kn.Trajectory.load(tmp_path / "run.nc")
     for name in ("probe.output", "control.output", "control2.output"):
         assert np.array_equal(loaded[name], run[name])
+
+
+def test_the_audit_sees_samples_at_stored_times_and_says_where_it_cannot():
+    system = slider(effort="control.output")
+    system.sampled_pid("control", "10 ms", phase="3 ms", error="1 - slide.q", proportional=30)
+    assert kn.simulate(system, 1.0, rtol=1e-9).audit.relative < 1e-7
+    on_ticks = [0.0, *(0.003 + 0.01 * np.arange(100)), 1.0]
+    assert kn.simulate(system, 1.0, rtol=1e-9, times=on_ticks).audit.relative < 1e-7
+    assert "ask for closer times" in kn.simulate(system, 1.0, times=5).audit.trust

@@ -129,7 +129,17 @@ def _unseen(run: Trajectory, left: Array) -> float:
     """What the intervals leave open within which something changed at once, so that their motion is not one."""
     when = np.array([event.time for event in run.events if event.kind != "singular"])
     after, before = np.searchsorted(when, run.t[:-1], "right"), np.searchsorted(when, run.t[1:], "left")
-    return float(np.abs(left[before > after]).sum())
+    return float(np.abs(left[(before > after) | _ticked(run)]).sum())
+
+
+def _ticked(run: Trajectory) -> Array:
+    """The intervals between stored states within which a sampler acts; at their ends it is seen."""
+    table, found = run.dynamics.topology.events, np.zeros(len(run) - 1, dtype=bool)
+    for clock in (entry.sampler for entry in table.samplers) if table is not None else ():
+        counts = (run.t - float(clock.phase)) / float(clock.period)
+        near = 1e-9 * np.maximum(1.0, np.abs(counts))  # what is on a tick but for rounding
+        found |= np.ceil(counts[1:] - near[1:]) - 1 > np.maximum(-1, np.floor(counts[:-1] + near[:-1]))
+    return found
 
 
 def compute_work(run: Trajectory, change: Array) -> tuple[Array, float]:
