@@ -31,7 +31,7 @@ from kinode.model.joints import Fixed, Joint
 from kinode.model.system import System
 
 if TYPE_CHECKING:
-    from kinode.network.analysis import Network
+    from kinode.network.network import Network
 
 
 @dataclass(frozen=True)

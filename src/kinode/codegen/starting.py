@@ -16,7 +16,7 @@ from kinode.codegen.records import State
 from kinode.codegen.wishes import Wishes
 from kinode.errors import ModelError
 from kinode.model.part import Start
-from kinode.network.analysis import Network, single_order
+from kinode.network.network import Network, single_order
 from kinode.network.rows import Formula
 
 if TYPE_CHECKING:

@@ -27,8 +27,9 @@ from kinode.errors import LawError, ModelError
 from kinode.formulations.elimination import Pivots, SingularError, choose_pivots, solve
 from kinode.model.names import QuantityName, find_quantity
 from kinode.network import faults
-from kinode.network.analysis import Block, Network
-from kinode.network.rows import Formula, Order, Row, Sampler, UnknownRate
+from kinode.network.network import Block, Network
+from kinode.network.rows import Formula, Order, Row, UnknownRate
+from kinode.network.samples import Sampler
 from kinode.topology import Topology
 
 if TYPE_CHECKING:

@@ -24,160 +24,30 @@ improving structural analysis of differential-algebraic equation systems", BIT 5
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from kinode.algebra.affine import Affine, NonlinearError, is_zero
-from kinode.algebra.equations import split_rate
-from kinode.algebra.expressions import Expression, symbol
+from kinode.algebra.equations import rate_name, split_rate
+from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, is_number
-from kinode.model.fields import Value
-from kinode.model.nodes import Node
-from kinode.model.part import Part, Start
 from kinode.model.system import System
 from kinode.network import faults
-from kinode.network.rows import Formula, Order, Row, Rows, Sampler, UnknownRate, Variable
-from kinode.network.sigma import Structure, StructureError, choose_states, find_blocks, find_parts, find_structure
+from kinode.network.network import Block, Network, NetworkState, single_order
+from kinode.network.rows import Formula, Order, Row, Rows, UnknownRate
+from kinode.network.samples import Sampler
+from kinode.network.sigma import (
+    StructureError,
+    choose_states,
+    find_blocks,
+    find_parts,
+    find_structure,
+    match_largest,
+)
+from kinode.network.singular import SMALL, null_vectors, smallness
 
-DENSE = 40  # rows of a block that are looked at as a dense matrix
-SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on each other
-GIVEN, BOUND = 1e3, 1e6  # priorities of states whose start is given, and of the coordinates of joints
+GIVEN, BOUND = 1e3, 1e6  # priorities of variables whose start is given, and of the coordinates of joints
 RATES = {"angle": "angular_velocity", "length": "velocity"}
-
-
-@dataclass(frozen=True)
-class NetworkState:
-    """An entry of z: ``owner.name`` is derivative ``order`` of a variable."""
-
-    owner: str
-    name: str
-    unit: str
-    variable: str
-    order: int
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows to be solved together, and for what."""
-
-    rows: tuple[Row, ...]
-    unknowns: tuple[Order, ...]
-
-
-@dataclass(eq=False)
-class Network:
-    """What the formulations start from where a system has parts."""
-
-    system: System
-    rows: Rows = field(repr=False)
-    structure: Structure = field(repr=False)
-    states: tuple[NetworkState, ...]
-    stages: tuple[tuple[Block, ...], ...] = field(repr=False)
-    differentiated: tuple[tuple[Row, int], ...]
-    plans: dict[Any, Any] = field(default_factory=dict, repr=False)  # what formulations keep of it
-
-    @property
-    def parts(self) -> dict[str, Part]:
-        return self.rows.parts
-
-    @property
-    def nodes(self) -> dict[str, Node]:
-        return self.rows.nodes
-
-    @property
-    def variables(self) -> Mapping[str, Variable]:
-        return self.rows.variables
-
-    @property
-    def joint_of(self) -> Mapping[str, tuple[str, int]]:
-        """The coordinates of joints that occur, by variable: joint and number of its freedom."""
-        return self.rows.joint_of
-
-    @property
-    def flows_at(self) -> Mapping[str, tuple[str, ...]]:
-        """The flows of the ports at joints, by variable; with the opposite sign they act on the joint."""
-        return self.rows.flows_at
-
-    @cached_property
-    def touched(self) -> frozenset[str]:
-        """The joints that parts act on."""
-        return frozenset(self.joint_of[name][0] for name in self.flows_at)
-
-    @cached_property
-    def heavy(self) -> frozenset[str]:
-        """The joints to which parts may add inertia: what acts on them depends on their own acceleration."""
-        found = set()
-        for name, flows in self.flows_at.items():
-            moved: set[Order] = {(name, 2)}
-            for block in self.stages[-1]:
-                if any(moved.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
-                    moved |= set(block.unknowns)
-            if any((flow, 0) in moved for flow in flows):
-                found.add(self.joint_of[name][0])
-        return frozenset(found)
-
-    @cached_property
-    def states_of(self) -> dict[str, tuple[tuple[str, str], ...]]:
-        """Names and units of the states of each part or node."""
-        found: dict[str, tuple[tuple[str, str], ...]] = {}
-        for state in self.states:
-            found[state.owner] = (*found.get(state.owner, ()), (state.name, state.unit))
-        return found
-
-    @cached_property
-    def starts(self) -> tuple[Start, ...]:
-        """Initial values of parts, their quantities in the variables of the network."""
-        return tuple(
-            start._replace(quantity=self.rows.expand(start.quantity))
-            for part in self.parts.values()
-            for start in part.initial_values()
-        )
-
-    def initial_values(self, owner: str) -> list[Value]:
-        """What the states of a part or a node are at the start by the fields that are just about them, else zero."""
-        given = {single_order(start.quantity): start.value for start in self.starts}
-        return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
-
-    def formula(self, owner: str, quantity: str) -> Formula:
-        """A quantity of a part or a node in variables."""
-        key = ("formula", owner, quantity)
-        if key not in self.plans:
-            self.plans[key] = self.rows.expand(symbol(f"{owner}.{quantity}"))
-        found: Formula = self.plans[key]
-        return found
-
-    def energies(self, part: Part) -> dict[str, Formula]:
-        """What a part stores by kind of energy, in variables."""
-        key = ("energies", part.name)
-        if key not in self.plans:
-            texts = part.energies()
-            self.plans[key] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
-        found: dict[str, Formula] = self.plans[key]
-        return found
-
-    @cached_property
-    def reports(self) -> tuple[str, ...]:
-        """What one should know of it, in words: which storages are no states, and whose they are instead."""
-        found = []
-        origins: dict[Order, dict[str, None]] = {
-            (s.variable, s.order): {f"{s.owner}.{s.name}": None} for s in self.states
-        }
-        for block in (block for stage in self.stages[:-1] for block in stage):
-            owners: dict[str, None] = dict.fromkeys(row.owner for row in block.rows if row.owner in self.parts)
-            for order in (order for row in block.rows for order in (*row.terms, *row.rest_orders)):
-                joint = self.joint_of.get(order[0])
-                owners |= origins.get(order, {}) if joint is None else {joint[0]: None}
-            origins |= dict.fromkeys(block.unknowns, owners)
-            for name, order in block.unknowns:
-                variable = self.variables[name]
-                node = self.nodes.get(variable.owner)
-                if variable.sort == "unknown" or (node is not None and node.domain.position and order < 2):
-                    said = name if node is None or not order else f"{node.name}.{node.domain.potential}"
-                    found.append(faults.tell_dependent(said, [o for o in owners if o != variable.owner]))
-        return tuple(found)
 
 
 def find_network(system: System) -> Network | None:
@@ -233,7 +103,7 @@ class Analysis:
             names = [self.names[columns[k]] for k in over.variables]
             raise faults.explain_joint(self.rows, over.rows, names)
         self.free = free
-        self.matching = _match_all(compact, columns)
+        self.matching = [columns[k] for k in match_largest(compact, len(columns))]
         self.blocks = find_blocks(free, self.matching)
 
     def _named(self, places: Sequence[int]) -> list[str]:
@@ -276,13 +146,13 @@ class Analysis:
                     for j in self.free[i]
                     if j in places
                 ]
-                if _smallness(entries, len(block)) < SMALL:
+                if smallness(entries, len(block)) < SMALL:
                     return list(block), [self.matching[i] for i in block], self._matrix(block, sampler)
         return None
 
     def _combine(self, block: list[int], unknowns: list[int], A: Array) -> None:
         """A combination of rows that depend on each other in the place of one of them."""
-        left, right = _null_vectors(A)
+        left, right = null_vectors(A)
         open_names = [self.names[unknowns[k]] for k in np.flatnonzero(np.abs(right).max(axis=1) > 1e-6)]
         made: dict[int, Row] = {}
         for vector in left:
@@ -387,19 +257,16 @@ class Analysis:
         return self._named_states(own), [*levels, (0, everything)]
 
     def _priorities(self) -> dict[int, float]:
-        """Joints are states, then what has a start that was given, then what has one, then flows before potentials."""
+        """Joints are states, then what has a start, then unknowns of parts before potentials and flows."""
         found = {self.place[name]: BOUND for name in self.rows.joint_of}
+        for start in (start for part in self.rows.parts.values() for start in part.initial_values()):
+            order = single_order(self.rows.expand(start.quantity))
+            if order is not None and order[0] in self.place and order[0] not in self.rows.joint_of:
+                j = self.place[order[0]]
+                found[j] = max(found.get(j, 0.0), GIVEN + start.priority)
         for part in self.rows.parts.values():
-            given = part.given()
-            for start in part.initial_values():
-                quantity = self.rows.expand(start.quantity)
-                base = single_order(quantity)
-                if base is not None and base[0] in self.place and base[0] not in self.rows.joint_of:
-                    rank = 1.0 + start.priority + (GIVEN if start.field in given else 0.0)
-                    found[self.place[base[0]]] = max(found.get(self.place[base[0]], 0.0), rank)
-        for j, name in enumerate(self.names):
-            if self.rows.variables[name].sort == "unknown":
-                found.setdefault(j, 0.5)
+            for name, one in part.all_unknowns().items():
+                found.setdefault(self.place[f"{part.name}.{name}"], 0.5 + one.priority)
         return found
 
     def _named_states(self, orders: Sequence[Order]) -> tuple[NetworkState, ...]:
@@ -411,14 +278,14 @@ class Analysis:
         variable = self.rows.variables[name]
         word = name[len(variable.owner) + 1 :]
         unit = variable.unit
-        if order:
-            domain = self.rows.nodes[variable.owner].domain if variable.owner in self.rows.nodes else None
-            word = domain.potential if domain is not None and order == 1 else f"der({word})"
-            unit = RATES.get(unit, "dimensionless") if order == 1 else "dimensionless"
-        elif variable.sort == "flow":
+        if variable.owner in self.rows.nodes:
+            word = self.rows.nodes[variable.owner].domain.potential if order == 1 else word
+            unit = RATES[unit] if order == 1 else unit
+        elif order or variable.sort == "flow":
             part = self.rows.parts[variable.owner]
-            named = (n for n in part.formulas() if single_order(self.rows.expand(part.formula(n))) == (name, 0))
-            word = next(named, word)
+            named = (n for n in part.formulas() if single_order(self.rows.expand(part.formula(n))) == (name, order))
+            word = next(named, rate_name(word, order))
+            unit = part.units().get(word, "dimensionless" if order else unit)
         return NetworkState(variable.owner, word, unit, name, order)
 
     def _stage(self, level: int, pairs: tuple[tuple[int, int], ...]) -> tuple[Block, ...]:
@@ -464,82 +331,3 @@ class Analysis:
         except UnknownRate as error:
             raise faults.explain_rate(self.rows, row, str(error)) from None
         return row
-
-
-def single_order(value: Formula) -> Order | None:
-    """The variable, and its order, that a formula is; None where it is something else."""
-    return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None
-
-
-def _match_all(rows: Sequence[Mapping[int, int]], columns: Sequence[int]) -> list[int]:
-    from kinode.network.sigma import _largest_matching
-
-    return [columns[k] for k in _largest_matching(rows, len(columns))]
-
-
-def _smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
-    """How near a block of the sample is to singular: its smallest pivot, rows and columns scaled to 1."""
-    if size == 1:
-        return abs(entries[0][2]) if entries else 0.0
-    if size <= DENSE:
-        return _least_value(entries, size)
-    from scipy.sparse import csc_array
-    from scipy.sparse.linalg import splu
-
-    a, b, x = (np.array(column) for column in zip(*entries, strict=True))
-    A = csc_array((x, (a, b)), shape=(size, size))
-    for _ in range(3):
-        for axis in (1, 0):
-            top = np.asarray(abs(A).max(axis=axis).todense()).ravel()
-            if not top.all():
-                return 0.0
-            A = csc_array(A.multiply((1 / np.sqrt(top))[:, None] if axis else (1 / np.sqrt(top))[None, :]))
-    try:
-        pivots = np.abs(splu(A).U.diagonal())
-    except RuntimeError:
-        return 0.0
-    return float(pivots.min() / pivots.max())
-
-
-def _least_value(entries: Sequence[tuple[int, int, float]], size: int) -> float:
-    """The same for small blocks: the smallest singular value, of the largest."""
-    A = np.zeros((size, size))
-    for a, b, x in entries:
-        A[a, b] = x
-    for _ in range(3):
-        for axis in (1, 0):
-            top = np.abs(A).max(axis=axis, keepdims=True)
-            if not top.all():
-                return 0.0
-            A = A / np.sqrt(top)
-    values = np.linalg.svd(A, compute_uv=False)
-    return float(values[-1] / values[0])
-
-
-def _null_vectors(A: Array) -> tuple[list[Array], Array]:
-    """Combinations of rows that vanish, with as few members as elimination gives, and what they leave open."""
-    top = np.abs(A).max(axis=1, keepdims=True)
-    scale = np.where(top > 0, top, 1.0)
-    U, s, Vt = np.linalg.svd(A / scale)
-    rank = min(int(np.sum(s > 1e-9 * s.max(initial=1e-300))), len(s) - 1)
-    left = _echelon((U[:, rank:] / scale).T)
-    return left, Vt[rank:].T
-
-
-def _echelon(rows: Array) -> list[Array]:
-    """Reduced rows of the same span."""
-    R = rows.copy()
-    pivot_row = 0
-    for column in range(R.shape[1]):
-        if pivot_row == len(R):
-            break
-        best = pivot_row + int(np.argmax(np.abs(R[pivot_row:, column])))
-        if abs(R[best, column]) < 1e-9 * np.abs(rows).max():
-            continue
-        R[[pivot_row, best]] = R[[best, pivot_row]]
-        R[pivot_row] /= R[pivot_row, column]
-        for other in range(len(R)):
-            if other != pivot_row:
-                R[other] -= R[other, column] * R[pivot_row]
-        pivot_row += 1
-    return [np.where(np.abs(row - np.round(row)) < 1e-9, np.round(row), row) for row in R[:pivot_row]]

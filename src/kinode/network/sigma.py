@@ -152,7 +152,7 @@ def find_parts(rows: Rows, count: int) -> tuple[Part, Part]:
     for i, row in enumerate(rows):
         for j in row:
             columns[j].append(i)
-    variable_of = _largest_matching(rows, count)
+    variable_of = match_largest(rows, count)
     row_of = [-1] * count
     for i, j in enumerate(variable_of):
         if j >= 0:
@@ -162,7 +162,8 @@ def find_parts(rows: Rows, count: int) -> tuple[Part, Part]:
     return Part(too_many, over), Part(under, too_few)
 
 
-def _largest_matching(rows: Rows, count: int) -> list[int]:
+def match_largest(rows: Rows, count: int) -> list[int]:
+    """A variable for as many rows as possible; -1 for the others."""
     indices = [j for row in rows for j in row]
     if not indices:
         return [-1] * len(rows)

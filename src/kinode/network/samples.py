@@ -1,0 +1,61 @@
+"""Numbers for the names in rows, to see what structure alone does not show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinode.algebra.affine import Affine, NonlinearError
+from kinode.algebra.equations import rate_name
+from kinode.algebra.expressions import Expression
+from kinode.algebra.scalars import Scalar
+from kinode.errors import ModelError
+from kinode.model.system import System
+from kinode.network.rows import Formula, Row
+
+
+@dataclass
+class Sampler:
+    """Numbers for names, always the same: where rows are generic, these show whether they can be solved."""
+
+    system: System
+    values: dict[str, float] = field(default_factory=dict)
+    shift: int = 0
+
+    def __call__(self, value: Formula) -> float:
+        """A formula at the sample; where it has no value there, some number."""
+        if not isinstance(value, Expression):
+            return float(value)
+        try:
+            found = float(value.evaluate(self.lookup, self.call))
+        except (ArithmeticError, ValueError, ModelError):
+            found = float("nan")
+        return found if abs(found) < 1e12 else self.lookup(value.text())
+
+    def lookup(self, name: str) -> float:
+        found = self.values.get(name)
+        if found is None:
+            parameters = self.system.parameter_values()
+            found = parameters[name] if name in parameters else self._number(name)
+            self.values[name] = found
+        return found
+
+    def _number(self, name: str) -> float:
+        """Between 0.5 and 1.5, by the letters of the name."""
+        seed = sum((k + 1 + self.shift) * ord(letter) for k, letter in enumerate(name))
+        return 0.5 + (seed * 0.618033988749895) % 1.0
+
+    def call(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
+        """A table; one of what is not known yet is not affine."""
+        if any(isinstance(arg, Affine) for arg in args):
+            raise NonlinearError("a table", *args)
+        return self.system.callable_tables[table].call(args, axes)
+
+    def coefficient(self, row: Row, name: str, order: int) -> float:
+        """How a row depends on a derivative of a variable."""
+        found = self(row.terms.get((name, order), 0.0))
+        if isinstance(row.rest, Expression) and (name, order) in row.rest_orders:
+            wanted = rate_name(name, order)
+            found += self(row.rest.derivative(wanted)) if wanted in row.rest.names() else 0.0
+        if (name, order) in row.through:
+            found += -0.3 * self._number(f"{row.said} {name}")
+        return found
