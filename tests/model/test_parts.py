@@ -13,6 +13,7 @@ from kinode.algebra.equations import find_rate, parse_equation, parse_formula, s
 from kinode.model.elements import ELEMENTS
 from kinode.model.names import find_quantity
 from kinode.model.node_checks import shift_groups
+from kinode.network.rows import Rows
 from kinode.results.names import known_names
 
 COUNT = itertools.count()
@@ -226,6 +227,19 @@ def test_quantities_of_parts_ports_and_nodes_have_names_and_units():
     assert len(known) == len(set(known)) and "bus.current" not in known
     for name in known:
         find_quantity(system, name)
+
+
+def test_at_a_joint_the_words_of_networks_and_of_joints_are_the_same():
+    rows = Rows(circuit())
+    for text, meaning in (
+        ("elbow.angle", "elbow.q"),
+        ("elbow.speed", "der(elbow.q)"),
+        ("slide.angle.speed", "der(slide.q.angle)"),
+        ("slide.travel.position", "slide.q.travel"),
+    ):
+        assert rows.meaning(text).text() == meaning
+        found = find_quantity(rows.system, text)
+        assert found.quantity == ("u" if "der" in meaning else "q") and found.sort == "joint"
 
 
 @pytest.mark.parametrize(
