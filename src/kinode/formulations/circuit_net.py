@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, substitute
+from kinode.algebra.affine import Affine, Unknown, is_zero, substitute
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations import loops
@@ -229,7 +229,7 @@ class Net:
 
     def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
         """The independent ones."""
-        open_ = [isinstance(flow, Affine) for flow in flows]
+        open_ = [not is_zero(flow) for flow in flows]
         return self.rows.add(rows[open_]), flows[open_]
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
