@@ -26,7 +26,7 @@ SECTIONS = [
 class Page(HTMLParser):
     """Tags that are closed properly, text, and everything that could reach outside."""
 
-    VOID = {"meta", "br", "path", "use", "rect", "circle", "line"}
+    VOID = {"meta", "br", "path", "use", "rect", "circle", "line", "polygon"}
 
     def __init__(self, text):
         super().__init__()
@@ -76,6 +76,7 @@ def test_names_and_units_in_tables_and_plots(text):
     for word in ("shoulder", "elbow", "upper", "coil", "time (s)", "force (N)", "angle (rad)", "rms", "dopri5"):
         assert word in page
     assert "All agree." in page
+    assert "(Tx ∩ Ty) ∩ Rz" in page and "energy link" in page
 
 
 def test_exceeded_limits_are_told(text):

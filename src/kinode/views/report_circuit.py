@@ -25,11 +25,10 @@ MODES = (
 
 def describe_circuit(dynamics: Dynamics) -> Markup:
     """A section with the diagram, as long as it fits a page, and the table of motions."""
-    parts = [tag("h2", "Circuit")]
+    parts = [tag("h3", "Circuit")]
     if len(Circuit(dynamics.system).boxes) <= MOST:
-        drawn = diagram(dynamics.system, legend=True)
-        words = tag("figcaption", CAPTION)
-        parts.append(tag("figure", Markup(drawn.svg), words, class_="scheme"))
+        svg = diagram(dynamics.system).svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")  # a page knows it
+        parts.append(tag("figure", Markup(svg), tag("figcaption", CAPTION), class_="circuit"))
     if dynamics.system.bodies:
         parts.append(_space(dynamics))
     return join(parts) if len(parts) > 1 else Markup("")
