@@ -299,3 +299,20 @@ def test_the_audit_sees_samples_at_stored_times_and_says_where_it_cannot():
     on_ticks = [0.0, *(0.003 + 0.01 * np.arange(100)), 1.0]
     assert kn.simulate(system, 1.0, rtol=1e-9, times=on_ticks).audit.relative < 1e-7
     assert "ask for closer times" in kn.simulate(system, 1.0, times=5).audit.trust
+
+
+def test_small_motions_say_that_samples_are_held_and_rest_is_refused():
+    system = slider(effort="2 + part")
+    system.signal("part", "0.5*control.output")
+    system.sampled_pid("control", "10 ms", error="1 - slide.q", proportional=30)
+    system.sample_hold("probe", "slide.q", "10 ms")  # which nothing uses
+    small = kn.linearize(system, {"slide.q": 2 / K})
+    assert small.held == ("control",)
+    assert "control hold" in str(small)
+    assert np.sort_complex(small.eigenvalues) == pytest.approx(np.sort_complex(np.linalg.eigvals(SLIDER[0])))
+    with pytest.raises(kn.ModelError, match="acts at its samples alone") as caught:
+        kn.equilibrium(system)
+    assert caught.value.component == "control"
+    system.change("part", law="0")
+    assert kn.equilibrium(system).values["slide.q"] == pytest.approx(2 / K)
+    assert kn.linearize(system, {"slide.q": 2 / K}).held == ()

@@ -108,6 +108,19 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
     return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
 
 
+def find_steering(system: System) -> tuple[str, ...]:
+    """The sampled parts whose outputs laws use: what they hold acts between samples, whatever happens then."""
+    sampled = {name for name, component in system.components.items() if component.samples}
+    used = {
+        find_quantity(system, name).owner
+        for component in (system.components.values() if sampled else ())
+        if component.name not in sampled
+        for field, expression in laws_of(component)
+        for name in expression.names() - component.local.get(field, frozenset())
+    }
+    return tuple(name for name in system.components if name in sampled & used)
+
+
 def _is_law(system: System, found: QuantityName) -> bool:
     """Whether a quantity is itself the value of a law, and could lead in a circle."""
     if found.sort == "joint":

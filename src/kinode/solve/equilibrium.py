@@ -26,6 +26,7 @@ from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError, Error, ModelError
+from kinode.model.checks import find_steering
 from kinode.model.fields import short
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
@@ -108,6 +109,10 @@ class _Search:
 
     def __init__(self, dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> None:
         self.dynamics, self.p, self.inputs, self.held = dynamics, p, inputs, held
+        steering = find_steering(dynamics.system)
+        if steering:
+            message = "acts at its samples alone: where it brings the system to rest, a simulation finds"
+            raise ModelError(message, component=steering[0])
         self.kept: tuple[int, ...] = ()  # independent speeds of the step before
         self.begin = self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
         z_dot = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)[dynamics.n_q + dynamics.n_u :]

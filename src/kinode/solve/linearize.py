@@ -30,6 +30,7 @@ from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError
+from kinode.model.checks import find_steering
 from kinode.model.names import find_quantity
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
@@ -79,6 +80,9 @@ class Linearization:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     drift: Array  # x_dot at the state itself: zero for an equilibrium but for coordinates that do not matter
+    held: tuple[
+        str, ...
+    ] = ()  # sampled parts whose outputs act and stay as they are: loops through them are open
 
     @cached_property
     def eigenvalues(self) -> Array:
@@ -112,6 +116,8 @@ class Linearization:
             cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
             lines.append(f"{cells}  {', '.join(mode.largest())}".rstrip())
         lines.append("stable" if self.stable else "unstable: small motions grow")
+        if self.held:
+            lines.append(f"between samples: {', '.join(self.held)} hold their outputs, and loops through them are open")
         return "\n".join(lines)
 
 
@@ -255,6 +261,7 @@ class Slopes:
         return Linearization(
             self.dynamics.system.name, self.at, rows[:n].T, rows[n:].T, seen[:, :n], seen[:, n:],
             self._states(), tuple(self.topology.inputs), tuple(parts), self._drifts(),
+            find_steering(self.dynamics.system),
         )  # fmt: skip
 
     def _states(self) -> tuple[str, ...]:
