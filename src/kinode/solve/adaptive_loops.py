@@ -22,6 +22,8 @@ _EPSILON = 2.0**-52
 MOVED = 10.0  # tolerances that closing the loops may move the end of a step
 ROUNDING = 32.0 * _EPSILON  # of a closed state, relative, where the constraints are clear
 CROSSINGS = 8  # lengths that are tried to step over a singular position
+BEYOND = 10.0  # times what was left until an event: longer steps are not begun with after it
+SHORT = 1e-12  # of the time: shorter steps are not begun with
 UNSURE = 1e-3  # of a state: more than that is no rounding
 
 
@@ -258,6 +260,9 @@ def _go(layout: Ints, memory: Floats, counters: Ints) -> int:
     counters[PENDING], counters[EXTRA] = STEPPED, 0
     if layout[EVENTS] != 0 and find_event(layout, memory, counters):
         counters[PENDING] = STRUCK
+        # Far beyond an event there is nothing to be learned, and much to be lost by rounding.
+        piece = max(BEYOND * (memory[T_NEW] - memory[T]), SHORT * abs(memory[T]))
+        memory[H] = min(memory[H], max(piece, memory[H] / (BEYOND * BEYOND)))
     elif layout[PROJECTION] != 0 and watch(layout, memory, counters):
         return NOTED
     return DONE

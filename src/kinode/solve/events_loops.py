@@ -113,16 +113,50 @@ def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
     return True
 
 
+def _first_firing(layout: Ints, y: int) -> int:
+    """The first root that fires, as they were looked at last; 0 if none does."""
+    for k in range(layout[N_ROOTS]):
+        if _fires(layout, k, y):
+            return k
+    return 0
+
+
+def _aim(before: float, after: float, high: float, low: float, tries: int) -> float:
+    """Where to look next for the first time at which a root fires that was ``high`` before and is ``low`` after.
+
+    Mostly where a straight line has its zero, and beside an end of the interval where that would be the end itself;
+    each third time in the middle, so that it never takes long.
+    """
+    middle, least = 0.5 * (before + after), 2.0**-52 * abs(after)
+    if tries % 3 == 2 or not high > low:
+        return middle
+    guess = before + (after - before) * (high / (high - low))
+    if guess - before < least:
+        guess = before + least
+    elif after - guess < least:
+        guess = after - least
+    return guess if before < guess < after else middle
+
+
 def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: float) -> None:
-    """End the step where the first root fires: not yet before, but at the time after."""
-    while True:
-        middle = 0.5 * (before + after)
-        if not before < middle < after:
-            break
-        if _fires_at(layout, memory, counters, middle):
-            after = middle
+    """End the step where the first root fires: not yet before, but at the time after, which was looked at last."""
+    g, tries, side = floats(layout[AT_G]), 0, 0
+    there = layout[AT_STATE] + 8 * Y_NEW * layout[N] if after == memory[T_NEW] else layout[AT_BETWEEN]
+    k = _first_firing(layout, there)
+    low = g[k]
+    high = -low
+    while before < 0.5 * (before + after) < after:
+        at = _aim(before, after, high, low, tries)
+        tries += 1
+        if _fires_at(layout, memory, counters, at):
+            k = k if _fires(layout, k, layout[AT_BETWEEN]) else _first_firing(layout, layout[AT_BETWEEN])
+            after, low = at, g[k]
+            high = 0.5 * high if side == 1 else high  # Illinois: the end that stays counts less
+            side = 1
         else:
-            before = middle
+            before, high = at, max(g[k], 0.0)
+            low = 0.5 * low if side == 2 else low
+            side = 2
     between, new, address = floats(layout[AT_BETWEEN]), state_row(layout, Y_NEW), layout[AT_BETWEEN]
     if after == memory[T_NEW]:
         address = layout[AT_STATE] + 8 * Y_NEW * layout[N]
