@@ -42,6 +42,7 @@ EXAMPLES = {
     "shaft_loss": ({**ENDS, "viscous": 0.2, "coulomb": 0.7, "slip": 0.5}, "0"),
     "gearbox": (GEAR, "0"),
     "elastic_gearbox": ({**GEAR, "stiffness": 3.0, "damping": 0.2, "efficiency": 0.7}, "0"),
+    "backlash_gear": ({**GEAR, "stiffness": 3.0, "damping": 0.2, "play": 0.4}, "0"),
     "speed_source": ({**ENDS, "speed": LAW}, "moment*speed"),
     "angle_source": ({**ENDS, "angle": LAW}, "moment*speed"),
     "moment_source": ({**ENDS, "moment": LAW}, "moment*speed"),
@@ -79,7 +80,7 @@ def find_state(part, formulas, seed):
     rows = [e.equation.residual for e in part.equations()]
     rows += [find_rate(row) for row in rows]
     names = sorted(set().union(*(f.names() for f in (*rows, *formulas) if isinstance(f, Expression))) - {"t"})
-    modes = {f"part.{name}": float(seed % 2) for name in part.modes}
+    modes = {f"part.{name}": float((seed + 1) % 2) for name in part.modes}
     modes |= {f"der({name})": 0.0 for name in modes}
     names = [name for name in names if name not in modes]
     slopes = [[row.derivative(name) for name in names] for row in rows]

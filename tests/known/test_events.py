@@ -453,3 +453,48 @@ def test_a_switch_follows_its_command():
     assert run["store.voltage"][at] == pytest.approx(
         leak + 50 / 10.001 * np.exp(-(run.t[at] - opens[0]) / 0.01), rel=1e-5
     )
+
+
+def test_wheels_geared_with_play_knock_with_the_period_of_two_free_masses():
+    """Half a period: play / v free, pi sqrt(m / k) in contact; m is the reduced inertia, v the speed of the twist."""
+    system = kn.System("gear")
+    system.shaft_inertia("motor", "one", inertia=0.01, initial_speed=1.0, initial_angle=0.0)
+    system.backlash_gear("gear", "one", "two", ratio=5.0, play=0.02, stiffness=1e3)
+    system.shaft_inertia("load", "two", inertia=0.75, initial_speed=0.0, initial_angle=0.0)
+    run = kn.simulate(system, 1.0, rtol=1e-10, atol=1e-13)
+    m = 1 / (1 / 0.25 + 1 / 0.75)
+    half = 0.02 / 0.2 + np.pi * np.sqrt(m / 1e3)
+    hits = began(run, "gear", "touches its forward flank", "touches its backward flank")
+    np.testing.assert_allclose(hits, 0.05 + half * np.arange(len(hits)), rtol=1e-8)
+    assert len(hits) == 7
+    assert run.audit.relative < 1e-8
+
+
+def test_a_relay_remembers():
+    """x'' = -1/2 sign: from 1 it passes on = 0.1, and switches at off = -0.1 after sqrt(4.4) s."""
+    system = kn.System("relay", gravity=(0, 0, 0))
+    body = system.body("block", mass=2, inertia=(1, 1, 1))
+    system.prismatic("rail", system.world, body, axis="x", q=1.0, effort="-r.output")
+    system.relay("r", "rail.q", on=0.1, off=-0.1, high=1, low=-1)
+    run = kn.simulate(system, 10.0, rtol=1e-9, atol=1e-11)
+    first = np.sqrt(4.4)
+    v = 0.5 * first
+    assert began(run, "r", "is off")[0] == pytest.approx(first, rel=1e-9)
+    t = 2 * v + 2 * np.sqrt(v * v + 0.2)  # -0.1 - v t + t^2/4 = 0.1
+    assert began(run, "r", "is on")[0] == pytest.approx(first + t, rel=1e-8)
+
+
+def test_bristles_slide_with_the_stribeck_curve_and_bend_before():
+    """At constant speed the deflection is g(u)/stiffness; for small loads the joint is a spring."""
+    fields = {"sliding": 4.0, "static": 5.0, "stribeck_speed": 0.01, "stiffness": 1e5, "damping": 300.0, "viscous": 2.0}
+    system = kn.System("bristles", gravity=(0, 0, 0))
+    body = system.body("block", mass=2, inertia=(1, 1, 1))
+    system.prismatic("rail", system.world, body, axis="x", speed=0.012)
+    system.slide_lugre("rub", "rail", **fields)
+    run = kn.simulate(system, 1.0, method="stiff", times=2)
+    g = 4 + np.exp(-1.44)
+    assert run["rub.force"][-1] == pytest.approx(-(g + 2 * 0.012), rel=1e-6)
+    assert run["rub.deflection"][-1] == pytest.approx(g / 1e5, rel=1e-6)
+    system.change("rail", speed=None, effort=1.0, damping=500.0)
+    rest = kn.simulate(system, 2.0, method="stiff", times=2)
+    assert rest["rail.q"][-1] == pytest.approx(1.0 / 1e5, rel=0.3)  # it creeps a little, which is LuGre's known flaw

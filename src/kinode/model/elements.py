@@ -12,6 +12,7 @@ from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
 from kinode.model import (
+    bristles,
     clutches,
     controller,
     earth,
@@ -19,8 +20,10 @@ from kinode.model import (
     flight,
     linear_signals,
     links,
+    loose_gears,
     motors,
     pid,
+    relays,
     sampled,
     sampled_control,
     shafts,
@@ -33,9 +36,9 @@ from kinode.model.fields import Value, Vector, frame, law, laws, number, record,
 from kinode.model.frames import Frame
 
 __all__ = [
-    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "clutches", "controller", "earth",
-    "electrical", "flight", "linear_signals", "links", "motors", "pid", "register_element", "sampled",
-    "sampled_control", "shafts", "signals", "slides", "switches",
+    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "bristles", "clutches", "controller",
+    "earth", "electrical", "flight", "linear_signals", "links", "loose_gears", "motors", "pid", "register_element",
+    "relays", "sampled", "sampled_control", "shafts", "signals", "slides", "switches",
 ]  # fmt: skip
 
 

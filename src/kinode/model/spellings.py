@@ -205,6 +205,18 @@ class Spellings:
         """A clutch between two joints that turn, applied by a law ``command`` from 0 to 1."""
         return self.element(name, "clutch", first=first, second=second, capacity=capacity, **fields)
 
+    def lugre(self, name: str, joint: Any, **fields: Any) -> Element:
+        """LuGre friction in a joint that turns: sliding, static, stribeck_speed, stiffness and damping of bristles."""
+        return self.element(name, "lugre", joint=joint, **fields)
+
+    def slide_lugre(self, name: str, joint: Any, **fields: Any) -> Element:
+        """LuGre friction in a joint that slides."""
+        return self.element(name, "slide_lugre", joint=joint, **fields)
+
+    def relay(self, name: str, input: Any, on: Any, off: Any, **fields: Any) -> Element:
+        """Hysteresis: on above one level of its input, off below a lower one."""
+        return self.element(name, "relay", input=input, on=on, off=off, **fields)
+
     # -- parts of networks: name, ports in order, fields -------------------------------------------------
     resistor = Spelling("resistor")
     capacitor = Spelling("capacitor")
@@ -226,6 +238,7 @@ class Spellings:
     shaft_loss = Spelling("shaft_loss")
     gearbox = Spelling("gearbox")
     elastic_gearbox = Spelling("elastic_gearbox")
+    backlash_gear = Spelling("backlash_gear")
     speed_source = Spelling("speed_source")
     angle_source = Spelling("angle_source")
     moment_source = Spelling("moment_source")
