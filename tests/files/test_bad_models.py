@@ -129,7 +129,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("motion of state", joint("motion: pin.u"), "may depend on t, parameters and inputs", "pin", "motion"),
     ("damping in N/m", joint("damping: 1 N/m"), "is needed, in N*m*s/rad", "pin", "damping"),
     ("limits reversed", joint("limits: [1, -1]"), "above the upper limit", "pin", "limits"),
-    ("later feature", joint("backlash: 0.1"), "cannot act yet", "pin", "backlash"),
+    ("backlash is a number", joint("backlash: 0.1"), "takes play, stiffness", "pin", "backlash"),
     ("friction alone", joint("friction: 0.1"), "takes coulomb with its numbers", "pin", "friction"),
     ("friction radius", joint("friction: {coulomb: {coefficient: 0.1}}"), "is needed: where", "pin", "friction.radius"),
     ("law unknown name", joint("effort: 3*pinn.q"), "nothing is called 'pinn'; did you mean pin?", "pin", "effort"),
