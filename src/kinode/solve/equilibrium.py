@@ -27,7 +27,7 @@ from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.checks import find_steering
-from kinode.model.fields import short
+from kinode.model.fields import Component, short
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.linearize import Linearization, Slopes, linearize_at
@@ -43,7 +43,11 @@ SETTLED = 1e-11  # of states, relative
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """A state of rest; ``holding`` is what the held joints have to give, ``small`` the linear system about it."""
+    """A state of rest; ``holding`` is what the held joints have to give, ``small`` the linear system about it.
+
+    It rests without friction.  What can stick (``sticking``) may hold the system elsewhere too: where it really comes to
+    rest, and with which loads, depends on how it got there, which a simulation tells.
+    """
 
     name: str
     state: State
@@ -51,6 +55,7 @@ class Equilibrium:
     residual: float  # largest force or moment that is left, of those that act
     holding: dict[str, float]
     small: Linearization | None
+    sticking: tuple[str, ...] = ()
 
     @property
     def stable(self) -> bool | None:
@@ -63,6 +68,8 @@ class Equilibrium:
         width = max(map(len, [*self.values, *self.holding]), default=0)
         lines += [f"  {name:<{width}}  {value:12.6g}" for name, value in self.values.items()]
         lines += [f"  {name:<{width}}  {value:12.6g}  to hold it" for name, value in self.holding.items()]
+        if self.sticking:
+            lines.append(f"  without friction; it may rest elsewhere too, held by {', '.join(self.sticking)}")
         return "\n".join(lines)
 
 
@@ -97,7 +104,8 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
-    return Equilibrium(dynamics.system.name, state, values, residual, holding, small)
+    sticking = tuple(n for n in dynamics.topology.held_of if type(dynamics.system[n]).locks is not Component.locks)
+    return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking)
 
 
 class _Undecided(Exception):
