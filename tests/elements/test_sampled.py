@@ -157,6 +157,7 @@ PERIODS = {
     "1 ms": Fraction(1, 1000), "1 kHz": Fraction(1, 1000), "3 Hz": Fraction(1, 3), "44.1 kHz": Fraction(1, 44100),
     "8 MHz": Fraction(1, 8_000_000), "0.25 s": Fraction(1, 4), 0.1: Fraction(1, 10), 2: Fraction(2),
     1 / 3: Fraction(1, 3), Fraction(2, 7): Fraction(2, 7), "3 MHz": Fraction(1, 3_000_000),
+    Fraction(1234567, 7654321): Fraction(1234567, 7654321), "7/3 s": Fraction(7, 3),
 }  # fmt: skip
 
 
@@ -168,7 +169,9 @@ def test_periods_are_exact_and_files_keep_them(given, tmp_path):
     assert kn.load(tmp_path / "rotor.yaml")["part"].period == PERIODS[given]
 
 
-@pytest.mark.parametrize("given", [0, -1, "0 s", "0 Hz", "1 rad/s", "60 rpm", "2 m", "k", "1/1000", None, [1], np.nan])
+@pytest.mark.parametrize(
+    "given", [0, -1, "0 s", "0 Hz", "1 rad/s", "60 rpm", "2 m", "k", "1/1000", "1/0 s", "0/3 s", None, [1], np.nan]
+)
 def test_what_is_no_period_is_refused(given):
     system = hinge()
     with pytest.raises(kn.ModelError) as caught:
@@ -212,6 +215,9 @@ WRONG = [
     ("sample_hold", {"input": 0}, "period", "is needed"),
     ("sample_hold", {"input": 0, "period": 1, "delay": 1.5}, "delay", "whole number"),
     ("sample_hold", {"input": 0, "period": 1, "delay": -1}, "delay", "whole number"),
+    ("sample_hold", {"input": 0, "period": 1, "delay": float("nan")}, "delay", "whole number"),
+    ("sample_hold", {"input": 0, "period": 1, "delay": float("inf")}, "delay", "whole number"),
+    ("sample_hold", {"input": 0, "period": 1, "delay": True}, "delay", "whole number"),
     ("sample_hold", {"input": 0, "period": 1, "resolution": 0}, "resolution", "must be positive"),
     ("sample_hold", {"input": 0, "period": 1, "phase": -1}, "phase", "not be negative"),
     ("sample_hold", {"input": 0, "period": 1, "seed": 3}, "seed", "is for noise"),

@@ -11,6 +11,7 @@ entries.  Noise is drawn at the ticks, from a state that is held too, and so doe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -28,13 +29,16 @@ from kinode.model.fields import Reader, Spec, Value, law, number, record, short,
 from kinode.model.signals import PLAIN, Range, SignalPart, clamp
 
 LONGEST_DELAY = 10_000
+RATIO = re.compile(r"(\d{1,18})/(\d{1,18}) s")  # how files write what has no decimals
 Memory = Mapping[str, Scalar]
 
 
 def read_seconds(reader: Reader, raw: Any, field: str, *, rates: bool = False) -> Fraction:
     """An exact time: a number of seconds, a text such as 1 ms, or, where rates may stand, 1 kHz."""
     offered = "a time such as 1 ms, or a rate such as 1 kHz, is expected" if rates else "a time, 1 ms, is expected"
-    if isinstance(raw, str):
+    if isinstance(raw, str) and (ratio := RATIO.fullmatch(raw.strip())) and int(ratio[2]):
+        value = Fraction(int(ratio[1]), int(ratio[2]))
+    elif isinstance(raw, str):
         try:
             quantity = parse_quantity(raw)
         except UnitError as error:
@@ -62,12 +66,13 @@ def write_seconds(value: Fraction) -> float | str:
     """A number or text from which ``read_seconds`` gives the same fraction."""
     if exact_seconds(float(value)) == value:
         return float(value)
-    return f"{float(1 / value)!r} Hz" if value and exact_seconds(float(1 / value)) == 1 / value else repr(float(value))
+    rate = float(1 / value)
+    return f"{rate!r} Hz" if exact_seconds(rate) == 1 / value else f"{value.numerator}/{value.denominator} s"
 
 
 def read_count(reader: Reader, raw: Any, field: str, most: int) -> int:
     """A whole number from 0 on."""
-    whole = isinstance(raw, (int, float, np.integer)) and not isinstance(raw, bool) and raw == int(raw)
+    whole = isinstance(raw, (int, float, np.integer)) and not isinstance(raw, bool) and raw % 1 == 0
     if not whole or not 0 <= raw <= most:
         raise reader.fail(field, f"is a whole number from 0 to {most}, not {short(raw)}")
     return int(raw)
