@@ -3,6 +3,7 @@
 #   make test    the whole test suite          make lint   ruff and the strict type checker
 #   make bench   the table against the peers   make docs   the documentation site, in site/
 #   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
+#   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
 
 PYTHON  ?= python3
 VENV    ?= .venv
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-loops lint docs clean
+.PHONY: help demo test bench bench-loops bench-circuits lint docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -32,6 +33,9 @@ bench: $(VENV)/.installed-bench
 
 bench-loops: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/loops.py $(BENCH)
+
+bench-circuits: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/circuits.py $(BENCH)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
