@@ -307,7 +307,7 @@ def test_an_angle_between_axes_is_a_universal_joint():
         else:
             rotation = np.asarray(Dynamics(top(True)).pose("body", 0.0, [0.3, 0.4])[0], dtype=float)
             system.spherical("pivot", system.world, body, q=quaternion(rotation), u=rates)
-            system.constraint("square", "angle", a=system.world, b=body, axes=("z", "x"), angle="90 deg")
+            system.constraint("upright", "angle", a=system.world, b=body, axes=("z", "x"), angle="90 deg")
         return system
 
     joint = Dynamics(top(True))
