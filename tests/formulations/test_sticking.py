@@ -221,3 +221,15 @@ def test_sticking_costs_a_few_operations():
 
     smooth, rough = count(None, "acceleration"), count(kn.coulomb(effort=0.3), "acceleration")
     assert rough <= 1.2 * smooth  # the parent may carry all of a link: zero rows of articulated inertias do not fold
+
+
+def test_reactions_that_depend_on_how_a_loop_came_to_rest_are_said_to_be_so():
+    for rough, unique in ((("left",), True), (("left", "right"), False)):
+        dynamics = kn.compile(four_bar(dict.fromkeys(rough, 10.0)))
+        state = dynamics.initial
+        found = dynamics.reactions(0.0, state.q, state.u)["pin"]  # without modes: those that fit
+        components = found.components or (False,) * 6
+        assert components[0] is unique, rough  # along x; across the plane the loop is redundant in any case
+        assert (found.shared == "how it came to rest") is not unique
+        run = kn.simulate(dynamics, 0.1, times=3)
+        assert (run.reaction("pin").shared == "how it came to rest") is not unique

@@ -153,6 +153,18 @@ class Dynamics(Arguments):
                 found[turn] /= np.linalg.norm(found[turn])
         return found
 
+    def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
+        """z with the modes that fit a state which was given without them."""
+        given = {
+            "t": self._argument("t", t, 1),
+            "q": self._argument("q", q, self.n_q),
+            "u": self._argument("u", u, self.n_u, np.zeros(self.n_u)),
+            "z": self.wishes.z,
+            "p": self._vector("p", p),
+            "inputs": self._vector("inputs", inputs),
+        }
+        return find_modes(self, "acceleration", given)
+
     def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
         """An instant in plain numbers: slow, and good for looking inside."""
         given = self._vector("p", p), self._vector("inputs", inputs)

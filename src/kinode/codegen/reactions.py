@@ -18,7 +18,7 @@ from kinode.codegen.kernels import hold_option
 from kinode.codegen.records import Wrench
 from kinode.codegen.sharing import Sharing, States, is_redundant, share
 from kinode.errors import ArgumentError
-from kinode.formulations.statics import Hold
+from kinode.formulations.statics import Hold, joints_in_loops, speeds_in_loops
 from kinode.model.names import JOINT_WRENCHES, QuantityName
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def joint_wrenches(
     if sharing is None and is_redundant(dynamics) and wanted.in_loops:
         sharing = share(dynamics, states, wanted.part, wanted.hold)
     result = {}
+    rested = joints_in_loops(dynamics.topology) if is_held_twice(dynamics, states) else ()
     for k, name in enumerate(names):
         joint = dynamics.system.joints[name]
         values = found[..., 6 * k : 6 * k + 6]
@@ -84,6 +85,8 @@ def joint_wrenches(
             values = values + change.reshape(values.shape)
             unique = sharing.is_unique(name, wanted.whole)
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
+        if name in rested:
+            unique, shared = (False,) * 6, "how it came to rest"
         plain = wanted.about is None and wanted.axes is None
         result[name] = Wrench(
             values[..., :3],
@@ -96,6 +99,27 @@ def joint_wrenches(
             shared=shared,
         )
     return result
+
+
+def is_held_twice(dynamics: Dynamics, states: States) -> bool:
+    """Whether in any state more of what sticks holds a loop than it has freedoms: who holds is a matter of history."""
+    topology = dynamics.topology
+    if not topology.constrained or not topology.held_of:
+        return False
+    z = np.atleast_2d(
+        dynamics.modes(states.t, states.q, states.u, states.p, states.inputs) if states.z is None else states.z
+    )
+    bound = joints_in_loops(topology)
+    stuck = np.zeros(len(z), dtype=int)
+    for owner, where in topology.held_of.items():
+        component = dynamics.system[owner]
+        grips = [owner] if owner in dynamics.system.joints else list(getattr(component, "joint_fields", ()))
+        held_by = [getattr(component, grip, grip) for grip in grips]
+        entries = [k for k, (name, _) in enumerate(component.held) if name in ("mode", "friction.mode")]
+        if any(name in bound for name in held_by):
+            stuck += sum((z[:, where.start + k] == 0.0).astype(int) for k in entries)
+    freedoms = len(speeds_in_loops(topology)) - len(dynamics.closing.rows)
+    return bool((stuck > freedoms).any())
 
 
 def seen(dynamics: Dynamics, states: States, joint: str, change: Array, wanted: Wanted, opposite: bool) -> Array:
