@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kinode.formulations.instant import Instant
     from kinode.formulations.parts import PartMotion
 
-SAMPLES = 3
+SAMPLES = 5
 ACCELERATION = "acceleration"  # with the index of a speed of the state: what stays open
 
 

@@ -141,21 +141,30 @@ def choose_pivots(
 
 
 def _scaled(rows: list[dict[Unknown, Array]], unknowns: Sequence[Unknown]) -> list[dict[Unknown, Array]]:
-    """The coefficients of the unknowns, rows and columns scaled so that the largest entries are about 1: units go."""
+    """The coefficients of the unknowns, rows and columns scaled so that the largest entries are about 1: units go.
+
+    Each sample is scaled by itself: what is 1 mOhm in one mode may be 1 GOhm in another.
+    """
     known = set(unknowns)
     rows = [{name: x for name, x in row.items() if name in known and np.any(x)} for row in rows]
     for _ in range(3):
         rows = [{n: x / np.sqrt(_largest(row.values())) for n, x in row.items()} for row in rows]
-        size: dict[Unknown, float] = {}
+        size: dict[Unknown, Array] = {}
         for row in rows:
             for name, x in row.items():
-                size[name] = max(size.get(name, 0.0), float(np.abs(x).max()))
-        rows = [{n: x / np.sqrt(size[n]) for n, x in row.items()} for row in rows]
+                size[name] = np.maximum(size.get(name, 0.0), np.abs(x))
+        rows = [{n: x / np.sqrt(_or_one(size[n])) for n, x in row.items()} for row in rows]
     return [{n: x / _largest(row.values()) for n, x in row.items()} for row in rows]
 
 
-def _largest(entries: Iterable[Array]) -> float:
-    return max((float(np.abs(x).max()) for x in entries), default=1.0)
+def _largest(entries: Iterable[Array]) -> Array:
+    """The largest entry at each sample."""
+    sizes = [np.abs(x) for x in entries]
+    return _or_one(np.max(sizes, axis=0)) if sizes else np.ones(1)
+
+
+def _or_one(sizes: Array) -> Array:
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def _cheapest(

@@ -152,7 +152,7 @@ class Rows:
         still: dict[str, Formula] = {}
         for name in value.names():
             base, order = split_rate(name)
-            if order and (base in self.system.parameters or self._is_mode(base)):
+            if order and (base in self.system.parameters or self.is_held(base)):
                 still[name] = 0.0
             elif order and base == "t":
                 still[name] = 1.0 if order == 1 else 0.0
@@ -209,11 +209,6 @@ class Rows:
                 return found
         return None
 
-    def _is_mode(self, name: str) -> bool:
-        """Whether a name is a number of a part that only events change."""
-        part = self._part_of(name)
-        return part is not None and name[len(part.name) + 1 :] in part.modes
-
     def _part_meaning(self, part: Part, quantity: str) -> Formula | None:
         if quantity in part.modes:
             return None
@@ -246,11 +241,15 @@ class Rows:
         """Whether a name is that of a number from outside."""
         return name == "t" or name in self.system.parameters or name in self.system.inputs
 
+    def is_held(self, name: str) -> bool:
+        """Whether only events change it: the mode of a switch, the output of a sampled controller."""
+        return "." in name and name not in self.variables and find_quantity(self.system, name).sort == "held"
+
     def through(self, name: str) -> frozenset[Order]:
         """The variables that something of others depends on by its laws."""
         if name not in self._through:
             self._through[name] = frozenset()
-            plain = self.is_plain(name) or "@" in name
+            plain = self.is_plain(name) or "@" in name or self.is_held(name)
             owner = None if plain else self.system.components.get(split_owner(self.system, name, name)[0])
             found: set[Order] = set()
             for _, law in owner.expressions() if isinstance(owner, Component) else ():

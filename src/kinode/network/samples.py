@@ -9,6 +9,7 @@ from kinode.algebra.equations import rate_name
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
+from kinode.model.part import Part
 from kinode.model.system import System
 from kinode.network.rows import Formula, Row
 
@@ -32,12 +33,25 @@ class Sampler:
         return found if abs(found) < 1e12 else self.lookup(value.text())
 
     def lookup(self, name: str) -> float:
+        """The number of a name."""
         found = self.values.get(name)
         if found is None:
             parameters = self.system.parameter_values()
-            found = parameters[name] if name in parameters else self._number(name)
+            modes = self._modes(name)
+            if modes:  # at first all alike, then mixed
+                found = modes[(self.shift if self.shift < len(modes) else int(10 * self._number(name))) % len(modes)]
+            else:
+                found = parameters[name] if name in parameters else self._number(name)
             self.values[name] = found
         return found
+
+    def _modes(self, name: str) -> list[float]:
+        """The values that a mode can have; none for other names."""
+        owner, _, word = name.rpartition(".")
+        part = self.system.components.get(owner)
+        if not isinstance(part, Part) or word not in part.modes:
+            return []
+        return sorted({value for root in part.roots if root.mode == word for value in (root.value, root.then)})
 
     def _number(self, name: str) -> float:
         """Between 0.5 and 1.5, by the letters of the name."""
