@@ -120,9 +120,14 @@ class Snapshot(Motion):
         shares, effort = self.effort_shares(name), effort or self.joint_effort
         if share == "drive" and self.system.joints[name].driven:
             own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
-            drive: Array = effort(name) - own - self.parts_on(name) + self._passed_on(name, effort)
+            drive: Array = effort(name) - own - self._beside(name) + self._passed_on(name, effort)
             return drive
         return self.parts_on(name) if share == "parts" else shares[share]
+
+    def _beside(self, name: str) -> Array:
+        """What parts of networks and elements do along a joint, which is none of its own efforts."""
+        found: Array = self.parts_on(name) + self.element_efforts.get(name, 0.0)
+        return found
 
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:
         """What gears take from a joint for those that follow it."""
@@ -134,7 +139,7 @@ class Snapshot(Motion):
 
     def _gear_effort(self, follower: str, effort: Efforts) -> Array:
         """What a gear does along the joint that follows."""
-        needed = effort(follower) - sum(self.effort_shares(follower).values()) - self.parts_on(follower)
+        needed = effort(follower) - sum(self.effort_shares(follower).values()) - self._beside(follower)
         found: Array = needed + self._passed_on(follower, effort)
         return found
 
