@@ -19,10 +19,10 @@ from kinode.model.friction import find_units
 from kinode.model.joint import DERIVED, Joint, Limits
 from kinode.model.looks import Look
 from kinode.model.part import Part
+from kinode.model.stops import find_units as find_end_units
 
 if TYPE_CHECKING:
-    from kinode.model.stops import find_units as find_end_units
-from kinode.model.system import System
+    from kinode.model.system import System
 
 WIDTH = 80
 _SHOWN = ("axis", "axes", "lead", "at", "motion", "speed", "effort", "stiffness", "neutral", "damping")
