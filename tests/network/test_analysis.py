@@ -6,6 +6,7 @@ from networks import add_parts, circuit, pole, states_of, turning, two_links
 
 import kinode as kn
 from kinode.errors import LawError, ModelError
+from kinode.views.report_circuit import describe_circuit
 
 FIVE = pole("voltage_source", "a", voltage=5.0)
 
@@ -82,9 +83,11 @@ def test_inductors_that_meet_at_a_node_have_fewer_states():
 
 
 def test_storages_that_are_no_states_are_reported_with_what_decides_them():
-    network = kn.compile(circuit({"v": FIVE, "c": pole("capacitor", "a", capacitance=1.0)})).topology.network
+    dynamics = kn.compile(circuit({"v": FIVE, "c": pole("capacitor", "a", capacitance=1.0)}))
+    network = dynamics.topology.network
     assert network.states == ()
     assert network.reports == ("c.voltage is no state of its own: it follows from v",)
+    assert network.reports[0] in str(describe_circuit(dynamics))
     assert [(row.owner, times) for row, times in network.differentiated] == [("v", 1), ("c", 1)]
     shafts = {
         "j1": ("shaft_inertia", {"shaft": "x", "inertia": 1.0}),
@@ -191,6 +194,19 @@ def test_a_loop_of_voltage_sources():
     ring = {"v1": ("a", "b"), "v2": ("b", "c"), "v3": ("c", "a")}
     parts = {name: pole("voltage_source", *ends, voltage=1.0) for name, ends in ring.items()}
     refused(circuit({**parts, "r": pole("resistor", "b", resistance=1.0)}), "v1, v2 and v3", "loop")
+
+
+def test_sources_of_current_in_series():
+    parts = {"i": pole("current_source", "a", current=1.0), "k": pole("current_source", "b", "a", current=2.0)}
+    refused(circuit({**parts, "r": pole("resistor", "b", resistance=1.0)}), "i and k are in series", "current at a")
+    coil = {**parts, "l": pole("inductor", "b", "c", inductance=1.0), "m": pole("current_source", "c", current="t")}
+    refused(circuit(coil), "in series", "every current at")
+
+
+def test_gears_in_a_circle_say_one_thing_twice():
+    ratios = {"g1": ("x", "y", 2.0), "g2": ("y", "z", 3.0), "g3": ("x", "z", 6.0)}
+    parts = {name: ("gearbox", {"input": a, "output": b, "ratio": n}) for name, (a, b, n) in ratios.items()}
+    refused(circuit({**parts, "j": ("shaft_inertia", {"shaft": "x", "inertia": 1.0})}), "g1, g2 and g3", "twice")
 
 
 def test_a_source_that_is_shorted():

@@ -29,6 +29,9 @@ def describe_circuit(dynamics: Dynamics) -> Markup:
     if len(Circuit(dynamics.system).boxes) <= MOST:
         svg = diagram(dynamics.system).svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")  # a page knows it
         parts.append(tag("figure", Markup(svg), tag("figcaption", CAPTION), class_="circuit"))
+    network = dynamics.topology.network
+    if network is not None and network.reports:
+        parts.append(tag("p", f"{'. '.join(network.reports)}.", class_="note"))
     if dynamics.system.bodies:
         parts.append(_space(dynamics))
     return join(parts) if len(parts) > 1 else Markup("")
