@@ -360,6 +360,7 @@ def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
             energy += 0.5 * 2e3 * depth**2
     scale = 1 + abs(energy).max()
     assert np.diff(energy).max(initial=0.0) < 1e-4 * scale
+    assert run.audit.largest < 1e-4 * scale
 
 
 def bounds_of(joint):

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.scalars import Array, Scalar, exp, sqrt, tanh, tidy
+from kinode.algebra.scalars import Array, Scalar, exp, maximum, sqrt, tanh, tidy
 from kinode.algebra.spatial import dot
 from kinode.model.fields import Reader, Value, short, unknown
 
@@ -156,7 +156,8 @@ class Sizes:
         if mode is not None:
             at_rest, stribeck = 1.0 - mode * mode, found["stribeck_speed"]
             if stribeck is not None:
-                at_rest = exp(-(speed * speed) / (stribeck * stribeck))
+                ahead = maximum(mode * speed, 0.0) / stribeck  # long steps go beyond rest: they are to see its rise too
+                at_rest = exp(-(ahead * ahead))
             for name in ("coefficient", "effort"):
                 sliding, static = 0.0 if found[name] is None else found[name], found[f"static_{name}"]
                 if static is not None:
