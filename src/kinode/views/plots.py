@@ -16,6 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.records import Wrench
 from kinode.errors import ArgumentError, Error
 from kinode.model.names import find_quantity
+from kinode.views.mode_strips import ROW, draw_strips, find_strips
 from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, style, thin, tick
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 WIDTH = 8.0  # inches; 800 pixels
 UNITS = {"force": "N", "moment": "N*m"}
 MANY = 6  # lines in an axes that a reader can tell apart
+MANY_EVENTS = 60  # beyond which their marks would cover the lines
 LEGEND_EM = 0.95 * 9.0 / 72.0  # inches, the size of the legend's text
 WORDS = {
     "rad": "angle", "deg": "angle", "m": "length", "N": "force", "N*m": "moment", "J": "energy", "W": "power",
@@ -47,28 +49,47 @@ class Line:
 
 def plot(
     run: Trajectory, *names: str, file: Any = None, degrees: bool = False, title: str | None = None,
-    size: tuple[float, float] | None = None,
+    size: tuple[float, float] | None = None, between: tuple[float, float] | None = None, modes: bool = False,
 ) -> Figure:  # fmt: skip
     """Quantities against time, one axes for each unit; ``file`` saves it (PNG, SVG or PDF by its ending).
 
-    Without names the coordinates of all joints are drawn.
+    Without names the coordinates of all joints are drawn.  ``between`` shows a part of the time, ``modes`` adds a strip
+    for each component that has events: what it was doing, from one to the next.
     """
     lines = [line for name in (names or coordinate_names(run)) for line in find_lines(run, name, degrees=degrees)]
     if not lines:
         raise ArgumentError("plot: the run has no coordinates; name the quantities to plot")
-    groups = group_lines(lines)
+    kept = _find_span(run, between)
+    groups = group_lines([Line(line.name, line.unit, line.values[kept]) for line in lines])
+    strips = find_strips(run) if modes else []
+    heights = [2.3] * len(groups) + [0.5 + ROW * len(strips)] * bool(strips)
     with style():
-        figure = new_figure(size or (WIDTH, 0.7 + 2.3 * len(groups)), shown=file is None)
-        rows: Any = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
+        figure = new_figure(size or (WIDTH, 0.7 + sum(heights)), shown=file is None)
+        rows: Any = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for axes, group in zip(rows, groups):
-            draw_lines(axes, run.t, group)
+            draw_lines(axes, run.t[kept], group)
             mark_events(axes, run)
+        if strips:
+            draw_strips(rows[-1], strips)
+            draw_legend(rows[-1])
+            rows[-1].set_xlim(float(run.t[kept][0]), float(run.t[kept][-1]))
         rows[-1].set_xlabel(label("time", "s"))
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
         if file is not None:
             save_figure(figure, file)
     return figure
+
+
+def _find_span(run: Trajectory, between: tuple[float, float] | None) -> slice:
+    """The stored times within a span."""
+    if between is None:
+        return slice(None)
+    start, end = (float(x) for x in between)
+    first, last = np.searchsorted(run.t, start, "left"), np.searchsorted(run.t, end, "right")
+    if not start < end or last - first < 2:
+        raise ArgumentError(f"between: the run has no two times between {start:g} and {end:g} s")
+    return slice(int(first), int(last))
 
 
 def plot_loads(
@@ -160,10 +181,12 @@ def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None 
 
 
 def mark_events(axes: Axes, run: Trajectory) -> None:
-    """Thin lines at the times of what the run met."""
-    if run.events:
-        times = [event.time for event in run.events]
-        axes.vlines(times, 0, 1, transform=axes.get_xaxis_transform(), colors="0.6", linewidth=0.6, linestyles=":")
+    """Thin lines at the times of what the run met; where they are many, ticks at the foot that leave the plot open."""
+    start, end = axes.get_xlim()
+    times = [event.time for event in run.events if start <= event.time <= end]
+    if times:
+        top, dots = (1.0, ":") if len(times) <= MANY_EVENTS else (0.04, "-")
+        axes.vlines(times, 0, top, transform=axes.get_xaxis_transform(), colors="0.6", linewidth=0.6, linestyles=dots)
 
 
 def draw_legend(axes: Axes) -> None:
