@@ -8,6 +8,7 @@ import pytest
 
 import kinode as kn
 from kinode.model.elements import ELEMENTS
+from kinode.model.joints import JOINTS
 from kinode.views.circuit_graph import Circuit
 from kinode.views.circuit_layout import Layout, words_at
 from kinode.views.circuit_routes import Router, port_point
@@ -193,10 +194,29 @@ def test_a_long_chain_is_folded():
     assert narrow.links == wide.links
 
 
-def test_every_kind_of_part_has_a_symbol():
-    """Kinds that plug-ins bring are boxes with their names."""
-    own = [kind for kind, cls in ELEMENTS.items() if cls.__module__.startswith("kinode")]
-    assert [kind for kind in own if not has_symbol(kind)] == []
+KINDS = [
+    "resistor", "capacitor", "inductor", "voltage_source", "current_source", "battery", "transformer", "bridge",
+    "dc_motor", "brushless_motor", "shaft_inertia", "shaft_spring", "shaft_damper", "gearbox", "speed_source",
+    "moment_source", "slide_mass", "force_source", "spring", "force", "pid", "filter", "integrator", "saturation",
+    "sensor", "transfer_function", "state_space", "sample_hold",
+]  # fmt: skip
+
+
+def test_usual_kinds_have_their_symbols():
+    assert set(KINDS) <= set(ELEMENTS)
+    assert [kind for kind in (*KINDS, *JOINTS) if not has_symbol(kind)] == []
+
+
+def test_a_kind_of_ones_own_is_a_box_with_its_name():
+    system = kn.System("own")
+    system.define(
+        "brick", ports={"a": "electrical"}, parameters={"r": "resistance"}, equations={"law": "a.voltage = r*a.current"}
+    )
+    system.element("b1", "brick", a="n", r=3.0)
+    system.element("source", "voltage_source", plus="n", minus="gnd", voltage=1.0)
+    drawn = kn.diagram(system)
+    assert drawn.links == {"n": (("b1", "a"), ("source", "plus"))}
+    assert ">brick</text>" in drawn.svg
 
 
 def test_names_are_escaped_and_files_written(tmp_path):

@@ -92,6 +92,7 @@ class Port:
     kind: str
     reference: str = ""  # gnd or world
     out: bool = False  # information goes out here
+    from_signal: bool = False  # or comes in from another signal
     side: str = ""
     offset: float = 0.0
 
@@ -252,7 +253,7 @@ class Circuit:
                 link = f"{source.name}.out"
                 if link not in self.links:
                     self._tie(link, INFORMATION, source, "out", out=True)
-                self._tie(link, INFORMATION, reader, f"in {source.name}")
+                self._tie(link, INFORMATION, reader, f"in {source.name}", from_signal=source.role == "signal")
 
     def _laws(self) -> Iterator[tuple[Box, list[Expression]]]:
         for name, joint in self.system.joints.items():

@@ -334,16 +334,19 @@ def _even(x: float) -> float:
 
 def _size(box: Box) -> tuple[float, float]:
     """How large the sign of a component is."""
+    ports = box.ports.values()
     if box.role == "SB":
-        links = sum(port.kind == VECTOR for port in box.ports.values())
-        return max(60.0, _even(LETTER * len(box.label) + 16.0)), max(40.0, _even(20.0 * (links - 1)))
+        joints = sum(port.name.endswith((".1", ".2")) for port in ports)
+        below = max(LETTER * len(box.label) + 16.0, 20.0 * (len(ports) - joints + 1))
+        return max(60.0, _even(below)), max(40.0, _even(20.0 * (joints - 1)))
     if box.role == "signal":
-        inputs = sum(not port.out for port in box.ports.values())
-        return max(60.0, _even(20.0 * inputs)), max(40.0, _even(20.0 * inputs))
+        below = sum(port.from_signal for port in ports)
+        aside = sum(not port.from_signal and not port.out for port in ports)
+        return max(60.0, _even(20.0 * (below + 1))), max(40.0, _even(20.0 * aside))
     if box.role != "part" or box.kind in TWO_POLES | PLAIN:
         return 40.0, 40.0
-    aside = sum(bool(port.reference) or (port.kind == INFORMATION and not port.out) for port in box.ports.values())
-    return max(40.0, _even(20.0 * (len(box.ports) - aside - 1))), max(40.0, _even(20.0 * (aside + 1)))
+    aside = sum(bool(port.reference) or (port.kind == INFORMATION and not port.out) for port in ports)
+    return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * (aside + 1)))
 
 
 def _grounded(box: Box) -> bool:

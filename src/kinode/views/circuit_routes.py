@@ -18,6 +18,7 @@ from kinode.views.circuit_layout import STUB, words_at
 BEND, CROSS, HUG = 3.0, 20.0, 0.2
 MARGIN = 6  # cells around everything
 TRIES, SEARCHES = 3, 60
+WORK = 1_000_000  # cells that are looked at before links stay as they are: some seconds
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 WAYS = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
 Cell = tuple[int, int]
@@ -39,7 +40,7 @@ class Router:
     """Finds the lines of all links of a circuit that is laid out."""
 
     def __init__(self, circuit: Circuit) -> None:
-        self.circuit = circuit
+        self.circuit, self.work = circuit, 0
         self.blocked: set[Cell] = set()
         self.kept: dict[Cell, Link] = {}  # cells before ports, each for its own link
         self.edges: dict[str, set[Edge]] = {}
@@ -83,7 +84,7 @@ class Router:
             self._place(link)
         best, searches = self.count_crossings(), 0
         for link in links * TRIES:
-            if best and searches < SEARCHES and self._crossed(link):
+            if best and searches < SEARCHES and self.work < WORK and self._crossed(link):
                 kept = {name: set(edges) for name, edges in self.edges.items()}
                 again = [link, *(self.circuit.links[name] for name in self._crossed(link))][:: (-1) ** (searches % 2)]
                 searches += sum(len(one.ends) - 1 for one in again)
@@ -168,7 +169,8 @@ class Router:
         front: list[tuple[float, float, int]] = []
         cost: dict[int, float] = {}
         came: dict[int, int] = {}
-        for cell in sorted(tree):
+        inner = sorted(tree - out.keys()) or sorted(tree)  # no branch right before a port, where arrow heads are
+        for cell in inner:
             if len(self.straight.get(cell, {})) > (link.name in self.straight.get(cell, {})):
                 continue  # a branch where another link crosses could not be told from it
             for way in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
@@ -176,6 +178,7 @@ class Router:
                 cost[state] = 0.0
                 heapq.heappush(front, (ahead(state), 0.0, state))
         while front:
+            self.work += 1
             _, spent, state = heapq.heappop(front)
             if spent > cost[state]:
                 continue

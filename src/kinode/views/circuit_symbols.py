@@ -30,7 +30,7 @@ def _round(text: str, *, leads: bool = True, slanted: bool = True) -> str:
 
 
 def _plain(text: str) -> str:
-    return f'<rect x="-20" y="-20" width="40" height="40" rx="2" class="face"/>{letters(text, 11.0)}'
+    return f'<rect x="-20" y="-20" width="40" height="40" rx="2" class="face"/>{letters(text, 8.0)}'
 
 
 def _gears(more: str = "") -> str:
@@ -64,6 +64,7 @@ TWO_POLES = {
     "force_source": _round("F"),
     "gearbox": _gears(),
     "elastic_gearbox": _gears('<path d="M-4,8l2,-4l2,8l2,-8l2,4" class="thin"/>'),
+    "backlash_gear": _gears('<path d="M-6,-1l4,0M2,-1l4,0" class="plate"/>'),
     "diode": '<path d="M0,-20V-7M0,7V20M-8,7H8M-8,-7H8L0,7Z"/>',
     "switch": '<path d="M0,-20V-9M0,9V20M0,9L8,-8"/><circle cy="-9" r="1.6" class="ink"/>',
     "frame_link": '<path d="M0,-20V-6M0,6V20M-4,-12L0,-6L4,-12"/><rect x="-9" y="-6" width="18" height="12"/>',
@@ -107,6 +108,8 @@ OTHERS = {
     "spring": ZIGZAG,
     "damping": DASHPOT,
     "friction": HATCH,
+    "lugre": HATCH,
+    "slide_lugre": HATCH,
     "stop": '<path d="M0,-20V-5M-8,-5H8M-8,5H8M0,5V20M-8,5l-3,4M-2,5l-3,4M4,5l-3,4"/>',
     "backlash": '<path d="M0,-20V-8H-7V-3M-7,-3H-1M7,3H1M-7,3V8H7V-3"/>',
     "brake": '<path d="M0,-20V-10M-11,10H11M-11,10l-3,5M-4,10l-3,5M3,10l-3,5M10,10l-3,5"/><circle r="9" class="face"/>',
@@ -134,6 +137,7 @@ SIGNALS = {
     "integrator": letters("∫", 18.0),
     "saturation": '<path d="M-16,8H-7L7,-8H16"/><path d="M-18,0H18M0,-13V13" class="thin"/>',
     "dead_zone": '<path d="M-16,10L-6,0H6L16,-10"/><path d="M-18,0H18M0,-13V13" class="thin"/>',
+    "relay": '<path d="M-16,8H6V-8H16M-6,8V-8H6"/>',
     "rate_limit": '<path d="M-14,9H-8L6,-9H14"/>',
     "sensor": '<circle r="10"/><path d="M0,6L6,-5"/>',
     "transfer_function": letters("G(s)", slanted=True),
@@ -170,7 +174,7 @@ def draw(box: Box) -> str:
         return _turned(box, TWO_POLES[box.kind])
     if box.kind in OTHERS:
         return _wide(box, OTHERS[box.kind])
-    return _plain(box.kind.replace("_", " ")[:6])
+    return _wide(box, _plain(box.kind.replace("_", " ")[:8]))
 
 
 def _body(box: Box) -> str:
