@@ -65,6 +65,7 @@ _FACE = {
     "AxialJoint": "kinode.model.joints",
     "Element": "kinode.model.elements",
     "Load": "kinode.model.elements",
+    **dict.fromkeys(("Root", "Sampler", "exact_seconds"), "kinode.model.events"),
     **dict.fromkeys(
         ("Part", "TwoPole", "TwoShaft", "TwoSlide", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
     **dict.fromkeys(("number", "law"), "kinode.model.fields"),
