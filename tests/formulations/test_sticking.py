@@ -233,3 +233,27 @@ def test_reactions_that_depend_on_how_a_loop_came_to_rest_are_said_to_be_so():
         assert (found.shared == "how it came to rest") is not unique
         run = kn.simulate(dynamics, 0.1, times=3)
         assert (run.reaction("pin").shared == "how it came to rest") is not unique
+
+
+@pytest.mark.parametrize("what", ["compliant", "rigid", "brake"])
+def test_large_trees_are_written_out(what):
+    """Loops of machine code over the links know joints' own laws alone: the same numbers with and without."""
+    system = kn.System("chain")
+    last = system.world
+    for k in range(42):
+        body = system.body(f"b{k}", mass=1, com=(0.1, 0, 0), inertia=(0.01, 0.01, 0.01))
+        system.revolute(f"j{k}", last, body, axis="y")
+        last = body.at(0.2, 0, 0)
+    ends = {"compliant": {"stiffness": 100.0}, "rigid": {"restitution": 0.5}}.get(what)
+    if ends is None:
+        system.brake("brake", "j3", 5.0)
+    else:
+        system.change("j20", stop={"upper": 0.1, **ends})
+    dynamics = kn.compile(system)
+    q, u = np.linspace(0, 1, 42), np.linspace(1, -1, 42)
+    for mode in (0.0, 1.0):
+        z = np.array([mode])
+        plain = floats(Snapshot(dynamics.topology, 0.0, q, u, z).u_dot)
+        np.testing.assert_allclose(
+            dynamics.acceleration(0.0, q, u, z=z), plain, rtol=1e-6, atol=1e-8 * abs(plain).max()
+        )

@@ -2,7 +2,7 @@
 
 The steps are those of formulations/steps.py, traced once for each kind of link.  Laws and elements are
 straight-line code between the loops; they see the loops' results through a snapshot that loads them.
-What cannot be rolled (couplings between joints, friction, networks of parts) is written out in full, whatever its size.
+What cannot be rolled (couplings between joints, friction, stops, brakes, networks) is written out in full, whatever its size.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from kinode.formulations import steps
 from kinode.formulations.friction import has_friction
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.steps import Moved, Spatial
+from kinode.model.element import Element
+from kinode.model.system import System
 from kinode.topology import Topology
 
 ROLL_FROM = 40  # links from which loops win: they compile in the same time for any number
@@ -49,7 +51,13 @@ T = TypeVar("T")
 def is_large(topology: Topology) -> bool:
     """Whether loops serve a tree better than straight-line code."""
     apart = topology.couplings or topology.constrained or has_friction(topology.system) or topology.network
-    return len(topology.tree.nodes) >= ROLL_FROM and not apart
+    return len(topology.tree.nodes) >= ROLL_FROM and not apart and not _acts_along_joints(topology.system)
+
+
+def _acts_along_joints(system: System) -> bool:
+    """Whether anything beside the joints' own laws acts along them: ends of ranges, brakes, clutches."""
+    elements = (type(element).efforts is not Element.efforts for element in system.elements.values())
+    return any(joint.ends is not None for joint in system.joints.values()) or any(elements)
 
 
 def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
