@@ -52,6 +52,15 @@ def robot(axes=6, bus=True):
     return system
 
 
+def cascade():
+    """An axis with a controller of the current within one of the angle."""
+    system = robot(1)
+    system.change("pid1", limits=(-5, 5))
+    system.element("inner", "pid", target="pid1.output", measured="motor1.current", proportional=0.1, integral=10)
+    system.change("amp1", modulation="inner.output")
+    return system
+
+
 def example(name):
     return lambda: kn.load(EXAMPLES / f"{name}.yaml")
 
@@ -60,6 +69,7 @@ FLAT = {
     "manipulator": manipulator,
     "robot": robot,
     "robot without bus": lambda: robot(bus=False),
+    "cascade": cascade,
     **{name: example(name) for name in ("four_bar", "rlc", "motor_axis", "excavator", "stewart_platform", "gyroscope")},
 }
 OTHERS = {name: example(name) for name in ("walker", "quadcopter", "slider_crank", "leg", "rotor", "elastic_system")}

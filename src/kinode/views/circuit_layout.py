@@ -345,7 +345,7 @@ def _size(box: Box) -> tuple[float, float]:
         return max(60.0, _even(20.0 * (below + 1))), max(40.0, _even(20.0 * aside))
     if box.role != "part" or box.kind in TWO_POLES | PLAIN:
         return 40.0, 40.0
-    aside = sum(bool(port.reference) or (port.kind == INFORMATION and not port.out) for port in ports)
+    aside = sum(bool(port.reference) or port.kind == INFORMATION for port in ports)
     return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * (aside + 1)))
 
 

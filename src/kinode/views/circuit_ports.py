@@ -42,7 +42,7 @@ class Sides:
         if port.reference:
             return "left" if box.role == "part" and box.kind not in TWO_POLES else "bottom"
         if port.kind == INFORMATION and box.role == "part":
-            return "right" if port.out else "left"
+            return "left"  # words are to the right
         if port.kind == INFORMATION and not port.out:
             return "left" if _mean(others, "y", box.y) < box.y else "bottom"
         if port.kind == INFORMATION:
