@@ -233,6 +233,16 @@ def make_circuits() -> list[Path]:
     return [found.save(PICTURES / f"circuit_{name}.svg") for name, found in drawn.items()]
 
 
+def make_backlash() -> list[Path]:
+    """The axis with backlash: the whole run, and two cycles of its knocking."""
+    run = kn.simulate(ROOT / "examples" / "backlash_axis.yaml")
+    whole, close = (PICTURES / f"backlash_{name}.png" for name in ("axis", "knocking"))
+    with style():
+        run.plot("off", "gear.load", "motor.current", modes=True, size=(8.0, 6.6), file=whole)
+        run.plot("off", "gear.load", "motor.current", between=(3.85, 4.0), modes=True, size=(8.0, 6.6), file=close)
+    return [whole, close]
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
@@ -250,6 +260,7 @@ def main() -> None:
             make_scheme(),
             make_shaking(),
             *make_circuits(),
+            *make_backlash(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
