@@ -45,8 +45,8 @@ SETTLED = 1e-11  # of states, relative
 class Equilibrium:
     """A state of rest; ``holding`` is what the held joints have to give, ``small`` the linear system about it.
 
-    It rests without friction.  What can stick (``sticking``) may hold the system elsewhere too: where it really comes to
-    rest, and with which loads, depends on how it got there, which a simulation tells.
+    It rests without friction.  What can stick (``sticking``) may hold the system elsewhere too: where it really comes
+    to rest, and with which loads, depends on how it got there, which a simulation tells.
     """
 
     name: str

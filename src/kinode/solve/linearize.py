@@ -80,9 +80,7 @@ class Linearization:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     drift: Array  # x_dot at the state itself: zero for an equilibrium but for coordinates that do not matter
-    held: tuple[
-        str, ...
-    ] = ()  # sampled parts whose outputs act and stay as they are: loops through them are open
+    held: tuple[str, ...] = ()  # sampled parts whose outputs act and stay as they are: loops through them are open
 
     @cached_property
     def eigenvalues(self) -> Array:
