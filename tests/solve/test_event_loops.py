@@ -247,6 +247,19 @@ def test_samples_hold_what_was_there_at_the_tick(method):
     assert more["clock.count"][-1] == 10
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_asked_times_at_ticks_have_the_samples_of_the_tick(method):
+    """Also where the times asked for are sums of floats, and ticks are not."""
+    system = ball(q=100.0)
+    system.element("clock", kind="clock", of="t", period=1e-3)
+    times = 1e-3 * np.arange(1000)
+    assert (times != np.arange(1000) / 1000).any()
+    run = kn.simulate(system, 1.0, times=times, method=method, **METHODS[method])
+    assert np.array_equal(run.t, times)
+    assert np.array_equal(run["clock.count"], np.arange(1000) + 1)
+    assert np.array_equal(run["clock.value"], np.arange(1000) / 1000)
+
+
 def test_a_sampler_in_python_is_called_once_a_tick(monkeypatch):
     asked = []
 

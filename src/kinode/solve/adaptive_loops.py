@@ -23,6 +23,7 @@ MOVED = 10.0  # tolerances that closing the loops may move the end of a step
 ROUNDING = 32.0 * _EPSILON  # of a closed state, relative, where the constraints are clear
 CROSSINGS = 8  # lengths that are tried to step over a singular position
 BEYOND = 10.0  # times what was left until an event: longer steps are not begun with after it
+AT_ONCE = 4.0 * _EPSILON  # of the time: an output time nearer than that to an event is at the event
 SHORT = 1e-12  # of the time: shorter steps are not begun with
 UNSURE = 1e-3  # of a state: more than that is no rounding
 
@@ -213,8 +214,7 @@ def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
             if counters[NEXT_TIME] >= layout[TIMES]:
                 return True
             t = times[counters[NEXT_TIME]]
-            beyond = (t - memory[T_NEW]) * memory[H_DONE]
-            if beyond > 0.0 or (later and beyond == 0.0):
+            if (t - memory[T_NEW]) * memory[H_DONE] > 0.0 or (later and t >= memory[T_NEW] - AT_ONCE * abs(t)):
                 return True
         row = counters[WRITTEN]
         if row >= layout[ROOM]:
@@ -278,7 +278,7 @@ def advance(layout: Ints) -> int:
             code = change(layout, memory, counters)
             if code != DONE:
                 return code
-            if not write_changed(layout, memory, counters, 0.0):
+            if not write_changed(layout, memory, counters, AT_ONCE * abs(memory[T])):
                 return FULL
             counters[PENDING] = READY
         if counters[PENDING] == READY:

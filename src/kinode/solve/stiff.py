@@ -39,6 +39,8 @@ from kinode.solve.stiff_events import Served
 
 Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
+AT_ONCE = 4.0 * float(np.finfo(float).eps)
+"""Of the time: an output time nearer than that to an event is at the event."""
 _LOGS = ("SUNLOGGER_ERROR_FILENAME", "SUNLOGGER_WARNING_FILENAME")
 
 
@@ -169,17 +171,17 @@ class _Output:
         self.run, self.times, self.quaternions, self.sign = run, times, quaternions, sign
         self.stored = 0
 
-    def write(self, t: float, state: Callable[[float], Array], later: bool = False) -> bool:
+    def write(self, t: float, state: Callable[[float], Array], later: bool = False, slack: float = 0.0) -> bool:
         """Store what the step to a time holds, or leave that time for later; whether anything was interpolated."""
         if self.times is None:
             self.run.store(t, state(t), self.quaternions)
             return False
         inside = False
         while self.stored < len(self.times):
-            beyond = (self.times[self.stored] - t) * self.sign
-            if beyond > 0.0 or (later and beyond == 0.0):
-                break
             at = float(self.times[self.stored])
+            beyond = (at - t) * self.sign
+            if beyond > slack or (later and beyond >= -AT_ONCE * abs(at)):
+                break
             inside = inside or at != t
             self.run.store(at, state(at), self.quaternions)
             self.stored += 1
@@ -188,7 +190,7 @@ class _Output:
     def write_changed(self, t: float, y: Array) -> None:
         """Store the state after what happened at once, if that is another."""
         if self.times is not None or not self.run.rows or not np.array_equal(self.run.rows[-1][1], y):
-            self.write(t, lambda _: y)
+            self.write(t, lambda _: y, slack=AT_ONCE * abs(t))
 
 
 def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> tuple[Status, str] | None:
