@@ -264,13 +264,13 @@ class Energies(Snapshot):
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
 
     def _effort_work(self) -> Array:
-        """Of drives and damping in the joints, and of extra efforts."""
+        """Of drives, damping and stops in the joints, and of extra efforts."""
         topology = self.topology
         total = np.zeros(topology.n_u, dtype=object)
         for name, joint in self.system.joints.items():
             shares = self.effort_shares(name)
             parts = self.part_effort(name)
-            tau = shares["drive"] + shares["damping"] + (0.0 if parts is None else parts)
+            tau = shares["drive"] + shares["damping"] + shares["stop"] + (0.0 if parts is None else parts)
             if name in topology.u_of:
                 total[topology.u_of[name]] += tau
             elif joint.n_u and name in topology.couplings:

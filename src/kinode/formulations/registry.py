@@ -34,6 +34,7 @@ from kinode.formulations.rotators import Rotators
 from kinode.formulations.snapshot import EMPTY, Snapshot
 from kinode.formulations.statics import Hold
 from kinode.model.fields import Component
+from kinode.model.joint import Joint
 from kinode.topology import Topology
 
 OUTPUTS = (
@@ -101,6 +102,13 @@ def bodies_only(topology: Topology) -> str | None:
 MOST_SPEEDS = 100
 
 
+def _holds(component: Component) -> bool:
+    """Whether a component can hold joints still; compliant ends of a range give."""
+    if isinstance(component, Joint):
+        return component.ends is not None and component.ends.rigid
+    return type(component).locks is not Component.locks
+
+
 def small_tree(topology: Topology) -> str | None:
     """The same for one whose work grows with the square of the size, in plain Python."""
     if topology.n_u > MOST_SPEEDS:
@@ -108,7 +116,7 @@ def small_tree(topology: Topology) -> str | None:
     rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
     if rough:
         return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
-    holding = [n for n in topology.held_of if type(topology.system[n]).locks is not Component.locks]
+    holding = [name for name in topology.held_of if _holds(topology.system[name])]
     if holding:
         return f"it cannot hold joints still: {', '.join(holding)}"
     return tree_only(topology)

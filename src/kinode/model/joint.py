@@ -43,7 +43,7 @@ from kinode.model.fields import (
 from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.locks import Lock
-from kinode.model.stops import Backlash, Ends, Stop, read_ends
+from kinode.model.stops import Backlash, Ends, Stop, bounds, read_ends
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -307,6 +307,12 @@ class Joint(Component):
             field = "stop" if self.stop is not None else "backlash"
             message = "cannot hold a joint whose motion or speed is prescribed; leave one out"
             raise ModelError(message, component=self.name, field=field)
+        if self.ends is not None and self.ends.rigid and self.q is not None:
+            field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)
+            numbers = [x for x in (ends[0], self.q[0], ends[1]) if x is not None]
+            if all(isinstance(x, float) for x in numbers) and numbers != sorted(numbers):
+                message = f"the joint starts at {self.q[0]:g}, beyond its rigid end"
+                raise ModelError(message, component=self.name, field=field)
         if self.a.body == self.b.body:
             raise ModelError(f"joins {self.a.body} to itself", component=self.name)
 

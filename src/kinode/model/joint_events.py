@@ -40,9 +40,9 @@ def settled(joint: Joint, scene: Any) -> dict[str, Any]:
         found[FRICTION] = sign(u[0])
     if joint.ends is not None:
         contact = Range(joint, scene.resolve, q, u, 0.0)
-        mode: Scalar = 0.0
+        mode: Scalar = 0.0  # rigid ends are met: their roots say so
         for side, at in ((1.0, contact.upper), (-1.0, contact.lower)):
-            if at is not None:
+            if at is not None and not joint.ends.rigid:
                 mode = mode + side * less(0.0, contact.depth(side))
         found[STOP] = mode
     return found
