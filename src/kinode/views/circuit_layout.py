@@ -203,7 +203,8 @@ class Layout:
         for layer in block.layers:
             wishes = {}
             for k, place in enumerate(layer):
-                near = [x[other.name] for other, kind in self.neighbors[place.box.name] if other.name in x]
+                near = [x[other.name] for other in self._readers(place.box) if other.name in x]
+                near = near or [x[other.name] for other, _ in self.neighbors[place.box.name] if other.name in x]
                 wishes[place.box.name] = (sum(near) / len(near) if near else 0.0, k)
             layer.sort(key=lambda place: (place.box.role != "signal", wishes[place.box.name]))  # signals to the left
             _spread_out(layer, [wishes[place.box.name][0] for place in layer])
@@ -346,7 +347,7 @@ def _size(box: Box) -> tuple[float, float]:
     if box.role != "part" or box.kind in TWO_POLES | PLAIN:
         return 40.0, 40.0
     aside = sum(bool(port.reference) or port.kind == INFORMATION for port in ports)
-    return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * (aside + 1)))
+    return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * aside))
 
 
 def _grounded(box: Box) -> bool:

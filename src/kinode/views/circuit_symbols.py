@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
-from kinode.views.circuit_graph import Box
+from kinode.views.circuit_graph import INFORMATION, Box
 
 LEADS = '<path d="M0,-20V-12M0,12V20"/>'
 ZIGZAG = '<path d="M0,-20V-13L7,-10.5L-7,-6L7,-1.5L-7,3L7,7.5L0,11V20"/>'
@@ -173,7 +173,7 @@ def draw(box: Box) -> str:
     if box.kind in TWO_POLES and box.role == "part":
         return _turned(box, TWO_POLES[box.kind])
     if box.kind in OTHERS:
-        return _wide(box, OTHERS[box.kind])
+        return _leads(box) + _wide(box, OTHERS[box.kind])
     return _wide(box, _plain(box.kind.replace("_", " ")[:8]))
 
 
@@ -197,6 +197,21 @@ def _turned(box: Box, symbol: str) -> str:
     if not upright and any(port.side == "bottom" for port in box.ports.values()):
         found = f'<path d="M0,20V10"/>{found}'
     return found
+
+
+def _leads(box: Box) -> str:
+    """From the ports of a machine, which is round, to where it begins."""
+    if not box.kind.endswith("motor"):
+        return ""
+    ends = {"left": "H0", "right": "H0", "top": "V0", "bottom": "V0"}
+    lines = ""
+    for port in box.ports.values():
+        x, y = {"left": (-box.width / 2, port.offset), "right": (box.width / 2, port.offset)}.get(
+            port.side, (port.offset, (-1 if port.side == "top" else 1) * box.height / 2)
+        )
+        dashed = ' stroke-dasharray="5 3.5" stroke-width="1.3" class="told"' if port.kind == INFORMATION else ""
+        lines += f'<path d="M{x:g},{y:g}{ends[port.side or "top"]}"{dashed}/>'
+    return lines
 
 
 def _wide(box: Box, symbol: str) -> str:

@@ -31,6 +31,7 @@ STYLE = f"""
 .circuit .component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
 .circuit .face {{ fill: white; }} .circuit .body {{ fill: #eef1f4; stroke-width: 1.8; }}
 .circuit .mass {{ fill: #c9d0d8; }} .circuit .ink {{ fill: {INK}; }} .circuit .muted {{ fill: {MUTED}; }}
+.circuit .told {{ stroke: {COLORS[0]}; }}
 .circuit .plate {{ stroke-width: 2.6; }} .circuit .thin {{ stroke-width: 0.8; stroke: {MUTED}; }}
 .circuit .link path {{ fill: none; stroke: {INK}; stroke-linejoin: round; stroke-linecap: round; }}
 .circuit .vector path {{ stroke-width: 3.6; }} .circuit .energy path {{ stroke-width: 1.4; }}
