@@ -281,3 +281,14 @@ def test_laws_of_the_mechanism_do_not_depend_on_its_accelerations():
     add_parts(system, {"j": ("shaft_inertia", {"shaft": "elbow", "inertia": 1.0})})
     with pytest.raises(LawError, match="accelerations"):
         kn.simulate(system, 0.1)
+
+
+def test_accelerations_that_act_on_other_joints_by_a_law_are_no_inertia():
+    """The current of a capacitor goes with the acceleration of the shoulder; as a law it moves the wrist alone."""
+    parts = {
+        "v": pole("voltage_source", "a", voltage="shoulder.u"),
+        "c": pole("capacitor", "a", capacitance=1.0),
+        "m": ("moment_source", {"a": "wrist", "moment": "0.1*c.current"}),
+    }
+    with pytest.raises(ModelError, match="no inertia"):
+        kn.compile(add_parts(two_links(), parts)).acceleration(0.0, [0.1, 0.2], [0.0, 0.0])

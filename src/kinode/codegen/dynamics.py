@@ -30,7 +30,7 @@ from kinode.codegen.rolled import is_large, make_program
 from kinode.codegen.settling import settle
 from kinode.codegen.sharing import Sharing, States, share
 from kinode.codegen.wishes import Wishes, read_wishes
-from kinode.errors import ArgumentError, AssemblyError
+from kinode.errors import ArgumentError, AssemblyError, ModelError
 from kinode.formulations.friction import check_unique
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
@@ -342,10 +342,25 @@ class Dynamics(Arguments):
                 raise self.topology.unmoved
             if self.topology.constrained and self._closing is None and kernel.name not in OPEN:
                 self._learn(self.initial, None, None)
+            if kernel.name in FORWARD:
+                self._check_inertia()
             key = f"{kernel}\n{self._fingerprint}"
             found = machine.build(key, lanes, lambda: make_program(self.topology, kernel, self._kind))
             self._machines[kernel, lanes] = found
         return found
+
+    def _check_inertia(self) -> None:
+        """What parts add by the accelerations of joints is an inertia: seen in plain numbers, at some state."""
+        network = self.topology.network
+        if network is None or not network.heavy:
+            return
+        try:
+            start = self.initial
+        except (AssemblyError, ModelError):  # whoever needs a start is told why
+            return
+        moving = np.random.default_rng(0).uniform(-1, 1, self.n_u)
+        condensed = self.snapshot(State(start.t, start.q, moving, start.z)).condensed
+        assert condensed is not None and condensed.inertia is not None
 
     def _make_fast(self, entry: Fast) -> Callable[..., Any]:
         """The built-in function that stands for a method."""

@@ -214,9 +214,9 @@ class Condensed:
         for (i, j), x in found.items():
             other = found.get((j, i), 0.0)
             if is_number(x) and is_number(other) and abs(x - other) > 1e-9 * size:
-                parts = ", ".join(self.network.parts)
-                message = f"the accelerations of joints act back on them by a law, which is no inertia ({parts})"
-                raise ModelError(f"{message}; put a resistance, a spring or a damper in between")
+                first = next(iter(self.network.parts))
+                message = "by laws of parts the acceleration of one joint moves another, which is no inertia"
+                raise ModelError(f"{message}; put a resistance, a spring or a damper in between", component=first)
 
     @cached_property
     def diagonal(self) -> dict[int, Scalar] | None:

@@ -78,16 +78,13 @@ class Network:
 
     @cached_property
     def heavy(self) -> frozenset[str]:
-        """The joints to which parts may add inertia: what acts on them depends on their own acceleration."""
-        found = set()
-        for name, flows in self.flows_at.items():
-            moved: set[Order] = {(name, 2)}
-            for block in self.stages[-1]:
-                if any(moved.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
-                    moved |= set(block.unknowns)
-            if any((flow, 0) in moved for flow in flows):
-                found.add(self.joint_of[name][0])
-        return frozenset(found)
+        """The joints to which parts may add inertia: what acts on them depends on accelerations of joints."""
+        moved: set[Order] = {(name, 2) for name in self.joint_of}
+        for block in self.stages[-1]:
+            if any(moved.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
+                moved |= set(block.unknowns)
+        touched = (name for name, flows in self.flows_at.items() if any((flow, 0) in moved for flow in flows))
+        return frozenset(self.joint_of[name][0] for name in touched)
 
     @cached_property
     def states_of(self) -> dict[str, tuple[tuple[str, str], ...]]:
