@@ -25,6 +25,8 @@ def static_reactions(bodies: NewtonEuler, hold: Hold = None) -> dict[str, tuple[
     efforts = np.column_stack([np.zeros((len(loads), 0)), *(_effort(bodies, f) for f in _holding(bodies, hold))])
     L = np.column_stack([*blocks.values(), efforts])
     x = np.linalg.lstsq(L, -loads, rcond=RANK)[0]
+    # As for the total: what is left of each balance is as exact as its own numbers, and joints without load stay so.
+    x = x + np.linalg.lstsq(L, -loads - L @ x, rcond=RANK)[0]
     if np.linalg.norm(L @ x + loads) > OPEN * np.linalg.norm(loads):
         raise ArgumentError("hold: what is held does not hold the mechanism in this position")
     ends = np.cumsum([block.shape[1] for block in blocks.values()])
