@@ -499,3 +499,22 @@ def test_bristles_slide_with_the_stribeck_curve_and_bend_before():
     system.change("rail", speed=None, effort=1.0, damping=500.0)
     rest = kn.simulate(system, 2.0, method="stiff", times=2)
     assert rest["rail.q"][-1] == pytest.approx(1.0 / 1e5, rel=0.3)  # it creeps a little, which is LuGre's known flaw
+
+
+@pytest.mark.parametrize("mu, locks", [(0.15, True), (0.02, False)])
+def test_a_thread_that_locks_itself_is_found_and_holds_any_load(mu, locks):
+    """The friction angle against the lead angle; a load ten times as large changes nothing."""
+    system = kn.System("jack", gravity=(0, 0, -G))
+    system.parameter("m", 200.0)
+    nut = system.body("nut", mass="m", inertia=(1, 1, 0.5))
+    system.screw("thread", system.world, nut, lead="5 mm", friction=kn.coulomb(mu, radius="12 mm"))
+    assert ("no load drives it back" in str(system.summary())) is locks
+    dynamics = kn.compile(system)
+    for m in (200.0, 2000.0):
+        run = kn.simulate(dynamics, 1.0, parameters={"m": m})
+        assert bool(run["thread.q"][-1] == 0.0) is locks
+    gear = kn.System("gear")
+    gear.shaft_inertia("motor", "one", inertia=0.01)
+    gear.elastic_gearbox("worm", "one", "two", ratio=50.0, stiffness=1e3, efficiency=0.4)
+    gear.shaft_inertia("load", "two", inertia=1.0)
+    assert "worm" in str(gear.summary()).partition("locking by itself")[2]

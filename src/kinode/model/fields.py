@@ -214,6 +214,10 @@ class Component:
         """What of it can hold joints still."""
         return ()
 
+    def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
+        """Whether no load drives it back, however large: what it transmits rubs more than it moves."""
+        return False
+
     @property
     def samples(self) -> tuple[Sampler, ...]:
         """The clocks at which it acts."""

@@ -163,6 +163,15 @@ class Screw(AxialJoint):
     def effort_wrench(self, q: Array, form: Array) -> Array:
         return np.concatenate([Z, ZERO3])[:, None]
 
+    def locks_itself(self, nominal: Resolve) -> bool:
+        """The friction angle is above the lead angle; that of rest counts where it is given."""
+        if self.friction is None or self.friction.slip is not None or self.friction.radius is None:
+            return False
+        static = self.friction.static_coefficient
+        coefficient = nominal(self.friction.coefficient if static is None else static)
+        slope = abs(nominal(self.lead)) / (2.0 * math.pi * nominal(self.friction.radius))
+        return bool(coefficient > slope)
+
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         return [friction.thread(sizes, form[0], tidy([sizes.share(u[0])]))]
 

@@ -5,8 +5,8 @@ A load takes the ``moment`` that acts on it at a; a source delivers it there, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from kinode.errors import ModelError
 from kinode.model.element import register_element
@@ -156,6 +156,10 @@ class ElasticGearbox(Gear):
     )
     stored: ClassVar[str] = "stiffness*twist^2/2"
     lost: ClassVar[str] = "damping*twist_speed^2 + drag*input_speed"
+
+    def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
+        """The friction that it has when it is driven from the input takes all that comes from the output."""
+        return bool(nominal(self.efficiency) <= 0.5)
 
     def check(self) -> None:
         super().check()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 WIDTH = 80
+LOCKS = "no load drives it back, however large"
 _SHOWN = ("axis", "axes", "lead", "at", "motion", "speed", "effort", "stiffness", "neutral", "damping")
 _STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
 
@@ -47,6 +48,10 @@ def summarize(system: System) -> str:
         ("nodes", _nodes(system)),
         ("frames", [_frames(body) for body in (system.world, *system.bodies.values()) if body.frames]),
         ("frames to look from", [_component(frame) for frame in system.frames.values()]),
+        (
+            "locking by itself",
+            [(name, LOCKS) for name, c in system.components.items() if c.locks_itself(system.nominal)],
+        ),
         ("run", [(key, _value(value)) for key, value in system.run_defaults.items()]),
     ):
         if rows:
