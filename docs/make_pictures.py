@@ -237,10 +237,18 @@ def make_backlash() -> list[Path]:
     """The axis with backlash: the whole run, and two cycles of its knocking."""
     run = kn.simulate(ROOT / "examples" / "backlash_axis.yaml")
     whole, close = (PICTURES / f"backlash_{name}.png" for name in ("axis", "knocking"))
-    with style():
-        run.plot("off", "gear.load", "motor.current", modes=True, size=(8.0, 6.6), file=whole)
-        run.plot("off", "gear.load", "motor.current", between=(3.85, 4.0), modes=True, size=(8.0, 6.6), file=close)
+    run.plot("off", "gear.load", "motor.current", modes=True, size=(8.0, 6.6), file=whole)
+    run.plot("off", "gear.load", "motor.current", between=(3.85, 4.0), modes=True, size=(8.0, 6.6), file=close)
     return [whole, close]
+
+
+def make_brake() -> Path:
+    """The arm that its brakes catch and hold."""
+    path = PICTURES / "brake_arm.png"
+    run = kn.simulate(ROOT / "examples" / "brake_arm.yaml")
+    names = ("fore.hand.position.y", "shoulder_brake.moment", "elbow_brake.moment", "shoulder.reaction.force")
+    run.plot(*names, between=(0.45, 0.7), modes=True, size=(8.0, 6.6), file=path)
+    return path
 
 
 def main() -> None:
@@ -261,6 +269,7 @@ def main() -> None:
             make_shaking(),
             *make_circuits(),
             *make_backlash(),
+            make_brake(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

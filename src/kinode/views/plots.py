@@ -68,11 +68,14 @@ def plot(
         rows: Any = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for axes, group in zip(rows, groups):
             draw_lines(axes, run.t[kept], group)
+            if between is not None:
+                axes.set_xlim(*between)
             mark_events(axes, run)
         if strips:
+            span = rows[0].get_xlim()
             draw_strips(rows[-1], strips)
             draw_legend(rows[-1])
-            rows[-1].set_xlim(float(run.t[kept][0]), float(run.t[kept][-1]))
+            rows[-1].set_xlim(*span)
         rows[-1].set_xlabel(label("time", "s"))
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
@@ -82,14 +85,14 @@ def plot(
 
 
 def _find_span(run: Trajectory, between: tuple[float, float] | None) -> slice:
-    """The stored times within a span."""
+    """The stored times within a span and next to it: lines go on to its edges."""
     if between is None:
         return slice(None)
     start, end = (float(x) for x in between)
     first, last = np.searchsorted(run.t, start, "left"), np.searchsorted(run.t, end, "right")
-    if not start < end or last - first < 2:
-        raise ArgumentError(f"between: the run has no two times between {start:g} and {end:g} s")
-    return slice(int(first), int(last))
+    if not start < end or last == first:
+        raise ArgumentError(f"between: the run has no times between {start:g} and {end:g} s")
+    return slice(max(int(first) - 1, 0), int(last) + 1)
 
 
 def plot_loads(
