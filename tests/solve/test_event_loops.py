@@ -260,6 +260,18 @@ def test_asked_times_at_ticks_have_the_samples_of_the_tick(method):
     assert np.array_equal(run["clock.value"], np.arange(1000) / 1000)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_clocks_tick_where_nothing_is_integrated(method):
+    system = kn.System("driven")
+    system.revolute("pin", system.world, system.body("disk", mass=1.0, inertia=(1, 1, 1)), axis="z", motion="t^2")
+    system.element("clock", kind="clock", of="pin.q", period=0.25)
+    run = kn.simulate(system, 1.0, method=method, **METHODS[method])
+    assert run["clock.count"][[0, -1]].tolist() == [1, 4]
+    assert run["clock.value"][-1] == 0.75**2
+    stopped = kn.simulate(system, 1.0, stop_when="clock.count > 2.5", method=method, **METHODS[method])
+    assert stopped.t[-1] == 0.5
+
+
 def test_a_sampler_in_python_is_called_once_a_tick(monkeypatch):
     asked = []
 

@@ -119,7 +119,8 @@ class _Stiff:
 
     def inside(self, t: float, stop: float, end: tuple[float, Array]) -> Array:
         """The whole state at a time within the last step, which ended as given."""
-        return end[1] if t == end[0] else self.whole(self.solver.step(t, method="normal", tstop=stop).y)
+        still = t == end[0] or not self.moving
+        return end[1] if still else self.whole(self.solver.step(t, method="normal", tstop=stop).y)
 
     def store(self, t: float, y: Array, quaternions: Sequence[int]) -> None:
         """Add a row to the output, whole even if an interrupt comes now."""

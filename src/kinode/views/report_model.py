@@ -24,6 +24,7 @@ ENDINGS = {
     "failed": "failed",
 }
 PLACES = ("a", "b", "on", "reaction")
+MOST_EVENTS = 200  # in the table
 LAWS = ("motion", "speed", "effort", "stiffness", "damping")
 
 
@@ -50,8 +51,11 @@ def describe_events(run: Trajectory) -> Markup:
     """What the run met on its way."""
     if not run.events:
         return Markup("")
-    rows = [[f"{number(event.time, 6)}", ", ".join(event.components), event.message] for event in run.events]
-    return join([tag("h2", "Met on the way"), table(["at s", "by", "what"], rows, numbers=[0])])
+    first = run.events[:MOST_EVENTS]
+    rows = [[f"{number(event.time, 6)}", ", ".join(event.components), event.message] for event in first]
+    left = len(run.events) - len(first)
+    rest = tag("p", f"and {left} more, in run.events", class_="note") if left else Markup("")
+    return join([tag("h2", "Met on the way"), table(["at s", "by", "what"], rows, numbers=[0]), rest])
 
 
 def describe_model(run: Trajectory) -> Markup:
