@@ -286,6 +286,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "measures": _measures,
     "projection": _projection,
     "roots": lambda s, _: events.roots(s),
+    "glance": lambda s, _: events.glance(s),
     "settled": lambda s, _: events.settled_held(s),
 }
 

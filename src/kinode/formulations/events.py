@@ -23,6 +23,12 @@ def roots(snapshot: Snapshot) -> list[Scalar]:
     return [root.g(snapshot) for root in entries] + [root.rate(snapshot) for root in entries]
 
 
+def glance(snapshot: Snapshot) -> list[Scalar]:
+    """The roots that the state alone tells; 0 for the others."""
+    assert snapshot.topology.events is not None
+    return [entry.root.g(snapshot) if entry.root.by_state else 0.0 for entry in snapshot.topology.events.roots]
+
+
 def after_event(snapshot: Snapshot, fired: Array) -> list[Scalar]:
     """The state [q, u, z] after the event of the root whose entry of ``fired`` is 1."""
     table = snapshot.topology.events

@@ -46,6 +46,8 @@ class Root:
     number of its sign: it decides where ``g`` is zero when the mode begins, as the speed of a body that starts on its
     stop does.  Where ``g`` is never zero then, it is left out.  Without a mode (None) the root always counts, and its
     event is a jump alone.  ``words`` name what begins while the value holds and what begins with ``then``.
+
+    ``by_state`` says that ``g`` takes no accelerations and nothing that follows from them: it is quick to look at then.
     """
 
     mode: str | None
@@ -54,6 +56,7 @@ class Root:
     g: Function
     rate: Function = _rising
     words: tuple[str, str] = ("", "")
+    by_state: bool = False
 
 
 @dataclass(frozen=True)

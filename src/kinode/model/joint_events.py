@@ -63,15 +63,13 @@ def roots(joint: Joint) -> tuple[Root, ...]:
             what = f"{end} end" if joint.stop is not None else f"{end} flank"
             free, touch = ("is free", f"meets its {what}"), (f"meets its {what}", "is free")
             if joint.ends.rigid:
-                found.append(
-                    Root(STOP, 0.0, side, partial(_apart, joint, side), partial(_departing, joint, side), free)
-                )
+                meets = partial(_apart, joint, side), partial(_departing, joint, side)
+                found.append(Root(STOP, 0.0, side, *meets, free, by_state=True))
                 found.append(Root(STOP, side, 0.0, partial(_resting, joint, side), words=touch))
             else:
-                found.append(Root(STOP, 0.0, side, partial(_pushing, joint, side, -1.0),
-                                  partial(_pushing_rate, joint, side, -1.0), free))  # fmt: skip
-                found.append(Root(STOP, side, 0.0, partial(_pushing, joint, side, 1.0),
-                                  partial(_pushing_rate, joint, side, 1.0), touch))  # fmt: skip
+                for sense, value, then, told in ((-1.0, 0.0, side, free), (1.0, side, 0.0, touch)):
+                    pushes = partial(_pushing, joint, side, sense), partial(_pushing_rate, joint, side, sense)
+                    found.append(Root(STOP, value, then, *pushes, told, by_state=True))
     return tuple(found)
 
 

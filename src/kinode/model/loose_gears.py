@@ -60,7 +60,7 @@ class BacklashGear(Gear):
                 (side, 0.0, 1.0, (touch, "is free")),
             ):
                 g, rate = partial(self._push, side, sense), partial(self._push_rate, side, sense)
-                found.append(Root("mode", value, then, g, rate, words))
+                found.append(Root("mode", value, then, g, rate, words, by_state=True))
         return tuple(found)
 
     def settled(self, scene: Any) -> Mapping[str, Any]:

@@ -26,8 +26,9 @@ def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of) -> tu
     """For each way the root that ends sliding, and the one that begins it."""
     found: list[Root] = []
     for way, words in WAYS:
+        ends = partial(_times, way, speed), partial(_times, way, rate)
         found += [
-            Root(mode, way, 0.0, partial(_times, way, speed), partial(_times, way, rate), (words, "sticks")),
+            Root(mode, way, 0.0, *ends, (words, "sticks"), by_state=True),
             Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=("sticks", words)),
         ]
     return tuple(found)

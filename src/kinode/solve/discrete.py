@@ -42,7 +42,10 @@ class EventSpec:
     """Where in y the mode of each root is; -1 for none."""
     values: tuple[float, ...]
     """The value of the mode for which the root counts."""
+    told: tuple[bool, ...] = ()
+    """The roots that ``glance`` gives, the others being 0: those that need no accelerations."""
     roots: int = 0
+    glance: int = 0
     jump: int = 0
     sample: int = 0
     n_held: int = 0
@@ -86,6 +89,7 @@ class Discrete:
         layout[[R.EVENTS, R.ROOTS, R.JUMP, R.SAMPLE, R.N_ROOTS]] = 1, spec.roots, spec.jump, spec.sample, m
         layout[[R.N_SAMPLERS, R.NUMERATOR, R.DENOMINATOR]] = len(spec.ticks), tick.numerator, tick.denominator
         layout[R.EVENT_ROOM], layout[R.CONTROLLED] = len(self.roots), max(1, n - spec.n_held)
+        layout[R.GLANCE] = spec.glance
         floats = {
             R.AT_VALUES: np.array(spec.values, dtype=float), R.AT_G: np.zeros(2 * m), R.AT_BETWEEN: np.zeros(n),
             R.AT_MASK: np.zeros(m + len(spec.ticks)), R.AT_CHANGED: np.zeros(n), R.AT_EVENT_NUMBERS: self.numbers,
@@ -94,6 +98,7 @@ class Discrete:
             R.AT_MODES: np.array(spec.modes, dtype=np.int64), R.AT_ARMED: np.zeros(m, dtype=np.int64),
             R.AT_FIRED: np.zeros(m, dtype=np.int64), R.AT_TICKS: np.array(spec.ticks, dtype=np.int64).ravel(),
             R.AT_IN_PYTHON: np.array(spec.in_python, dtype=np.int64), R.AT_EVENT_ROOTS: self.roots,
+            R.AT_TOLD: np.array(spec.told, dtype=np.int64),
         }  # fmt: skip
         for entry, array in (*floats.items(), *whole.items()):
             job.place(entry, array)

@@ -22,16 +22,15 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     assert table is not None
     base = dynamics.n_q + dynamics.n_u
     in_python = tuple(entry.sampler.call is not None for entry in table.samplers)
-    kernels = [
-        dynamics.kernel(name) if wanted else None
-        for name, wanted in (("roots", table.roots), ("jump", table.roots), ("sample", not all(in_python)))
-    ]
-    roots, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
+    told = tuple(entry.root.by_state for entry in table.roots)
+    wanted = {"roots": table.roots, "glance": any(told), "jump": table.roots, "sample": not all(in_python)}
+    kernels = [dynamics.kernel(name) if needed else None for name, needed in wanted.items()]
+    roots, glance, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
     spec = EventSpec(
         owners=tuple(entry.owner for entry in table.roots),
         modes=tuple(entry.at if entry.at < 0 else base + entry.at for entry in table.roots),
         values=tuple(float(entry.root.value) for entry in table.roots),
-        roots=roots, jump=jump, sample=sample, n_held=table.n_held,
+        told=told, roots=roots, glance=glance, jump=jump, sample=sample, n_held=table.n_held,
         ticks=tuple((entry.ticks, entry.phase) for entry in table.samplers), tick=table.tick, in_python=in_python,
         call=_calls(dynamics, table, p, inputs) if any(in_python) else None,
     )  # fmt: skip

@@ -16,64 +16,14 @@ from __future__ import annotations
 
 import math
 
-from kinode.codegen.memory import Floats, Ints, call, floats, ints
+from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import sample
 from kinode.solve.primitives import *
 from kinode.solve.records import *
+from kinode.solve.roots_loops import ZERO, any_fires, arm, counts, fires, first_firing, is_clear, look, run_kernel
 
-ZERO = 1e-9  # of a root, which is divided by a natural scale
 BY_WORST, TRIES = 12, 40  # of settling: the worst fires first, then the first; then no modes fit
 CROWDED, MOST_INSTANTS = 1e-9, 50  # seconds, and events in them: more than that is chatter
-
-
-def _run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
-    """Call a kernel on the state at an address."""
-    floats(layout[AT_TIME])[0] = t
-    call(
-        kernel,
-        layout[AT_TIME],
-        y,
-        y + 8 * layout[U_AT],
-        y + 8 * layout[Z_AT],
-        layout[AT_P],
-        layout[AT_INPUTS],
-        x,
-        layout[AT_WORK],
-        out,
-    )
-
-
-def _look(layout: Ints, t: float, y: int) -> None:
-    """All roots and their rates at a state."""
-    _run_kernel(layout, layout[ROOTS], t, y, layout[AT_X], layout[AT_G])
-
-
-def _counts(layout: Ints, k: int, y: int) -> bool:
-    """Whether the mode of a root has its value in the state at an address."""
-    at = ints(layout[AT_MODES])[k]
-    return at < 0 or floats(y)[at] == floats(layout[AT_VALUES])[k]
-
-
-def _fires(layout: Ints, k: int, y: int) -> bool:
-    """Whether a root, as it was looked at last, fires."""
-    g = floats(layout[AT_G])
-    sure = ints(layout[AT_ARMED])[k] != 0 or g[layout[N_ROOTS] + k] < 0.0
-    return g[k] < (0.0 if sure else -ZERO) and _counts(layout, k, y)
-
-
-def _any_fires(layout: Ints, y: int) -> bool:
-    found = False
-    for k in range(layout[N_ROOTS]):
-        found = found or _fires(layout, k, y)
-    return found
-
-
-def _arm(layout: Ints) -> None:
-    """Arm what is clearly positive, as it was looked at last."""
-    g, armed = floats(layout[AT_G]), ints(layout[AT_ARMED])
-    for k in range(layout[N_ROOTS]):
-        if g[k] > ZERO:
-            armed[k] = 1
 
 
 def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
@@ -81,10 +31,10 @@ def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
     between = layout[AT_BETWEEN]
     sample(layout, memory, counters, t, floats(between))
     project(layout, t, between)
-    _look(layout, t, between)
-    if _any_fires(layout, between):
+    look(layout, t, between)
+    if any_fires(layout, between):
         return True
-    _arm(layout)
+    arm(layout)
     return False
 
 
@@ -99,26 +49,20 @@ def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
     for i in range(n):
         middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
     half = t + 0.5 * h
-    _look(layout, half, layout[AT_BETWEEN])
-    if _any_fires(layout, layout[AT_BETWEEN]) and _fires_at(layout, memory, counters, half):
-        _cut(layout, memory, counters, t, half)
-        return True
-    _arm(layout)
+    if not is_clear(layout, half, layout[AT_BETWEEN]):
+        look(layout, half, layout[AT_BETWEEN])
+        if any_fires(layout, layout[AT_BETWEEN]) and _fires_at(layout, memory, counters, half):
+            _cut(layout, memory, counters, t, half)
+            return True
+    arm(layout)
     address = layout[AT_STATE] + 8 * Y_NEW * n
-    _look(layout, end, address)
-    if not _any_fires(layout, address):
-        _arm(layout)
-        return False
-    _cut(layout, memory, counters, half, end)
-    return True
-
-
-def _first_firing(layout: Ints, y: int) -> int:
-    """The first root that fires, as they were looked at last; 0 if none does."""
-    for k in range(layout[N_ROOTS]):
-        if _fires(layout, k, y):
-            return k
-    return 0
+    if not is_clear(layout, end, address):
+        look(layout, end, address)
+        if any_fires(layout, address):
+            _cut(layout, memory, counters, half, end)
+            return True
+    arm(layout)
+    return False
 
 
 def _aim(before: float, after: float, high: float, low: float, tries: int) -> float:
@@ -142,14 +86,14 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
     """End the step where the first root fires: not yet before, but at the time after, which was looked at last."""
     g, tries, side = floats(layout[AT_G]), 0, 0
     there = layout[AT_STATE] + 8 * Y_NEW * layout[N] if after == memory[T_NEW] else layout[AT_BETWEEN]
-    k = _first_firing(layout, there)
+    k = first_firing(layout, there)
     low = g[k]
     high = -low
     while before < 0.5 * (before + after) < after:
         at = _aim(before, after, high, low, tries)
         tries += 1
         if _fires_at(layout, memory, counters, at):
-            k = k if _fires(layout, k, layout[AT_BETWEEN]) else _first_firing(layout, layout[AT_BETWEEN])
+            k = k if fires(layout, k, layout[AT_BETWEEN]) else first_firing(layout, layout[AT_BETWEEN])
             after, low = at, g[k]
             high = 0.5 * high if side == 1 else high  # Illinois: the end that stays counts less
             side = 1
@@ -160,12 +104,12 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
     between, new, address = floats(layout[AT_BETWEEN]), state_row(layout, Y_NEW), layout[AT_BETWEEN]
     if after == memory[T_NEW]:
         address = layout[AT_STATE] + 8 * Y_NEW * layout[N]
-        _look(layout, after, address)
+        look(layout, after, address)
     else:
         _fires_at(layout, memory, counters, after)
     fired = ints(layout[AT_FIRED])
     for k in range(layout[N_ROOTS]):
-        fired[k] = int(_fires(layout, k, address))
+        fired[k] = int(fires(layout, k, address))
     if after != memory[T_NEW]:
         for i in range(layout[N]):
             new[i] = between[i]
@@ -203,7 +147,7 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
     """Let the present state jump as the event of a root has it."""
     mask, here = floats(layout[AT_MASK]), layout[AT_STATE] + 8 * Y * layout[N]
     mask[k] = 1.0
-    _run_kernel(layout, layout[JUMP], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
+    run_kernel(layout, layout[JUMP], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
     mask[k] = 0.0
     _note(layout, counters, memory[T], k)
     _copy_changed(layout)
@@ -216,8 +160,8 @@ def _fire_all(layout: Ints, memory: Floats, counters: Ints) -> int:
     here, first, fired = layout[AT_STATE] + 8 * Y * layout[N], True, ints(layout[AT_FIRED])
     for k in range(layout[N_ROOTS]):
         if fired[k] != 0:
-            _look(layout, memory[T], here)
-            if first or (_counts(layout, k, here) and floats(layout[AT_G])[k] < 0.0):
+            look(layout, memory[T], here)
+            if first or (counts(layout, k, here) and floats(layout[AT_G])[k] < 0.0):
                 _fire(layout, memory, counters, k)
             first = False
     if memory[T] - memory[CROWD_TIME] > CROWDED:
@@ -236,16 +180,16 @@ def _find_violated(layout: Ints, tries: int) -> int:
             bad = -g[k]
         elif g[k] <= ZERO and falling > 0.0:
             bad = ZERO * (falling / (1.0 + falling) if falling < 1e300 else 1.0)
-        if bad > 0.0 and _counts(layout, k, here) and (found < 0 or (tries < BY_WORST and bad > worst)):
+        if bad > 0.0 and counts(layout, k, here) and (found < 0 or (tries < BY_WORST and bad > worst)):
             found, worst = k, bad
     return found
 
 
 def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
     """Change modes of the present state until no root is violated."""
-    armed, tries = ints(layout[AT_ARMED]), 0
-    while layout[N_ROOTS] > 0:
-        _look(layout, memory[T], layout[AT_STATE] + 8 * Y * layout[N])
+    armed, tries, here = ints(layout[AT_ARMED]), 0, layout[AT_STATE] + 8 * Y * layout[N]
+    while layout[N_ROOTS] > 0 and not is_clear(layout, memory[T], here):
+        look(layout, memory[T], here)
         k = _find_violated(layout, tries)
         if k < 0:
             break
@@ -256,7 +200,7 @@ def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
         tries += 1
     for k in range(layout[N_ROOTS]):
         armed[k] = 0
-    _arm(layout)
+    arm(layout)
     return DONE
 
 
@@ -289,7 +233,7 @@ def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
                 compiled = True
     if compiled:
         here = layout[AT_STATE] + 8 * Y * layout[N]
-        _run_kernel(layout, layout[SAMPLE], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
+        run_kernel(layout, layout[SAMPLE], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
         _copy_changed(layout)
     for s in range(layout[N_SAMPLERS]):
         mask[s] = 0.0
@@ -387,12 +331,15 @@ def serve(layout: Ints) -> int:
         return change(layout, memory, counters)
     if layout[N_ROOTS] == 0:
         return 0
-    _look(layout, memory[T_NEW], there)
-    fires = _any_fires(layout, there)
+    if layout[BUDGET] == ASK and is_clear(layout, memory[T_NEW], there):
+        arm(layout)
+        return 0
+    look(layout, memory[T_NEW], there)
+    found = any_fires(layout, there)
     if layout[BUDGET] == MARK:
         fired = ints(layout[AT_FIRED])
         for k in range(layout[N_ROOTS]):
-            fired[k] = int(_fires(layout, k, there))
-    elif not fires:
-        _arm(layout)
-    return int(fires)
+            fired[k] = int(fires(layout, k, there))
+    elif not found:
+        arm(layout)
+    return int(found)

@@ -23,6 +23,7 @@ SOURCES = (
     "records.py",
     "primitives.py",
     "dense_loops.py",
+    "roots_loops.py",
     "events_loops.py",
     "watch_loops.py",
     "adaptive_loops.py",

@@ -23,7 +23,9 @@ CONTROLLED = 47
 # events: 1 if there are any; kernels and the table of roots and samplers (model/events.py); room for what kernels give
 EVENTS, ROOTS, JUMP, SAMPLE, N_ROOTS, AT_MODES, AT_VALUES, N_SAMPLERS, AT_TICKS, AT_IN_PYTHON = range(48, 58)
 NUMERATOR, DENOMINATOR, AT_G, AT_ARMED, AT_FIRED, AT_MASK, AT_BETWEEN, AT_CHANGED = range(58, 66)
-AT_EVENT_NUMBERS, AT_EVENT_ROOTS, EVENT_ROOM, LAYOUT_SIZE = range(66, 70)
+AT_EVENT_NUMBERS, AT_EVENT_ROOTS, EVENT_ROOM = range(66, 69)
+# the roots that the state alone tells, and the kernel that gives them (0: there are none)
+GLANCE, AT_TOLD, LAYOUT_SIZE = range(69, 72)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
