@@ -213,9 +213,30 @@ def test_one_constant_of_a_motor_by_many_names(given, constant):
         ("dc_motor", {"constant": "5 V"}, "constant", "V"),
         ("resistor", {"plus": "world"}, "plus", "gnd"),
         ("coupled_inductors", {"coupling": 1.5}, "coupling", "between"),
+        ("transformer", {"ratio": 0}, "ratio", "zero"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_name(kind, given, field, words):
     with pytest.raises(ModelError, match=words) as caught:
         make(kind, **given)
     assert (caught.value.component, caught.value.field) == ("part", field)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "wrong", "words"),
+    [
+        *((kind, field, 0.0, "must not be zero") for kind, cls in PARTS.items() for field in cls.nonzero),
+        ("elastic_gearbox", "efficiency", 1.2, "at most 1"),
+        ("coupled_inductors", "coupling", -1.0, "between -1 and 1"),
+        ("inverter_motor", "scaling", 2.0, "1.5 for amplitudes"),
+    ],
+)
+def test_parameters_are_held_to_what_numbers_are(kind, field, wrong, words):
+    system = System("one")
+    system.parameter("x", wrong)
+    part = system.element("part", kind, **{**EXAMPLES[kind][0], field: "x"})
+    with pytest.raises(ModelError, match=words) as caught:
+        part.check_in(system)
+    assert (caught.value.component, caught.value.field) == ("part", field)
+    system.change("x", value=EXAMPLES[kind][0][field])
+    part.check_in(system)

@@ -24,7 +24,8 @@ from kinode.errors import ModelError, UnitError
 from kinode.model.elements import ELEMENTS
 from kinode.model.fields import Reader, Spec, law, number, record, short, unknown
 from kinode.model.frames import NAME
-from kinode.model.part import DOMAINS, Formula, Part, Row, TwoPole, TwoShaft, TwoSlide, Unknown, is_word, port
+from kinode.model.part import DOMAINS, Formula, Part, Row, TwoPole, TwoShaft, TwoSlide, Unknown, port
+from kinode.model.part_checks import is_word
 
 BASES: dict[str, type[Part]] = {"two_pole": TwoPole, "two_shaft": TwoShaft, "two_slide": TwoSlide}
 MOST = 200  # entries of each sort

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.errors import ModelError
 from kinode.model.element import register_element
 from kinode.model.fields import Value, law, number, record
 from kinode.model.part import Formula, Part, Row, TwoPole, Unknown, port
@@ -96,7 +95,7 @@ class CurrentSource(Supply):
 class Battery(Supply):
     """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
 
-    Its voltage may be a law of it: ``voltage="12.6 V - 0.4*pack.drawn/3600"``, in numbers.
+    Its voltage may be a law of it: ``voltage="12.6 - 0.4*pack.drawn/3600"``, in V and C.
     """
 
     kind: ClassVar[str] = "battery"
@@ -138,6 +137,7 @@ class Transformer(TwoPairs):
     """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
 
     kind: ClassVar[str] = "transformer"
+    nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
     ratio: Value = number("dimensionless", "turns of the first winding for one of the second")
     rows: ClassVar[Rows] = (
         Row("ratio of the voltages", "voltage = ratio*second_voltage", "plus.voltage"),
@@ -193,8 +193,7 @@ class CoupledInductors(TwoPairs):
     )
     stores: ClassVar[str] = "electric"
 
-    def check(self) -> None:
-        super().check()
-        if isinstance(self.coupling, float) and not -1.0 < self.coupling < 1.0:
-            message = f"is between -1 and 1, not {self.coupling:g}; a transformer couples completely"
-            raise ModelError(message, component=self.name, field="coupling")
+    def find_wrong(self, field: str, value: float) -> str | None:
+        if field != "coupling" or -1.0 < value < 1.0:
+            return None
+        return f"is between -1 and 1, not {value:g}; a transformer couples completely"

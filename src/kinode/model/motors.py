@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from kinode.algebra.units import DIMENSIONS
-from kinode.errors import ModelError
 from kinode.model.element import register_element
 from kinode.model.fields import Reader, Value, law, number, record
 from kinode.model.friction import SLIP
@@ -157,10 +156,9 @@ class Synchronous(Motor):
         rest = {key: value for key, value in given.items() if key != "inductance"}
         return {**rest, "inductance_d": given["inductance"], "inductance_q": given["inductance"]}
 
-    def check(self) -> None:
-        super().check()
-        if self.scaling not in (1.0, 1.5):
-            raise ModelError("is 1.5 for amplitudes or 1 for equal power", component=self.name, field="scaling")
+    def find_wrong(self, field: str, value: float) -> str | None:
+        wrong = field == "scaling" and value not in (1.0, 1.5)
+        return f"is 1.5 for amplitudes or 1 for equal power, not {value:g}" if wrong else None
 
 
 @register_element
@@ -178,7 +176,8 @@ class BrushlessMotor(Synchronous):
 class InverterMotor(Synchronous, TwoPole):
     """A brushless motor with an ideal inverter, which makes its voltages out of a bus and takes the power from there.
 
-    ``modulation`` is what share of the bus voltage the axes get; an inverter with space vectors reaches 1/sqrt(3).
+    ``modulation`` is what share of the bus voltage the axes get; an inverter with space vectors reaches 1/sqrt(3) in
+    amplitudes, and 1/sqrt(2) with a scaling of 1.
     """
 
     kind: ClassVar[str] = "inverter_motor"

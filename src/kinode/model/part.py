@@ -9,11 +9,11 @@ checked when the kind is registered: one for each port and one for each unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinode.algebra.equations import Equation, parse_equation, parse_formula, rate_name, split_rate, substitute
-from kinode.algebra.expressions import RESERVED, Expression, is_name, symbol
+from kinode.algebra.expressions import RESERVED, Expression, symbol
 from kinode.algebra.units import DIMENSIONS, Dimension
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.element import Element, Load, Scene
@@ -122,6 +122,7 @@ class Part(Element):
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
+    nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
 
@@ -284,9 +285,11 @@ class Part(Element):
 
     def check(self) -> None:
         """Its numbers can be meant; its own rows fit, where they are chosen by what was given."""
+        from kinode.model.part_checks import check_square
+
         self.check_in(None)
         if type(self).find_rows is not Part.find_rows:
-            _check_square(type(self), self.find_rows())
+            check_square(type(self), self.find_rows())
         self.equations()
 
     def check_in(self, system: System | None) -> None:
@@ -294,6 +297,10 @@ class Part(Element):
         from kinode.model.part_checks import check_numbers
 
         check_numbers(self, system)
+
+    def find_wrong(self, field: str, value: float) -> str | None:
+        """What is wrong with the value of a number beyond its sign, in words."""
+        return None
 
     @classmethod
     def check_kind(cls) -> None:
@@ -345,39 +352,6 @@ def dimension_of(cls: type[Part], name: str, units: Mapping[str, str]) -> Dimens
     units = {**cls.outside, **units}
     unit = "time" if base == "t" else units.get(base) or (specs[base][1].dimension if base in specs else None)
     return None if unit is None else DIMENSIONS[unit].dimension / _TIME**order
-
-
-def _check_square(cls: type[Part], rows: Sequence[Row]) -> None:
-    ports, unknowns = cls.ports(), cls.all_unknowns()
-    need = len(ports) + len(unknowns)
-    if len(rows) == need:
-        return
-    has = f"{len(rows)} equation{'s' * (len(rows) != 1)}" + (
-        f" ({', '.join(row.name for row in rows)})" if rows else ""
-    )
-    links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
-    raise ModelError(
-        f"needs {need}, one for each of its {links} and {len(unknowns)} unknowns, and has {has}", component=cls.kind
-    )
-
-
-def names_in(cls: type[Part]) -> Iterator[str]:
-    """Every name that the equations of a kind may use."""
-    for name, (_, spec) in cls.specs().items():
-        if spec.shape in ("number", "law"):
-            yield name
-    for name, kind in cls.ports().items():
-        yield from (f"{name}.{word}" for word in kind.units)
-    yield from cls.all_unknowns()
-    yield from cls.modes
-    yield from cls.formulas()
-    yield from cls.outside
-    yield "t"
-
-
-def is_word(name: object) -> bool:
-    """Whether a text can name a port, a field or an unknown of a part."""
-    return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
 
 
 @record

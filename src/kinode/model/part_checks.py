@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kinode.algebra.equations import parse_equation, parse_formula, split_rate
-from kinode.algebra.expressions import Expression, locate
+from kinode.algebra.expressions import RESERVED, Expression, is_name, locate
 from kinode.algebra.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.fields import unknown
-from kinode.model.part import OWN, Part, _check_square, dimension_of, is_word, names_in
+from kinode.model.part import OWN, Part, Row, dimension_of
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -24,7 +24,7 @@ def check_part(cls: type[Part]) -> None:
         _check_words(cls)
         for what, text in _texts(cls):
             _check_names(cls, what, text)
-        _check_square(cls, cls.class_rows())
+        check_square(cls, cls.class_rows())
         for row in cls.class_rows():
             _check_solves(cls, row.name, row.solves)
             _check_equation_unit(cls, row.name, row.text)
@@ -37,13 +37,13 @@ def check_part(cls: type[Part]) -> None:
 
 
 def check_numbers(part: Part, system: System | None = None) -> None:
-    """What must be positive is, as far as it is a number, or made of a system's parameters."""
+    """Numbers are what the kind takes, those made of a system's parameters too: signs, zeros, ranges of its own."""
 
     def fail(message: str) -> ModelError:
         return ModelError(message, component=part.name, field=name)
 
-    for name in {*part.positive, *part.unsigned, *part.structural}:
-        value = getattr(part, part.specs()[name][0].name)
+    for name, (place, spec) in part.specs().items():
+        value = getattr(part, place.name) if spec.shape in ("number", "law") else None
         made = isinstance(value, Expression)
         if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
             continue
@@ -52,8 +52,46 @@ def check_numbers(part: Part, system: System | None = None) -> None:
             raise fail(f"must be positive, and is {found:g}")
         if name in part.unsigned and found < 0:
             raise fail(f"must not be negative, and is {found:g}")
+        if name in part.nonzero and found == 0:
+            raise fail("must not be zero")
+        if (wrong := part.find_wrong(name, found)) is not None:
+            raise fail(wrong)
         if name in part.structural and made and found == 0.0:
             raise fail(f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
+
+
+def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
+    """One equation for each port and one for each unknown (SPEC 2.1)."""
+    ports, unknowns = cls.ports(), cls.all_unknowns()
+    need = len(ports) + len(unknowns)
+    if len(rows) == need:
+        return
+    has = f"{len(rows)} equation{'s' * (len(rows) != 1)}" + (
+        f" ({', '.join(row.name for row in rows)})" if rows else ""
+    )
+    links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
+    raise ModelError(
+        f"needs {need}, one for each of its {links} and {len(unknowns)} unknowns, and has {has}", component=cls.kind
+    )
+
+
+def names_in(cls: type[Part]) -> Iterator[str]:
+    """Every name that the equations of a kind may use."""
+    for name, (_, spec) in cls.specs().items():
+        if spec.shape in ("number", "law"):
+            yield name
+    for name, kind in cls.ports().items():
+        yield from (f"{name}.{word}" for word in kind.units)
+    yield from cls.all_unknowns()
+    yield from cls.modes
+    yield from cls.formulas()
+    yield from cls.outside
+    yield "t"
+
+
+def is_word(name: object) -> bool:
+    """Whether a text can name a port, a field or an unknown of a part."""
+    return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
 
 
 def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from kinode.errors import ModelError
 from kinode.model.element import register_element
 from kinode.model.fields import Value, law, number, record
 from kinode.model.friction import SLIP
@@ -85,6 +84,7 @@ class ShaftLoss(TwoShaft):
 class Gear(Part):
     """Input and output turn in a housing, which takes the difference of their moments; drag acts at the input."""
 
+    nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
     positive: ClassVar[tuple[str, ...]] = ("slip",)
     unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
     input: str = port("rotational", "shaft on the side of the motor")
@@ -104,11 +104,6 @@ class Gear(Part):
     common: ClassVar[Rows] = (
         Row("moments on the gear", "input.moment + output.moment + housing.moment = 0", "housing.moment"),
     )
-
-    def check(self) -> None:
-        if self.ratio == 0.0:
-            raise ModelError("must not be zero", component=self.name, field="ratio")
-        super().check()
 
 
 @register_element
@@ -161,11 +156,8 @@ class ElasticGearbox(Gear):
         """The friction that it has when it is driven from the input takes all that comes from the output."""
         return bool(nominal(self.efficiency) <= 0.5)
 
-    def check(self) -> None:
-        super().check()
-        if isinstance(self.efficiency, float) and not 0.0 < self.efficiency <= 1.0:
-            message = f"is above 0 and at most 1, not {self.efficiency:g}"
-            raise ModelError(message, component=self.name, field="efficiency")
+    def find_wrong(self, field: str, value: float) -> str | None:
+        return f"is above 0 and at most 1, not {value:g}" if field == "efficiency" and value > 1 else None
 
 
 @record

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.errors import ModelError
 from kinode.model.element import register_element
 from kinode.model.fields import Value, law, number, record
 from kinode.model.friction import SLIP
@@ -117,6 +116,7 @@ class Lever(Part):
     """Two points of a lever on a fixed pivot; arms on both sides of it have different signs.  For small angles."""
 
     kind: ClassVar[str] = "lever"
+    nonzero: ClassVar[tuple[str, ...]] = ("arm_a", "arm_b")
     a: str = port("translational", "node, or joint that slides, at one arm")
     b: str = port("translational", "node, or joint that slides, at the other")
     arm_a: Value = number("length", "from the pivot to a")
@@ -126,12 +126,6 @@ class Lever(Part):
         Row("moments about the pivot", "arm_a*a.force + arm_b*b.force = 0", "b.force"),
     )
 
-    def check(self) -> None:
-        for field in ("arm_a", "arm_b"):
-            if getattr(self, field) == 0.0:
-                raise ModelError("must not be zero", component=self.name, field=field)
-        super().check()
-
 
 @register_element
 @record
@@ -139,6 +133,7 @@ class Pinion(Part):
     """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
 
     kind: ClassVar[str] = "pinion"
+    nonzero: ClassVar[tuple[str, ...]] = ("radius",)
     shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
     rack: str = port("translational", "the rack: a node, or joint that slides")
     radius: Value = number("length", "travel of the rack for a radian; negative the other way")
@@ -147,11 +142,6 @@ class Pinion(Part):
         Row("travel of the rack", "rack.position = radius*shaft.angle + offset", "shaft.angle"),
         Row("moment of the force on the rack", "shaft.moment + radius*rack.force = 0", "rack.force"),
     )
-
-    def check(self) -> None:
-        if self.radius == 0.0:
-            raise ModelError("must not be zero", component=self.name, field="radius")
-        super().check()
 
 
 @record
