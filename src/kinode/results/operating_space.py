@@ -246,7 +246,8 @@ def _released(system: System, dynamics: Dynamics) -> System:
     """A copy in which no joint is driven and none has loads of its own, in the position of the start."""
     found = system.copy()
     start = dynamics.snapshot(dynamics.initial)
-    empty = dict.fromkeys(("motion", "speed", "effort", "stiffness", "neutral", "damping", "friction"))
+    own = ("motion", "speed", "effort", "stiffness", "neutral", "damping", "friction", "stop", "backlash")
+    empty = dict.fromkeys(own)
     for name, joint in system.joints.items():
         if joint.driven:
             q = [float(x) for x in start.joint_state(name)[0]]
