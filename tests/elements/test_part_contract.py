@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kinode as kn
 from kinode.algebra.equations import find_rate
 from kinode.algebra.expressions import Expression
 from kinode.errors import ModelError
@@ -240,3 +241,14 @@ def test_parameters_are_held_to_what_numbers_are(kind, field, wrong, words):
     assert (caught.value.component, caught.value.field) == ("part", field)
     system.change("x", value=EXAMPLES[kind][0][field])
     part.check_in(system)
+
+
+def test_parameters_of_a_run_are_held_to_the_same():
+    system = System("one", gravity=(0, 0, 0))
+    system.parameter("ratio", 3)
+    system.shaft_inertia("rotor", "fast", inertia=1)
+    system.gearbox("gear", "fast", "slow", ratio="ratio")
+    system.moment_source("push", "slow", moment=9)
+    assert kn.simulate(system, 1.0, parameters={"ratio": 9})["slow.speed"][-1] == pytest.approx(9 / 81)
+    with pytest.raises(ModelError, match=r"gear\.ratio: must not be zero"):
+        kn.simulate(system, 1.0, parameters={"ratio": 0})

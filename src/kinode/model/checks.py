@@ -15,6 +15,7 @@ from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.node_checks import check_network
 from kinode.model.observers import Observer
+from kinode.model.part_checks import check_numbers
 from kinode.model.quantities import Signal
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def check_bodies(system: System, resolve: Resolve) -> None:
     for body in system.bodies.values():
         if any(True for _ in body.expressions()):
             body.check(resolve)
+
+
+def check_parameters(system: System, resolve: Resolve) -> None:
+    """Bodies and parts can be what other values of the parameters make of them."""
+    check_bodies(system, resolve)
+    for part in system.parts.values():
+        check_numbers(part, system, resolve)
 
 
 def check_frames(system: System) -> None:

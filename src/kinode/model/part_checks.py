@@ -10,6 +10,7 @@ from kinode.algebra.expressions import RESERVED, Expression, is_name, locate
 from kinode.algebra.units import DIMENSIONS, Dimension, describe_dimension
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.model.fields import unknown
+from kinode.model.frames import Resolve
 from kinode.model.part import OWN, Part, Row, dimension_of
 
 if TYPE_CHECKING:
@@ -36,8 +37,11 @@ def check_part(cls: type[Part]) -> None:
         raise error.located(component=cls.kind or cls.__name__) from None
 
 
-def check_numbers(part: Part, system: System | None = None) -> None:
-    """Numbers are what the kind takes, those made of a system's parameters too: signs, zeros, ranges of its own."""
+def check_numbers(part: Part, system: System | None = None, resolve: Resolve | None = None) -> None:
+    """Numbers are what the kind takes, those made of a system's parameters too: signs, zeros, ranges of its own.
+
+    ``resolve`` gives the parameters other values than those of the system.
+    """
 
     def fail(message: str) -> ModelError:
         return ModelError(message, component=part.name, field=name)
@@ -47,7 +51,7 @@ def check_numbers(part: Part, system: System | None = None) -> None:
         made = isinstance(value, Expression)
         if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
             continue
-        found = value if system is None else system.nominal(value)
+        found = value if system is None else (resolve or system.nominal)(value)
         if name in part.positive and found <= 0:
             raise fail(f"must be positive, and is {found:g}")
         if name in part.unsigned and found < 0:
