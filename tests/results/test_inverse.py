@@ -206,6 +206,19 @@ def test_bad_paths(given, more, message):
         kn.inverse(arm(), *given, **more)
 
 
+def test_stops_and_play_bound_the_path_and_do_no_more():
+    free, ended = arm(), arm()
+    ended.change("elbow", stop={"upper": 0.5, "stiffness": 1e4})
+    path = {"shoulder": "0.1*t", "elbow": "0.4*sin(t)"}
+    one, two = (kn.inverse(system, [0, 0.5, 1, 2], path) for system in (free, ended))
+    np.testing.assert_allclose(two["elbow.effort.drive"], one["elbow.effort.drive"], rtol=1e-12)
+    with pytest.raises(kn.ArgumentError, match=r"at t = 1 s elbow leaves its range, which its stop ends at 0.5"):
+        kn.inverse(ended, [0, 1], {"shoulder": "0.1*t", "elbow": "0.7*t"})
+    ended.change("elbow", stop=None, backlash={"play": 0.2})
+    with pytest.raises(kn.ArgumentError, match=r"elbow leaves its play, which ends at -0.1"):
+        kn.inverse(ended, [0, 1], {"shoulder": "0.1*t", "elbow": "-0.2*t"})
+
+
 def test_unreachable_on_the_way():
     path = {"lower.tip": ("0.6 + t", "0.2", None)}
     with pytest.raises(kn.ArgumentError, match=r"path: .* cannot follow it"):

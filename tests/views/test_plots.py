@@ -7,6 +7,7 @@ import pytest
 
 import kinode as kn
 from kinode.views.joint_loads import compute_loads, measure
+from kinode.views.mode_strips import find_strips
 from kinode.views.plots import Line, common_start, draw_lines, make_room, plot, plot_loads
 from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
 
@@ -121,3 +122,50 @@ def test_a_small_plot_shows_all_of_its_legend(count):
         figure.draw_without_rendering()
         box, whole = axes.get_legend().get_window_extent(), figure.bbox
     assert box.y1 <= whole.y1 + 1 and box.x1 <= whole.x1 + 1
+
+
+@pytest.fixture(scope="module")
+def bouncing_run():
+    """A ball on a floor, and a block that a spring pulls over a rough one until it sticks."""
+    system = kn.System("two")
+    ball, block = (system.body(name, mass=1, inertia=(1, 1, 1)) for name in ("ball", "block"))
+    system.prismatic("flight", system.world, ball, axis="z", q=0.5, stop={"lower": 0, "restitution": 0.3})
+    system.prismatic("slide", system.world, block, axis="x", u=1, stiffness=50, friction=kn.coulomb(0.2))
+    return kn.simulate(system, 1.0)
+
+
+def test_strips_tell_what_was_done_when(bouncing_run):
+    strips = {strip.name: strip for strip in find_strips(bouncing_run)}
+    assert set(strips) == {"flight", "slide"}
+    for strip in strips.values():
+        starts, ends = zip(*((a, b) for a, b, _ in strip.stretches))
+        assert starts[0] == 0.0 and ends[-1] == 1.0 and starts[1:] == ends[:-1]
+    slide = strips["slide"].stretches
+    assert slide[0][2] == "slides forward" and slide[-1][2] == "sticks"
+    middle = np.array([0.5 * (a + b) for a, b, _ in slide])
+    at = np.searchsorted(bouncing_run.t, middle)
+    words = {1.0: "slides forward", -1.0: "slides back", 0.0: "sticks"}
+    assert [words[x] for x in bouncing_run["slide.friction.mode"][at]] == [word for _, _, word in slide]
+    hits = [event.time for event in bouncing_run.events if event.component == "flight"]
+    assert hits[0] == pytest.approx((2 * 0.5 / 9.81) ** 0.5)
+    assert {*strips["flight"].jumps, *(a for a, _, _ in strips["flight"].stretches[1:])} == set(hits)
+
+
+def test_a_joint_with_two_modes_has_two_strips():
+    system = kn.System("two modes")
+    block = system.body("block", mass=1, inertia=(1, 1, 1))
+    ends = {"upper": 0.1, "stiffness": 1e3, "damping": 10}
+    system.prismatic("slide", system.world, block, axis="x", u=1, friction=kn.coulomb(0.2), stop=ends)
+    run = kn.simulate(system, 1.0)
+    names = [strip.name for strip in find_strips(run)]
+    assert names == ["slide", "slide"]
+
+
+def test_plots_show_a_span_with_modes(bouncing_run, tmp_path):
+    lines, strips = plot(bouncing_run, "slide.q", between=(0.3, 0.8), modes=True, file=tmp_path / "a.png").axes
+    assert lines.get_xlim() == strips.get_xlim() == (0.3, 0.8)
+    t = lines.get_lines()[0].get_xdata()
+    assert t[0] <= 0.3 < t[1] and t[-2] < 0.8 <= t[-1]
+    assert [text.get_text() for text in strips.get_yticklabels()] == ["slide", "flight"]
+    with pytest.raises(kn.ArgumentError, match="between: the run has no times between 2 and 3 s"):
+        plot(bouncing_run, "slide.q", between=(2, 3), file=tmp_path / "a.png")

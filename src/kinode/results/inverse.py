@@ -19,12 +19,14 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, ModelError, SimulationError
 from kinode.model.fields import Component, short, unknown
+from kinode.model.joint import Joint
+from kinode.model.stops import bounds
 from kinode.model.system import System
 from kinode.results.simulate import simulate
 from kinode.results.trajectory import Trajectory
 from kinode.solve.given import find_model
 
-REPLACED = ("motion", "speed", "effort")  # what a drive takes the place of
+REPLACED = ("motion", "speed", "effort", "stop", "backlash")  # what a drive takes the place of
 STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
 KNOTS = 101  # at the least, of what joints do on the path of a frame: the motion between the times asked for
 TIGHT = 1e-10
@@ -45,6 +47,7 @@ def inverse(
 
     ``by`` names the joints whose efforts make the motion, where these are not the joints of the path.  Their own effort
     laws are left out; springs, dampers and friction stay, and ``effort.drive`` is what the drives give beyond them.
+    A path stays within the stops and the play of its joints.
     Freedoms that are not given move by forces, from the model's initial values or ``start``.
     """
     model = find_model(model)
@@ -61,11 +64,24 @@ def inverse(
     given = {"parameters": parameters, "inputs": inputs}
     if names is not None and set(names) != set(moved):
         wanted = _follow(system, t, wanted, names, given)
+    ended = {name: joint for name, joint in system.joints.items() if joint.ends is not None}
     for one in wanted:
         one.apply(system)
     run = simulate(system, float(t[-1]), t0=float(t[0]), times=t, start=start, **given)
+    _check_ends(run, {name: joint for name, joint in ended.items() if run.system.joints[name].ends is None})
     run.facts = {**run.facts, "mode": "dynamic" if _freedoms(run.dynamics) else "kinematic"}
     return run
+
+
+def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
+    """Refuse a path beyond the ends of a joint, which no longer act where the path is given."""
+    for name, joint in joints.items():
+        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics._resolver(run.p))
+        for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
+            if np.any(beyond):
+                when = float(run.t[np.argmax(beyond)])
+                word = "range, which its stop ends" if joint.stop is not None else "play, which ends"
+                raise ArgumentError(f"path: at t = {when:g} s {name} leaves its {word} at {float(end):g}")
 
 
 @dataclass(frozen=True, eq=False)
