@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.scalars import Array, Scalar, exp, maximum, sqrt, tanh, tidy
+from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
 from kinode.algebra.spatial import dot
 from kinode.model.fields import Reader, Value, short, unknown
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kinode.model.joint import Joint
 
 TINY = 1e-200  # added under roots: far below any square that counts, and enough for a derivative at zero
+GONE = 700.0  # of an exponent: what is less than exp(-GONE) is nothing, and takes processors long to tell
 SLIP = {"length": 1e-3, "angle": 1e-2}  # m/s, rad/s
 
 
@@ -157,7 +158,7 @@ class Sizes:
             at_rest, stribeck = 1.0 - mode * mode, found["stribeck_speed"]
             if stribeck is not None:
                 ahead = maximum(mode * speed, 0.0) / stribeck  # long steps go beyond rest: they are to see its rise too
-                at_rest = exp(-(ahead * ahead))
+                at_rest = exp(-minimum(ahead * ahead, GONE))
             for name in ("coefficient", "effort"):
                 sliding, static = 0.0 if found[name] is None else found[name], found[f"static_{name}"]
                 if static is not None:
