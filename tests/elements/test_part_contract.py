@@ -56,6 +56,7 @@ EXAMPLES = {
     "force_source": ({**ENDS, "force": LAW}, "force*speed"),
     "lever": ({**ENDS, "arm_a": 0.3, "arm_b": -0.7}, "0"),
     "frame_link": ({"node": "x1", "on": "world", "along": [0.6, 0.8, 0], "offset": 0.3}, "-force*speed"),
+    "turn_link": ({"node": "s1", "on": "world", "along": [0.6, 0.8, 0]}, "-moment*speed"),
     "pinion": ({"shaft": "s1", "rack": "x1", "radius": 0.3, "offset": 0.1}, "0"),
     "dc_motor": ({**POLES, "shaft": "s1", "resistance": 0.6, "inductance": 0.3, "constant": 0.8, **SHAFT}, "0"),
     "brushless_motor": (
@@ -139,7 +140,7 @@ def test_flows_of_each_kind_balance(kind):
     """What goes in comes out: currents always, moments and forces where nothing is accelerated or fixed inside."""
     part = make(kind)
     open_ended = {"shaft_inertia", "slide_mass", "lever", "pinion", "dc_motor", "brushless_motor", "inverter_motor"}
-    open_ended.add("frame_link")  # whose body takes the force
+    open_ended |= {"frame_link", "turn_link"}  # whose body takes the force
     for domain in DOMAINS.values():
         ports = [name for name, kind_ in part.ports().items() if kind_ is domain]
         if not ports or (domain.position and kind in open_ended):

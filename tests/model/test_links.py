@@ -1,4 +1,4 @@
-"""One direction of a point of a body as a node: the same motion as by forces that are written out."""
+"""One direction of a body's motion as a node: the same motion as by forces and moments that are written out."""
 
 from __future__ import annotations
 
@@ -80,3 +80,69 @@ def test_what_a_link_cannot_be():
     heavy.slide_mass("mass", "end", mass=1)
     with pytest.raises(kn.ModelError, match=r"the rate of arm\.tip\.velocity\.x is needed"):
         kn.compile(heavy)
+
+
+def turned() -> kn.System:
+    system = arm()
+    system.turn_link("link", "spin", on="arm", along=(0, 3, 4), initial_angle=0.1)
+    system.shaft_spring("spring", "spin", stiffness=20, damping=0.3, free_angle=0.2)
+    system.moment_source("push", "spin", moment="5*sin(3*t)")
+    return system
+
+
+def test_a_spring_about_a_direction_that_a_body_turns_about():
+    """About a direction at an angle to the axis the body turns by the cosine, and feels the cosine of the moment."""
+    plain = arm()
+    pull = "(-20*(0.8*(pivot.q - 0.4) + 0.1 - 0.2) - 0.3*0.8*pivot.u + 5*sin(3*t))"
+    plain.moment("pull", "arm", (0, f"0.6*{pull}", f"0.8*{pull}"))
+    one, two = kn.simulate(turned(), 1.5, **EXACT), kn.simulate(plain, 1.5, **EXACT)
+    assert one["pivot.q"] == pytest.approx(two["pivot.q"], abs=1e-9)
+    assert one["pivot.reaction.moment"] == pytest.approx(two["pivot.reaction.moment"], abs=1e-7)
+    assert one["spin.angle"] == pytest.approx(0.8 * (one["pivot.q"] - 0.4) + 0.1, abs=1e-9)
+    assert abs(one.audit.work["link"]) < 1e-12 and one.audit.relative < 1e-8
+
+
+def test_a_moment_about_one_direction_of_a_tumbling_body():
+    """What is done about z comes back in its angular momentum, however the body turns."""
+    system = kn.System("stone", gravity=(0, 0, 0))
+    stone = system.body("stone", mass=4, inertia=(0.2, 0.3, 0.4))
+    system.free("flight", system.world, stone, angular_velocity=(2, 1, 1))
+    system.turn_link("link", "spin", on="stone", along="z")
+    system.moment_source("push", "spin", moment="3*cos(t)")
+    run = kn.simulate(system, 1.5, **EXACT)
+    gained = run["system.angular_momentum"] - (0.4, 0.3, 0.4)  # J w at the start
+    assert gained == pytest.approx(np.outer(3 * np.sin(TIMES), [0, 0, 1]), abs=1e-8)
+    assert run["spin.speed"] == pytest.approx(run["stone.angular_velocity"][:, 2], abs=1e-12)
+    assert kn.verify(system).ok and kn.verify(turned()).ok
+
+
+@pytest.mark.parametrize("make", [linked, turned])
+def test_directions_of_a_subsystem_turn_with_its_world(make):
+    """A subsystem that stands elsewhere, turned, moves in itself as it does by itself."""
+    alone = make()
+    whole = kn.System("whole", gravity=(9.81 * np.sin(0.7), -9.81 * np.cos(0.7), 0))
+    whole.parameter("away", "1.5 m")
+    whole.add("part", alone, on=whole.world.at("away", 2, 3, rpy=(0, 0, 0.7)))
+    one, two = kn.simulate(alone, 1.5, **EXACT), kn.simulate(whole, 1.5, **EXACT)
+    assert two["part.pivot.q"] == pytest.approx(one["pivot.q"], abs=1e-9)
+    node, word = ("end", "position") if make is linked else ("spin", "angle")
+    assert two[f"part.{node}.{word}"] == pytest.approx(one[f"{node}.{word}"], abs=1e-9)
+    assert loads(dumps(whole)) == whole and loads(dumps(alone)) == alone
+
+
+@pytest.mark.parametrize(("turn", "why"), [((0, 0, "bend"), "is turned by parameters"), (None, "stands on table")])
+def test_directions_that_would_not_stand_still(turn, why):
+    whole = kn.System("whole")
+    whole.parameter("bend", 0.3)
+    table = whole.body("table", mass=1, inertia=(1, 1, 1))
+    whole.free("flight", whole.world, table)
+    place = table if turn is None else whole.world.at(0, 0, 0, rpy=turn)
+    with pytest.raises(kn.ModelError, match=rf"part\.link\.along: .*{why}"):
+        whole.add("part", linked(), on=place)
+
+
+def test_a_joint_is_no_node_of_a_link():
+    system = arm()
+    system.turn_link("link", "pivot", on="arm", along="z")
+    with pytest.raises(kn.ModelError, match=r"link"):
+        kn.compile(system).acceleration(0, [0.4], [0.0])

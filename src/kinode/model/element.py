@@ -120,6 +120,10 @@ class Element(Component):
     def check_in(self, system: System) -> None:
         """Refuse what cannot hold in the finished system."""
 
+    def placed(self, world: Frame) -> Element:
+        """The same where the world that it was made in is a frame: directions of the world are turned with it."""
+        return self
+
     @classmethod
     def check_kind(cls) -> None:
         """Refuse a kind that cannot be meant, when it is registered."""

@@ -18,6 +18,7 @@ from kinode.algebra.expressions import Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
 from kinode.model.declared import DeclaredPart, make_kind
+from kinode.model.element import Element
 from kinode.model.fields import Component, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.names import split_owner
@@ -154,7 +155,8 @@ class _Copier:
             changed["system"] = self.target
         if type(old) in self.kinds:
             return self.kinds[type(old)](name, **changed)
-        return dataclasses.replace(old, name=name, **changed)
+        new = dataclasses.replace(old, name=name, **changed)
+        return new.placed(self.ground) if isinstance(new, Element) else new
 
     def _value(self, value: Any, rename: Callable[[str], str]) -> Any:
         """A value of a field with its expressions and frames as they are in the target."""

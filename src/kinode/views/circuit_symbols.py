@@ -68,6 +68,7 @@ TWO_POLES = {
     "diode": '<path d="M0,-20V-7M0,7V20M-8,7H8M-8,-7H8L0,7Z"/>',
     "switch": '<path d="M0,-20V-9M0,9V20M0,9L8,-8"/><circle cy="-9" r="1.6" class="ink"/>',
     "frame_link": '<path d="M0,-20V-6M0,6V20M-4,-12L0,-6L4,-12"/><rect x="-9" y="-6" width="18" height="12"/>',
+    "turn_link": '<path d="M0,-20V-6M0,6V20M-6,-15A7,7 0 0 0 6,-13"/><rect x="-9" y="-6" width="18" height="12"/>',
     "lever": '<path d="M0,-20V-8L0,8V20M-14,-8L14,8M-4,8L0,0L4,8Z"/>',
     "pinion": '<path d="M0,-20V-10M-14,12H14M0,12V20M-10,12v-3M-4,12v-3M2,12v-3M8,12v-3"/><circle r="9" class="face"/>',
 }
