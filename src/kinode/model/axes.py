@@ -18,24 +18,25 @@ from kinode.errors import ModelError
 from kinode.model.fields import unknown
 from kinode.model.system import System
 
-# What an axis is made of: name -> (value, note); the value None has to be given or come from the size.
-NUMBERS: dict[str, tuple[Any, str]] = {
-    "resistance": (None, "of the winding"),
-    "inductance": (None, "of the winding"),
-    "constant": (None, "moment for a unit of current, and voltage for a unit of speed"),
-    "inertia": (None, "of the rotor"),
-    "viscous": ("0 N*m*s/rad", "drag of the rotor for a unit of speed"),
-    "coulomb": ("0 N*m", "drag of the rotor at any speed"),
-    "slip": ("1 rad/s", "speed of the rotor below which drag fades"),
-    "ratio": (None, "turns of the motor for one of the joint"),
-    "stiffness": (None, "of the gear, at the joint; left out: rigid"),
-    "damping": ("0 N*m*s/rad", "of the gear, at the joint"),
-    "efficiency": (1.0, "of the elastic gear"),
-    "voltage": (None, "of the supply, for which the amplifier is set"),
-    "peak_current": (None, "that the amplifier allows"),
-    "load": (None, "inertia that the joint is expected to turn"),
-    "bandwidth": ("", "of the position loop, one over its time constant"),
+# What an axis is made of: name -> (value, dimension, note); the value None has to be given or come from the size.
+NUMBERS: dict[str, tuple[Any, str, str]] = {
+    "resistance": (None, "resistance", "of the winding"),
+    "inductance": (None, "inductance", "of the winding"),
+    "constant": (None, "torque_constant", "moment for a unit of current, and voltage for a unit of speed"),
+    "inertia": (None, "inertia", "of the rotor"),
+    "viscous": ("0 N*m*s/rad", "rotational_damping", "drag of the rotor for a unit of speed"),
+    "coulomb": ("0 N*m", "moment", "drag of the rotor at any speed"),
+    "slip": ("1 rad/s", "angular_velocity", "speed of the rotor below which drag fades"),
+    "ratio": (None, "dimensionless", "turns of the motor for one of the joint"),
+    "stiffness": (None, "rotational_stiffness", "of the gear, at the joint; left out: rigid"),
+    "damping": ("0 N*m*s/rad", "rotational_damping", "of the gear, at the joint"),
+    "efficiency": (1.0, "dimensionless", "of the elastic gear"),
+    "voltage": (None, "voltage", "of the supply, for which the amplifier is set"),
+    "peak_current": (None, "current", "that the amplifier allows"),
+    "load": (None, "inertia", "inertia that the joint is expected to turn"),
+    "bandwidth": ("", "angular_velocity", "of the position loop, one over its time constant"),
 }
+POSITIVE, NOT_ZERO = ("voltage", "peak_current", "load", "bandwidth", "stiffness"), ("constant", "ratio", "lead")
 SIZES: dict[str, dict[str, Any]] = {
     "small": {
         "resistance": "0.6 Ohm", "inductance": "0.4 mH", "constant": "0.06 N*m/A", "inertia": "1.2e-5 kg*m^2",
@@ -74,7 +75,8 @@ def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **num
     system.input("target_speed", "0 m/s" if lead is not None else "0 rad/s")
     for key, value in given.items():
         if key != "bandwidth":
-            system.parameter(key, value, note=NUMBERS[key][1])
+            dimension = "mass" if key == "load" and lead is not None else NUMBERS[key][1]
+            _declare(system, key, value, dimension, NUMBERS[key][2])
     _add_gains(system, lead, given["bandwidth"])
     system.element("amplifier", "bridge", plus="supply", minus="gnd", second_plus="coil", second_minus="gnd",
                    modulation="current.output/voltage")  # fmt: skip
@@ -110,7 +112,7 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
         ready.pop("load", None)
     found: dict[str, Any] = {}
     elastic = "stiffness" in numbers
-    for key, (default, _) in NUMBERS.items():
+    for key, (default, _, _) in NUMBERS.items():
         value = numbers.get(key, ready.get(key, default))
         if key in ("stiffness", "damping", "efficiency") and not elastic:
             if key in numbers:
@@ -122,6 +124,17 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
     return found
 
 
+def _declare(system: System, key: str, value: Any, dimension: str, note: str) -> None:
+    """A parameter whose unit is known, and its sign where another would make the controller drive away."""
+    reader = system.reader(system.name)
+    found = system.nominal(reader.number(value, dimension, key))
+    if key in POSITIVE and not found > 0.0:
+        raise reader.fail(key, f"must be positive, and is {found:g}")
+    if key in NOT_ZERO and found == 0.0:
+        raise reader.fail(key, "must not be zero")
+    system.parameter(key, value, note=note)
+
+
 def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
     """Gains by the speeds of the loops: J w for speed, L w and R w for current.
 
@@ -131,7 +144,7 @@ def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
     if lead is None:
         system.parameter("reduction", "ratio", note="angle of the rotor for a unit of the joint's coordinate")
     else:
-        system.parameter("lead", lead, note="travel for a turn of the gear's output")
+        _declare(system, "lead", lead, "length", "travel for a turn of the gear's output")
         system.parameter("reach", "lead/(2*pi)")
         system.parameter("reduction", "ratio/reach", note="angle of the rotor for a unit of the joint's coordinate")
     if bandwidth == "":
@@ -139,7 +152,7 @@ def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
         bandwidth = (
             f"min({FASTEST:g}, sqrt({swing})/{APART:g})" if "stiffness" in system.parameters else f"{FASTEST:g} 1/s"
         )
-    system.parameter("bandwidth", bandwidth, note=NUMBERS["bandwidth"][1])
+    _declare(system, "bandwidth", bandwidth, *NUMBERS["bandwidth"][1:])
     system.parameter("speed_bandwidth", f"{SPEED_LOOP:g}*bandwidth")
     system.parameter("current_bandwidth", f"{CURRENT_LOOP:g}*speed_bandwidth")
     system.parameter("speed_gain", "(inertia + load/reduction^2)*speed_bandwidth/constant")
