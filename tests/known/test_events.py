@@ -402,6 +402,14 @@ def test_a_brake_holds_an_arm_up_to_its_capacity():
     assert not run["shoulder.q"][run.t < slips].any()
 
 
+@pytest.mark.parametrize("command, applied", [(-2, 0), (0.5, 0.5), (3, 1)])
+def test_a_command_beyond_its_range_presses_no_harder_than_fully(command, applied):
+    system = kn.System("wheel", gravity=(0, 0, 0))
+    system.revolute("hub", system.world, system.body("disk", mass=1, inertia=(0.5, 0.5, 0.5)), u=10)
+    system.brake("brake", "hub", 2.0, command=command)
+    assert kn.simulate(system, 1.0)["hub.u"][-1] == pytest.approx(10 - applied * 2 / 0.5, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     "fields, said",
     [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, maximum, sign, where
+from kinode.algebra.scalars import Scalar, maximum, minimum, sign, where
 from kinode.errors import ModelError
 from kinode.model.element import Element, Load, Scene, register_element
 from kinode.model.events import Root
@@ -71,8 +71,8 @@ class Grip(Element):
         return sum((scene.law(f) * scene.joint_state(n)[1][0] for n, f in self.members()), 0.0)
 
     def applied(self, scene: Any) -> Scalar:
-        """What it slides with."""
-        return scene.law(self.capacity) * maximum(scene.law(self.command), 0.0)
+        """What it slides with: a command beyond 0 and 1 counts as these."""
+        return scene.law(self.capacity) * minimum(maximum(scene.law(self.command), 0.0), 1.0)
 
     def efforts(self, scene: Any) -> Mapping[str, Scalar]:
         push = -scene.held(self.name)["mode"] * self.applied(scene)
