@@ -264,7 +264,8 @@ def test_what_cannot_be_is_refused_by_name(kind, fields, field, message):
 ANSWERS = {
     "nothing": (lambda t, x: None, "expected"),
     "text": (lambda t, x: "much", "expected"),
-    "too many": (lambda t, x: (1, 2), "1 numbers are expected"),
+    "a number as text": (lambda t, x: "1", "a number is expected"),
+    "too many": (lambda t, x: (1, 2), "1 number is expected"),
     "another name": (lambda t, x: {"out": 1}, "what it does not have: 'out'"),
     "no output": (lambda t, x: {"kept": 1}, "gives no output"),
     "infinity": (lambda t, x: np.inf, "output = inf"),

@@ -128,7 +128,8 @@ class Controller(Coefficients, Sampled):
             several = isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1
             values = list(given) if several else [given]
             if len(values) != len(wanted):
-                message = f"its function gives {short(given)} at t = {t:.9g} s, and {len(wanted)} numbers are expected"
+                count = "1 number is" if len(wanted) == 1 else f"{len(wanted)} numbers are"
+                message = f"its function gives {short(given)} at t = {t:.9g} s, and {count} expected"
                 raise LawError(message, component=self.name)
             given = dict(zip(wanted, values, strict=True))
         for name in given:
@@ -142,6 +143,8 @@ class Controller(Coefficients, Sampled):
 
     def _number(self, t: float, name: str, value: Any) -> float:
         try:
+            if isinstance(value, str):
+                raise TypeError
             return float(value)
         except (TypeError, ValueError):
             message = f"its function gives {name} = {short(value)} at t = {t:.9g} s, and a number is expected"
