@@ -17,7 +17,8 @@ from matplotlib.patches import Rectangle
 import kinode as kn
 from kinode.results.trajectory import Trajectory
 from kinode.views.drawing import draw_mechanism
-from kinode.views.plots import Line, draw_lines, draw_loads, plot_loads
+from kinode.views.mode_strips import draw_strips, find_strips
+from kinode.views.plots import Line, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
 from kinode.views.scheme import draw_scheme
 from kinode.views.style import COLORS, MUTED, label, style
 
@@ -251,6 +252,33 @@ def make_brake() -> Path:
     return path
 
 
+def make_robot() -> Path:
+    """The robot that draws a circle: what it looks like, how far it is off, its currents, its events."""
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        space = runpy.run_path(str(ROOT / "examples" / "ur5_path.py"))
+    run, motors, off = space["run"], space["motors"], space["off_path"]
+    with style():
+        figure = Figure(figsize=(10.4, 6.6))
+        draw_mechanism(figure.add_axes((0.0, 0.05, 0.44, 0.9)), run, ghosts=3, names=False)
+        rows = [
+            figure.add_axes((0.53, bottom, 0.455, height))
+            for bottom, height in ((0.82, 0.14), (0.53, 0.18), (0.075, 0.33))
+        ]
+        draw_lines(rows[0], run.t, [Line("tool off", "m", off)])
+        currents = [Line(name.replace("_", " "), "A", run[f"{name}_motor.current"]) for name in motors]
+        draw_lines(rows[1], run.t, currents, word="current")
+        draw_strips(rows[2], find_strips(run))
+        draw_legend(rows[2])
+        for axes in rows[:2]:
+            mark_events(axes, run)
+            axes.tick_params(labelbottom=False)
+        rows[2].set_xlim(*rows[0].get_xlim())
+        rows[2].set_xlabel(label("time", "s"))
+        path = PICTURES / "ur5_path.png"
+        figure.savefig(path, dpi=130, metadata={"Software": None})
+    return path
+
+
 def main() -> None:
     """Make all of them."""
     run = kn.simulate(ROOT / "examples" / "excavator.yaml")
@@ -270,6 +298,7 @@ def main() -> None:
             *make_circuits(),
             *make_backlash(),
             make_brake(),
+            make_robot(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -165,6 +165,20 @@ def test_classes_in_between_may_have_fields():
     )
 
 
+def test_none_takes_a_field_back_to_its_default():
+    system = kn.System("loop")
+    system.pid("control", error="1 - t", proportional=2, feedforward="3*t", limits=[-1, 1])
+    system.change("control", feedforward=None, limits=None)
+    plain = kn.System("loop")
+    plain.pid("control", error="1 - t", proportional=2)
+    assert system == plain
+    with pytest.raises(kn.ModelError, match="no field 'feedfoward'"):
+        system.change("control", feedfoward=None)
+    system.voltage_source("source", "bus", "gnd", voltage=12)
+    with pytest.raises(kn.ModelError, match=r"source\.voltage: is needed and was not given"):
+        system.change("source", voltage=None)
+
+
 def test_a_part_is_changed_like_anything_else():
     system = circuit()
     system.resistor("lamp", "bus", "gnd", resistance=3)

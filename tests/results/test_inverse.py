@@ -214,7 +214,7 @@ def test_stops_and_play_bound_the_path_and_do_no_more():
     np.testing.assert_allclose(two["elbow.effort.drive"], one["elbow.effort.drive"], rtol=1e-12)
     with pytest.raises(kn.ArgumentError, match=r"at t = 1 s elbow leaves its range, which its stop ends at 0.5"):
         kn.inverse(ended, [0, 1], {"shoulder": "0.1*t", "elbow": "0.7*t"})
-    ended.change("elbow", stop=None, backlash={"play": 0.2})
+    ended.change("elbow", stop=None, backlash={"play": 0.2, "stiffness": 1e3})
     with pytest.raises(kn.ArgumentError, match=r"elbow leaves its play, which ends at -0.1"):
         kn.inverse(ended, [0, 1], {"shoulder": "0.1*t", "elbow": "-0.2*t"})
 

@@ -166,6 +166,6 @@ def test_plots_show_a_span_with_modes(bouncing_run, tmp_path):
     assert lines.get_xlim() == strips.get_xlim() == (0.3, 0.8)
     t = lines.get_lines()[0].get_xdata()
     assert t[0] <= 0.3 < t[1] and t[-2] < 0.8 <= t[-1]
-    assert [text.get_text() for text in strips.get_yticklabels()] == ["slide", "flight"]
+    assert [text.get_text() for text in strips.get_yticklabels()] == ["flight", "slide"]
     with pytest.raises(kn.ArgumentError, match="between: the run has no times between 2 and 3 s"):
         plot(bouncing_run, "slide.q", between=(2, 3), file=tmp_path / "a.png")

@@ -45,7 +45,8 @@ def change(system: System, name: str, fields: dict[str, Any]) -> Component:
 
 
 def _changed_component(system: System, old: Component, fields: dict[str, Any]) -> Component:
-    given = {**old.given(), **fields}
+    all_fields = {**old.given(), **fields}
+    given = {key: x for key, x in all_fields.items() if x is not None or key not in old.specs()}  # None: the default
     if isinstance(old, Joint):
         return system.make_joint(old.name, fields.get("kind", old.kind), given)
     if isinstance(old, Element):

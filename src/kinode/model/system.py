@@ -383,7 +383,7 @@ class System(Spellings):
         return places.find_frame(self, raw)
 
     def change(self, name: str, **fields: Any) -> Any:
-        """Replace fields of a component; a parameter or input takes ``value``, a signal ``law``."""
+        """Replace fields of a component, by None with their defaults; a parameter takes ``value``, a signal ``law``."""
         from kinode.model.changes import change
 
         return change(self, name, fields)

@@ -32,7 +32,7 @@ class Strip:
 
 
 def find_strips(run: Trajectory) -> list[Strip]:
-    """A strip for each mode that changed, in the order of the first events.
+    """A strip for each mode that changed, in the order in which the components were declared.
 
     A joint may have two, of its friction and of its stop: they have no words in common.
     """
@@ -49,8 +49,9 @@ def find_strips(run: Trajectory) -> list[Strip]:
                 break
         else:
             mine.append((words, [event]))
+    place = {name: k for k, name in enumerate(run.system.components)}
     span = float(run.t[0]), float(run.t[-1])
-    return [_strip(name, events, *span) for name, mine in modes.items() for _, events in mine]
+    return [_strip(name, events, *span) for name in sorted(modes, key=place.__getitem__) for _, events in modes[name]]
 
 
 def _strip(name: str, events: Sequence[Event], start: float, end: float) -> Strip:

@@ -33,7 +33,8 @@ LEGEND_EM = 0.95 * 9.0 / 72.0  # inches, the size of the legend's text
 WORDS = {
     "rad": "angle", "deg": "angle", "m": "length", "N": "force", "N*m": "moment", "J": "energy", "W": "power",
     "m/s": "velocity", "rad/s": "angular velocity", "deg/s": "angular velocity",
-    "m/s^2": "acceleration", "rad/s^2": "angular acceleration",
+    "m/s^2": "acceleration", "rad/s^2": "angular acceleration", "A": "current",
+    "V": "voltage",
 }  # fmt: skip
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s**2": "deg/s^2", "rad/s2": "deg/s^2"}
 
