@@ -15,6 +15,7 @@ from kinode.algebra.expressions import Expression
 from kinode.errors import ModelError
 from kinode.model.elements import ELEMENTS
 from kinode.model.part import DOMAINS, Part
+from kinode.model.rubbing import Rubbing
 from kinode.model.system import System
 
 EXACT = 1e-10  # rounding of some ten operations on powers of the order of 1 to 100
@@ -22,6 +23,7 @@ SHAFT = {"inertia": 0.4, "viscous": 0.3, "coulomb": 0.7, "slip": 0.5}
 COILS = {"plus": "n1", "minus": "n2", "second_plus": "n3", "second_minus": "n4"}
 DQ = {"shaft": "s1", "resistance": 0.6, "inductance_d": 0.3, "inductance_q": 0.7, "flux": 0.9, "pole_pairs": 3, **SHAFT}
 GEAR = {"input": "s1", "output": "s2", "housing": "s3", "ratio": -2.5, "offset": 0.2, "viscous": 0.3, "coulomb": 0.7}
+RUBS = {"coulomb": 0.7, "breakaway": 0.9, "stribeck_speed": 0.5, "viscous": 0.2}
 POLES, ENDS, LAW = {"plus": "n1", "minus": "n2"}, {"a": "s1", "b": "s2"}, "1.5 + sin(2*t)"
 
 # kind -> fields, and the power of a source that comes from outside
@@ -41,9 +43,11 @@ EXAMPLES = {
     "shaft_spring": ({**ENDS, "stiffness": 3.0, "damping": 0.2, "free_angle": 0.3}, "0"),
     "shaft_damper": ({**ENDS, "damping": 0.2}, "0"),
     "shaft_loss": ({**ENDS, "viscous": 0.2, "coulomb": 0.7, "slip": 0.5}, "0"),
+    "shaft_friction": ({**ENDS, **RUBS}, "0"),
     "gearbox": (GEAR, "0"),
     "elastic_gearbox": ({**GEAR, "stiffness": 3.0, "damping": 0.2, "efficiency": 0.7}, "0"),
     "backlash_gear": ({**GEAR, "stiffness": 3.0, "damping": 0.2, "play": 0.4}, "0"),
+    "worm_gear": ({**GEAR, "stiffness": 3.0, "damping": 0.2, "efficiency": 0.7, "back_efficiency": -0.2}, "0"),
     "speed_source": ({**ENDS, "speed": LAW}, "moment*speed"),
     "angle_source": ({**ENDS, "angle": LAW}, "moment*speed"),
     "moment_source": ({**ENDS, "moment": LAW}, "moment*speed"),
@@ -51,6 +55,7 @@ EXAMPLES = {
     "slide_spring": ({**ENDS, "stiffness": 3.0, "damping": 0.2, "free_length": 0.3}, "0"),
     "slide_damper": ({**ENDS, "damping": 0.2}, "0"),
     "slide_loss": ({**ENDS, "viscous": 0.2, "coulomb": 0.7, "slip": 0.5}, "0"),
+    "slide_friction": ({**ENDS, **RUBS}, "0"),
     "velocity_source": ({**ENDS, "velocity": LAW}, "force*velocity"),
     "position_source": ({**ENDS, "position": LAW}, "force*speed"),
     "force_source": ({**ENDS, "force": LAW}, "force*speed"),
@@ -78,12 +83,21 @@ def value(formula, state):
 
 
 def find_state(part, formulas, seed):
+    """A state with random values; what rubs slides the way that its mode says, which no row says."""
+    if not isinstance(part, Rubbing):
+        return find_state_in(part, formulas, seed, 1.0)
+    speed = part.quantity_formula(part.slides)
+    states = (find_state_in(part, (*formulas, speed), seed + 100 * k, way) for k in range(9) for way in (1.0, -1.0))
+    return next(state for state in states if state["part.mode"] * value(speed, state) > 0.0)
+
+
+def find_state_in(part, formulas, seed, mode):
     """Random values for all names, moved by the shortest way onto the rows and their rates."""
     rows = [e.equation.residual for e in part.equations()]
     rows += [find_rate(row) for row in rows]
     names = sorted(set().union(*(f.names() for f in (*rows, *formulas) if isinstance(f, Expression))) - {"t"})
     # a diode conducts one way alone, which no row says
-    modes = {f"part.{name}": float(part.kind != "diode") for name in part.modes}
+    modes = {f"part.{name}": mode * float(part.kind != "diode") for name in part.modes}
     modes |= {f"der({name})": 0.0 for name in modes}
     names = [name for name in names if name not in modes]
     slopes = [[row.derivative(name) for name in names] for row in rows]

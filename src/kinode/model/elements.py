@@ -24,6 +24,7 @@ from kinode.model import (
     motors,
     pid,
     relays,
+    rubbing,
     sampled,
     sampled_control,
     shafts,
@@ -38,7 +39,7 @@ from kinode.model.frames import Frame
 __all__ = [
     "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "bristles", "clutches", "controller",
     "earth", "electrical", "flight", "linear_signals", "links", "loose_gears", "motors", "pid", "register_element",
-    "relays", "sampled", "sampled_control", "shafts", "signals", "slides", "switches",
+    "relays", "rubbing", "sampled", "sampled_control", "shafts", "signals", "slides", "switches",
 ]  # fmt: skip
 
 

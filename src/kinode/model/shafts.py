@@ -81,11 +81,10 @@ class ShaftLoss(TwoShaft):
 
 
 @record
-class Gear(Part):
+class Wheels(Part):
     """Input and output turn in a housing, which takes the difference of their moments; drag acts at the input."""
 
     nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
-    positive: ClassVar[tuple[str, ...]] = ("slip",)
     unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
     input: str = port("rotational", "shaft on the side of the motor")
     output: str = port("rotational", "shaft on the side of the load")
@@ -94,7 +93,6 @@ class Gear(Part):
     offset: Value = number("angle", "angle of the input where that of the output is 0", 0.0)
     viscous: Value = number("rotational_damping", "drag for a unit of input speed", 0.0)
     coulomb: Value = number("moment", "drag at any input speed", 0.0)
-    slip: Value = number("angular_velocity", "input speed below which the latter fades", SLIP["angle"])
     names: ClassVar[Names] = {
         "input_angle": Formula("input.angle - housing.angle", "angle"),
         "output_angle": Formula("output.angle - housing.angle", "angle"),
@@ -104,6 +102,14 @@ class Gear(Part):
     common: ClassVar[Rows] = (
         Row("moments on the gear", "input.moment + output.moment + housing.moment = 0", "housing.moment"),
     )
+
+
+@record
+class Gear(Wheels):
+    """One whose drag fades at low speed."""
+
+    positive: ClassVar[tuple[str, ...]] = ("slip",)
+    slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"])
 
 
 @register_element

@@ -240,6 +240,7 @@ class Spellings:
     gearbox = Spelling("gearbox")
     elastic_gearbox = Spelling("elastic_gearbox")
     backlash_gear = Spelling("backlash_gear")
+    worm_gear = Spelling("worm_gear")
     speed_source = Spelling("speed_source")
     angle_source = Spelling("angle_source")
     moment_source = Spelling("moment_source")

@@ -22,14 +22,14 @@ TINY = 1e-200
 WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
-def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of) -> tuple[Root, ...]:
+def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of, rest: str = "sticks") -> tuple[Root, ...]:
     """For each way the root that ends sliding, and the one that begins it."""
     found: list[Root] = []
     for way, words in WAYS:
         ends = partial(_times, way, speed), partial(_times, way, rate)
         found += [
-            Root(mode, way, 0.0, *ends, (words, "sticks"), by_state=True),
-            Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=("sticks", words)),
+            Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
+            Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
         ]
     return tuple(found)
 

@@ -13,6 +13,7 @@ LEADS = '<path d="M0,-20V-12M0,12V20"/>'
 ZIGZAG = '<path d="M0,-20V-13L7,-10.5L-7,-6L7,-1.5L-7,3L7,7.5L0,11V20"/>'
 DASHPOT = '<path d="M0,-20V-1M-7,-1H7M-10,-9V9H10V-9M0,9V20"/>'
 HATCH = '<path d="M0,-20V-4M-11,-4H11M-11,4H11M0,4V20M-9,4L-4,-4M-2,4L3,-4M5,4L10,-4"/>'
+STICKS = f'{HATCH}<path d="M-11,-4V4M11,-4V4"/>'
 COIL = "a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7"
 ROUND_LEADS = '<path d="M0,-20V-14M0,14V20"/>'
 PULSE = '<path d="M-12,6V-6H-5V6H2V-6H9V6H13"/>'
@@ -56,6 +57,8 @@ TWO_POLES = {
     "slide_damper": DASHPOT,
     "shaft_loss": HATCH,
     "slide_loss": HATCH,
+    "shaft_friction": STICKS,
+    "slide_friction": STICKS,
     "speed_source": _round("ω"),
     "angle_source": _round("φ"),
     "moment_source": _round("M"),
@@ -65,6 +68,7 @@ TWO_POLES = {
     "gearbox": _gears(),
     "elastic_gearbox": _gears('<path d="M-4,8l2,-4l2,8l2,-8l2,4" class="thin"/>'),
     "backlash_gear": _gears('<path d="M-6,-1l4,0M2,-1l4,0" class="plate"/>'),
+    "worm_gear": _gears('<path d="M-6,6l3,-5M-2,6l3,-5M2,6l3,-5" class="thin"/>'),
     "diode": '<path d="M0,-20V-7M0,7V20M-8,7H8M-8,-7H8L0,7Z"/>',
     "switch": '<path d="M0,-20V-9M0,9V20M0,9L8,-8"/><circle cy="-9" r="1.6" class="ink"/>',
     "frame_link": '<path d="M0,-20V-6M0,6V20M-4,-12L0,-6L4,-12"/><rect x="-9" y="-6" width="18" height="12"/>',
