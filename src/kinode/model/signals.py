@@ -280,7 +280,8 @@ class Sensor(SignalPart):
         return {} if self.lag is None else {"output": self._shown(scene)}
 
     def state_rates(self, scene: Scene) -> Array:
-        return tidy([(self._shown(scene) - self.state("output", scene)) / scene.law(self.lag or 1.0)])
+        assert self.lag is not None  # else there is no state
+        return tidy([(self._shown(scene) - self.state("output", scene)) / scene.law(self.lag)])
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
         return self._shown(scene) if self.lag is None else self.state("output", scene)
