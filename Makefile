@@ -4,6 +4,7 @@
 #   make bench   the table against the peers   make docs   the documentation site, in site/
 #   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
 #   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
+#   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
 
 PYTHON  ?= python3
 VENV    ?= .venv
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
 SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-loops bench-circuits lint docs clean
+.PHONY: help demo test bench bench-loops bench-circuits bench-events lint docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -36,6 +37,9 @@ bench-loops: $(VENV)/.installed-bench
 
 bench-circuits: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/circuits.py $(BENCH)
+
+bench-events: $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/events.py $(BENCH)
 
 lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
