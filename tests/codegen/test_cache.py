@@ -9,6 +9,7 @@ import sys
 import pytest
 from kernels import straight
 
+import kinode as kn
 from kinode.algebra.trace import Tape
 from kinode.codegen import cache, machine
 from kinode.codegen.call import run
@@ -122,3 +123,24 @@ def test_two_processes_at_once(place):
     processes = [subprocess.Popen([sys.executable, "-c", WRITER, str(k)]) for k in (1, 2)]
     assert [process.wait() for process in processes] == [0, 0]
     assert [path.name for path in place.iterdir()] == ["same"]
+
+
+@pytest.mark.parametrize(
+    "changed, quantity, ratio",
+    [
+        ({"equations": {"loss": "voltage = 2*resistance*current"}}, "lamp.current", 0.5),
+        ({"lost": "2*resistance*current^2"}, "lamp.lost", 2.0),
+    ],
+)
+def test_a_kind_that_is_declared_otherwise_is_compiled_anew(place, changed, quantity, ratio):
+    def at_the_end(**other):
+        system = kn.System("lamps")
+        given = {"equations": {"loss": "voltage = resistance*current"}, "lost": "resistance*current^2", **other}
+        system.define("lamp", base="two_pole", parameters={"resistance": "Ohm"}, **given)
+        system.voltage_source("supply", "bus", "gnd", voltage=12)
+        system.element("lamp", "lamp", plus="bus", minus="gnd", resistance=4)
+        return kn.simulate(system, 1.0)[quantity][-1]
+
+    before = at_the_end()
+    assert at_the_end(**changed) == pytest.approx(ratio * before, rel=1e-12)
+    assert at_the_end() == before

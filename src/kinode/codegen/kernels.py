@@ -303,6 +303,7 @@ def fingerprint(topology: Topology) -> str:
             specs = component.specs()
             given = {k: v for k, v in component.given().items() if not specs[k][1].aside}
             parts.append((component.name, component.section, component.kind, given))
+            parts.append(getattr(component, "declaration", None))  # of a kind that a file or a call declares
             axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
             # Which helper axis serves depends on the values.
             parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
