@@ -268,3 +268,16 @@ def test_what_cannot_be_is_refused_by_name(kind, fields, field, message):
         system.element("part", kind, **fields)
         system.check()
     assert (caught.value.component, caught.value.field) == ("part", field)
+
+
+def test_a_transfer_function_begins_where_it_is_told_with_parameters_too():
+    """Steady at its initial output while the input is what holds it there, whoever evaluates it."""
+    system = kn.System("lag")
+    system.parameter("k", 5.0)
+    system.parameter("T", 0.1)
+    system.revolute("j", system.world, system.body("b", mass=1, inertia=(1, 1, 1)))
+    system.transfer_function("g", input=0.2, numerator=["T", "k"], denominator=["T", 1], initial=1.0)
+    run = kn.simulate(system, 1.0)
+    assert run["g.output"] == pytest.approx(1.0, abs=1e-12)
+    dynamics = kn.compile(system)
+    assert dynamics.snapshot(dynamics.initial).quantity("g.output") == pytest.approx(1.0, abs=1e-15)

@@ -173,11 +173,18 @@ class TransferFunction(Rational):
         sizes = [abs(x / a[0]) ** (1.0 / k) for k, x in enumerate(a) if k and x]
         return float(max(sizes, default=1.0))
 
-    def _form(self, resolve: Resolve) -> tuple[list[Scalar], list[Scalar], Scalar, Scalar]:
+    @property
+    def _gain(self) -> float:
+        """g, by what was written, so that states mean the same in every kind of number; 1 likewise."""
+        if not all(isinstance(x, float) for x in (*self.numerator, *self.denominator)):
+            return 1.0
+        _, c, _ = self.fractions(float, self._pace)
+        return max((abs(float(x)) for x in c), default=1.0) or 1.0
+
+    def _form(self, resolve: Resolve) -> tuple[list[Scalar], list[Scalar], Scalar, float]:
         """a_0.. a_(n-1), (c_0.. c_(n-1))/g, d and g, of the scaled form."""
         a, c, d = self.fractions(resolve, self._pace)
-        g = max((abs(x) for x in c), default=1.0) if all(isinstance(x, float) for x in c) else 1.0
-        g = g or 1.0
+        g = self._gain
         return a, [x / g for x in c], d, g
 
     @property
