@@ -174,8 +174,7 @@ class SlideFriction(Bearing, TwoSlide):
 @register_element
 @record
 class WormGear(Rubbing, Wheels):
-    """A gear that gives by ``twist``, seen at its output, and rubs in proportion to what it transmits; at rest it
-    sticks.
+    """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
 
     Driven from the input it loses the share 1 - efficiency.  Driven back, the share back_efficiency arrives at the
     input: 2 - 1/efficiency with the same friction, unless it is given.  Where that is not above zero the gear locks
@@ -246,4 +245,4 @@ class WormGear(Rubbing, Wheels):
     def roots(self) -> tuple[Root, ...]:
         locks = isinstance(self.arriving, float) and self.arriving <= 0.0
         rest = "locks itself" if locks else "sticks"
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest)
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest=rest)

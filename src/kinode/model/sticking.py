@@ -22,7 +22,7 @@ TINY = 1e-200
 WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
-def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of, rest: str = "sticks") -> tuple[Root, ...]:
+def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks") -> tuple[Root, ...]:
     """For each way the root that ends sliding, and the one that begins it."""
     found: list[Root] = []
     for way, words in WAYS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import is_number
 from kinode.errors import ModelError
+from kinode.model.rubbing import Rubbing
 
 if TYPE_CHECKING:
     from kinode.network.rows import Row, Rows
@@ -29,6 +30,9 @@ def explain(
     owners = [o for o in dict.fromkeys(row.owner for row in said) if o in rows.parts]
     wired = [o for o in owners if _gives(said, o)]
     owners = wired or owners or list(dict.fromkeys(row.owner for row in said))
+    sticking = [o for o in owners if isinstance(rows.parts.get(o), Rubbing)]
+    if sticking:
+        return explain_sticking(sticking)
     variables = [rows.variables[name] for name in shared if name in rows.variables]
     first = owners[0] if owners else (rows.variables[open_names[0]].owner if open_names else rows.system.name)
     tail = f" (rows: {'; '.join(row.said for row in said[:8])})" if said else ""
@@ -66,6 +70,16 @@ def explain(
     owners_said = _list(owners) if owners else rows.system.name
     message = f"the equations of {owners_said} contradict or repeat each other{left}{tail}"
     return ModelError(message, component=first)
+
+
+def explain_sticking(owners: Sequence[str]) -> ModelError:
+    """What sticks says that a shaft rests: it has to be free to, and none else may say it."""
+    if len(owners) > 1:
+        message = f"{_list(owners)} stick on one shaft, and nothing tells how much each holds: make them one part"
+    else:
+        message = "sticks where nothing with an inertia is free to: add a shaft_inertia or a slide_mass where it rubs"
+        message += ", or take a shaft_loss or a slide_loss, which do not stick"
+    return ModelError(message, component=owners[0])
 
 
 def _gives(said: Sequence[Row], owner: str) -> bool:
