@@ -30,6 +30,7 @@ robot.battery("battery", "bus", "gnd", voltage="48 V", resistance="50 mOhm")
 for joint, motor in motors.items():
     q, u, u_dot, moment = (plan[f"{joint}.{name}"] for name in ("q", "u", "u_dot", "effort.drive"))
     strength = ratio * motor["constant"]  # moment at the joint for an ampere, and volts for its unit of speed
+    moment = moment + np.where(abs(u) < 1e-3, plan[f"{joint}.effort.friction"], 0.0)  # none to overcome at rest
     moment = moment + ratio**2 * (motor["inertia"] * u_dot + motor["viscous"] * u)
     robot.change(joint, q=q[0])
     robot.table(f"{joint}_path", axes=[times], values=q, method="cubic")
