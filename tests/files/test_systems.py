@@ -8,6 +8,7 @@ from drawn_systems import rotations, systems
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinode as kn
 from kinode.errors import ModelError
 from kinode.formats.yaml import dumps, loads
 from kinode.model.frames import Frame
@@ -104,6 +105,26 @@ def test_frames_on_the_world_of_a_subsystem_are_moved_with_it(part: System, rota
             found = new.pose(target.nominal)
             assert np.abs(found.R.astype(float) - expected.R.astype(float)).max() < 1e-12
             assert np.abs(found.p.astype(float) - expected.p.astype(float)).max() < 1e-12
+
+
+@pytest.mark.parametrize("law", ["force", "moment"])
+def test_loads_in_world_axes_turn_with_the_world_of_a_subsystem(law: str) -> None:
+    """And with a body that the subsystem stands on, nested too."""
+    part = System("part", gravity=(0, 0, 0))
+    stone = part.body("stone", mass=2, inertia=(2, 2, 2))
+    part.free("flight", part.world, stone)
+    part.element("push", law, on=stone, **{law: (1, 0, 0)})
+    middle = System("middle", gravity=(0, 0, 0))
+    middle.add("part", part, on=middle.world.at(1, 2, 3, rpy=(0, 0, np.pi / 4)))
+    whole = System("whole", gravity=(0, 0, 0))
+    table = whole.body("table", mass=1, inertia=(1, 1, 1))
+    whole.revolute("turn", whole.world, table, axis="z", motion=np.pi / 4)
+    whole.add("middle", middle, on=table)
+    assert loads(dumps(whole)) == whole
+    dynamics = kn.compile(whole)
+    what = "acceleration" if law == "force" else "angular_acceleration"
+    found = dynamics.evaluate([f"middle.part.stone.{what}"], 0.0, dynamics.initial.q, dynamics.initial.u)
+    assert found[f"middle.part.stone.{what}"] == pytest.approx([0, 0.5, 0], abs=1e-15)
 
 
 def test_subsystems_nest() -> None:

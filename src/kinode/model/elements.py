@@ -3,6 +3,7 @@ and of networks, all kinds."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -132,6 +133,11 @@ class _Push(Element):
     def check(self) -> None:
         if self.reaction_on is not None and self.reaction_on.body == self.on.body:
             raise ModelError("is the body that the load acts on", component=self.name, field="reaction_on")
+
+    def placed(self, world: Frame) -> Element:
+        """Without other axes the components are in those of the world that it was made in."""
+        own = self.expressed_in is not None or world == Frame("world")
+        return self if own else dataclasses.replace(self, expressed_in=world)
 
     def _components(self, scene: Scene, components: Sequence[Value]) -> Array:
         values = np.array([scene.law(x) for x in components], dtype=object)
