@@ -189,8 +189,9 @@ def mark_events(axes: Axes, run: Trajectory) -> None:
     start, end = axes.get_xlim()
     times = [event.time for event in run.events if start <= event.time <= end]
     if times:
-        top, dots = (1.0, ":") if len(times) <= MANY_EVENTS else (0.04, "-")
-        axes.vlines(times, 0, top, transform=axes.get_xaxis_transform(), colors="0.6", linewidth=0.6, linestyles=dots)
+        few, across = len(times) <= MANY_EVENTS, axes.get_xaxis_transform()
+        top = 1.0 if few else 0.04
+        axes.vlines(times, 0, top, transform=across, colors="0.6", linewidth=0.6, linestyles=":" if few else "-")
 
 
 def draw_legend(axes: Axes) -> None:
