@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Names = Mapping[str, str | Formula]
 Rows = tuple[Row, ...]
+SPEEDS = ("angular_velocity", "velocity")
 
 
 @record
@@ -51,8 +52,8 @@ class Rubbing(Part):
         ends = () if system is None else tuple(getattr(self, port) for port in self.rubs)
         if system is not None and all(end in ("world", *system.joints) or _joint(end, system) for end in ends):
             joint = next((end for end in ends if end != "world"), None)
-            message = "rubs in no shaft of its own, which has an inertia"
-            hint = f": give the friction of the joint {joint} there, as friction=" if joint is not None else ""
+            message = "rubs on no shaft of the network: put one with an inertia there"
+            hint = f", or give the friction of the joint {joint} by friction= of the joint" if joint is not None else ""
             raise ModelError(message + hint, component=self.name, field=self.rubs[0])
 
     # -- events --------------------------------------------------------------------------------------
@@ -78,16 +79,25 @@ class Rubbing(Part):
         return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
 
     def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
-        """The speed that sticks is that of the other port to the last bit, where it is a state."""
+        """The speed that sticks becomes that of the other port to the last bit."""
         sticks = sum((f for f, root in zip(fired, self.roots, strict=True) if root.then == 0.0), 0.0)
         rests = sticks * comes_to_rest(self._speed(scene))
-        states = {c.name for c in scene.topology.coordinates}
+        return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
+
+    def _rest(self, scene: Any) -> Mapping[str, Scalar]:
+        """States by name with which it rests: the speed of a port, or all those that its own follows from by gears."""
+        states = {f"{s.owner}.{s.name}" for s in scene.topology.network.states if s.order == 1 and s.unit in SPEEDS}
         for one, other in (self.rubs, self.rubs[::-1]):
-            name = f"{getattr(self, one)}.speed"
-            if name in states and getattr(self, one) not in scene.system.joints:
-                new = scene.lookup(f"{self.name}.{other}.speed")
-                return {name: where(rests, new, scene.lookup(name))}
-        return {}
+            if (name := f"{getattr(self, one)}.speed") in states:
+                return {name: scene.lookup(f"{self.name}.{other}.speed")}
+        speed, slopes = self._speed(scene), {}
+        for entry in scene.topology.coordinates:
+            if entry.role == "z" and entry.name in states:
+                z = scene.z.copy()
+                z[entry.index] = z[entry.index] + 1.0
+                slopes[entry.name] = self._speed(scene.at(z=z)) - speed
+        square = sum((slope * slope for slope in slopes.values()), 0.0)
+        return {name: scene.lookup(name) - speed * slope / square for name, slope in slopes.items()}
 
 
 def _joint(end: str, system: System) -> bool:

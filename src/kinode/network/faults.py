@@ -78,7 +78,7 @@ def explain_sticking(owners: Sequence[str]) -> ModelError:
         message = f"{_list(owners)} stick on one shaft, and nothing tells how much each holds: make them one part"
     else:
         message = "sticks where nothing with an inertia is free to: add a shaft_inertia or a slide_mass where it rubs"
-        message += ", or take a shaft_loss or a slide_loss, which do not stick"
+        message += ", or take a shaft_loss or a slide_loss, which do not stick; joints have friction= of their own"
     return ModelError(message, component=owners[0])
 
 
