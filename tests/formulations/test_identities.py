@@ -362,3 +362,10 @@ def test_every_formulation_gives_what_it_promises():
 def test_what_cannot_be_verified(model, states, words):
     with pytest.raises(ArgumentError, match=words):
         verify(build(model) if isinstance(model, Plan) else model, states)
+
+
+def test_where_no_power_is_exchanged_rounding_is_no_disagreement():
+    """A balanced wheel keeps its speed: all powers vanish, and what is left of their difference is rounding."""
+    system = System("wheel")
+    system.revolute("hub", system.world, system.body("wheel", mass=1, inertia=(1, 1, 1)))
+    assert verify(system).ok

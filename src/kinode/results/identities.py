@@ -54,10 +54,11 @@ class Powers:
     elements: float
     efforts: float
     springs: float
+    inertia: float  # what bodies would exchange in moving, by size: rounding is there where no power is
 
     @property
     def size(self) -> float:
-        return abs(self.gravity) + abs(self.elements) + abs(self.efforts) + abs(self.springs)
+        return abs(self.gravity) + abs(self.elements) + abs(self.efforts) + abs(self.springs) + self.inertia
 
 
 def find_powers(snapshot: Snapshot) -> Powers:
@@ -82,7 +83,8 @@ def find_powers(snapshot: Snapshot) -> Powers:
             springs = springs + dot(spring, u)
             efforts = efforts + dot(total - spring, u)
     gravity = dot(snapshot.gravity, snapshot.momenta[0])
-    return Powers(float(gravity), float(elements), float(efforts), float(springs))
+    inertia = snapshot.kinetic_energy * np.abs(snapshot.u).max(initial=0.0)
+    return Powers(float(gravity), float(elements), float(efforts), float(springs), float(inertia))
 
 
 def _without_inertia(snapshot: Snapshot, name: str) -> Any:
