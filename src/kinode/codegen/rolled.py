@@ -2,7 +2,7 @@
 
 The steps are those of formulations/steps.py, traced once for each kind of link.  Laws and elements are
 straight-line code between the loops; they see the loops' results through a snapshot that loads them.
-What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, whatever its size.
+What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, of any size.
 """
 
 from __future__ import annotations
