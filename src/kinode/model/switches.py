@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from kinode.algebra.scalars import Scalar, less
+from kinode.algebra.scalars import Scalar, less, where
 from kinode.model.element import register_element
 from kinode.model.events import Root
 from kinode.model.fields import Value, law, number, record
@@ -86,7 +86,9 @@ class Switch(OnOff):
         return {"mode": less(0.0, scene.law(self.command))}
 
     def _command(self, scene: Any) -> Scalar:
-        return scene.law(self.command)
+        """Positive while the command is above zero; at zero it is not, so that one of 0 and 1 opens the switch."""
+        command = scene.law(self.command)
+        return where(less(0.0, command), command, -1.0)
 
     def _released(self, scene: Any) -> Scalar:
-        return -scene.law(self.command)
+        return -self._command(scene)

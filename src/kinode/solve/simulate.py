@@ -24,6 +24,7 @@ from kinode.solve.assemble import Assembly
 from kinode.solve.discrete import Fired
 from kinode.solve.event_kernels import find_spec
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
+from kinode.solve.law_times import find_longest_step
 from kinode.solve.rows import Rows
 from kinode.solve.stiff import integrate_stiff, normalized
 
@@ -282,7 +283,9 @@ def compute_motion(
     asked = find_times(times, start.t, until)
     if asked is None and dynamics.n_u == 0 and until > start.t:
         asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
-    solver = Solver(dynamics, p, inputs, options or Options())
+    options = options or Options()
+    longest = find_longest_step(dynamics, p, inputs, start.t, until)
+    solver = Solver(dynamics, p, inputs, replace(options, max_step=min(options.max_step, longest)))
     solver.check_start(start)
     if stop_when is not None:
         from kinode.solve.stops import run_until
