@@ -324,3 +324,43 @@ def test_a_spring_whose_ends_meet(place, error):
     system.spring("band", bob.at(*place), system.world.at(*place), stiffness=100, free_length=0.2)
     with pytest.raises(error, match="band: its ends meet"):
         kn.simulate(system, 0.1)
+
+
+# -- starts beyond rigid ends ----------------------------------------------------------------------
+def dropped(**fields):
+    """A body that can fall onto what ends its range."""
+    system = kn.System("dropped", gravity=(0, 0, -9.81))
+    system.parameter("height", "0.5 m")
+    system.prismatic("x", system.world, system.body("ball", mass=1, inertia=(1, 1, 1)), axis="z", **fields)
+    return system
+
+
+@pytest.mark.parametrize(
+    ("fields", "start", "words"),
+    [
+        ({"stop": {"lower": 0, "restitution": 0.5}}, -2, "x.stop: the joint starts at -2, beyond its rigid end at 0"),
+        ({"stop": {"lower": -1, "upper": "2*height"}}, 1.001, "x.stop: .* 1.001, beyond its rigid end at 1"),
+        ({"backlash": {"play": 0.2}}, 0.11, "x.backlash: .* 0.11, beyond its rigid end at 0.1"),
+    ],
+)
+def test_a_start_beyond_a_rigid_end_is_refused_by_name(fields, start, words):
+    system = dropped(**fields)
+    with pytest.raises(kn.ModelError, match=words):
+        kn.simulate(system, 1.0, start={"x.q": start})
+
+
+def test_a_start_in_a_compliant_end_is_a_compressed_spring():
+    run = kn.simulate(dropped(stop={"lower": 0, "stiffness": 1e4}), 0.001, start={"x.q": -0.1})
+    assert run["x.u"][-1] == pytest.approx(0.99, rel=0.01)  # (k depth / m - g) t
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "stiff"])
+def test_runs_with_impacts_can_be_continued_wherever_they_end(method):
+    """Also right at an impact, and at rest on the end, where a run is beyond it by rounding."""
+    system = dropped(q=1.0, stop={"lower": "height", "restitution": 0.5})
+    how = {"method": method, **({"step": 1e-3} if method == "rk4" else {})}
+    whole = kn.simulate(system, 2.0, **how)
+    hits = [event.time for event in whole.events][:5]
+    for until in (*hits, 2.0):
+        part = kn.simulate(system, until, **how)
+        assert kn.simulate(system, 2.5, start=part, **how).end.q[0] == pytest.approx(0.5, abs=1e-9)

@@ -18,8 +18,9 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.records import State
 from kinode.codegen.rolled import is_large
-from kinode.errors import ArgumentError, AssemblyError, Error
+from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.model.quantities import METHODS
+from kinode.model.stops import bounds
 from kinode.solve.assemble import Assembly
 from kinode.solve.discrete import Fired
 from kinode.solve.event_kernels import find_spec
@@ -30,6 +31,8 @@ from kinode.solve.stiff import integrate_stiff, normalized
 
 OPEN = 1e-6
 """Share of a mechanism's size beyond which a start does not count as closed; the first step closes what is less."""
+BEYOND = 1e-6
+"""Share of an end's position, or m or rad, by which a start may lie beyond a rigid end: a run leaves less than that."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
 MOST_TIMES = 10**9
@@ -201,7 +204,8 @@ class Solver:
         )  # fmt: skip
 
     def check_start(self, start: State) -> None:
-        """A start in a singular position, or one in which loops are open, is said before anything goes wrong."""
+        """A start in a singular position, in which loops are open, or beyond a rigid end, is said beforehand."""
+        self._check_ends(start)
         if not self.dynamics.topology.constrained:
             return
         gap, missing = self.dynamics.closer.judge(start, self.p, self.inputs, self.dynamics.closing)
@@ -212,6 +216,20 @@ class Solver:
                 f"the start is a singular position, with {missing} more freedom{'s' * (missing > 1)} than positions "
                 "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
             )
+
+    def _check_ends(self, start: State) -> None:
+        """Nothing would push a joint back that starts beyond its rigid end."""
+        joints = {name: joint for name, joint in self.dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
+        if not joints:
+            return
+        resolve, now = self.dynamics._resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
+        for name, joint in joints.items():
+            q = float(now.joint_state(name)[0][0])
+            for side, end in zip((-1.0, 1.0), bounds(joint, resolve), strict=True):
+                if end is not None and side * (q - float(end)) > BEYOND * max(1.0, abs(float(end))):
+                    field = "stop" if joint.stop is not None else "backlash"
+                    message = f"the joint starts at {q:g}, beyond its rigid end at {float(end):g}"
+                    raise ModelError(message, component=name, field=field)
 
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
