@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, less, minimum, sign, where
+from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
 from kinode.model.events import Root
 from kinode.model.friction import SLIP
 from kinode.model.locks import Lock
@@ -130,8 +130,10 @@ def _range(joint: Joint, scene: Any) -> Range:
 
 
 def _apart(joint: Joint, side: float, scene: Any) -> Scalar:
+    """What departs is not met: an impact leaves it beyond its end by what it moves in the last bit of time."""
     contact = _range(joint, scene)
-    return -contact.depth(side) / contact.size
+    gap = -contact.depth(side) / contact.size
+    return where(less(side * contact.u, 0.0), maximum(gap, 0.0), gap)
 
 
 def _departing(joint: Joint, side: float, scene: Any) -> Scalar:
