@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -311,8 +312,22 @@ def test_parameters_that_no_body_can_have():
     bob = system.body("bob", mass=system.parameter("m", "1 kg"), com=(0, 0, -1))
     system.revolute("pin", system.world, bob, axis="y")
     assert kn.simulate(system, 0.1, parameters={"m": 2.0}).status == "done"
-    with pytest.raises(kn.ModelError, match=r"bob\.mass: must not be negative, and is -1"):
-        kn.simulate(system, 0.1, parameters={"m": -1.0})
+    tasks = (partial(kn.simulate, until=0.1), kn.equilibrium, kn.linearize, kn.assemble)
+    for task in tasks:
+        for given in ({"m": -1.0}, [-1.0]):
+            with pytest.raises(kn.ModelError, match=r"bob\.mass: must not be negative, and is -1"):
+                task(system, parameters=given)
+
+
+@pytest.mark.parametrize("task", [partial(kn.simulate, until=0.1), kn.equilibrium, kn.linearize, kn.assemble])
+def test_parameters_that_no_part_can_have(task):
+    system = kn.System("circuit")
+    system.parameter("R", "2 ohm")
+    system.voltage_source("battery", "a", "gnd", voltage=1.0)
+    system.resistor("load", "a", "b", resistance="R")
+    system.capacitor("store", "b", "gnd", capacitance=1.0)
+    with pytest.raises(kn.ModelError, match=r"load\.resistance: "):
+        task(system, parameters={"R": -1.0})
 
 
 @pytest.mark.parametrize(("place", "error"), [((0, 0, 0), kn.ModelError), ((0, 0, -1), kn.SimulationError)])

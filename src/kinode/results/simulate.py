@@ -14,7 +14,6 @@ from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.records import State
 from kinode.errors import SimulationError
-from kinode.model.checks import check_parameters
 from kinode.model.system import System
 from kinode.results.trajectory import Trajectory
 from kinode.solve.assemble import Assembly
@@ -58,8 +57,6 @@ def simulate(
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = known.get("t0")
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    if parameters is not None:
-        check_parameters(dynamics.system, dynamics._resolver(p))
     begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     end = read_seconds(dynamics, "until", until)
     if times is None and "times" in known:

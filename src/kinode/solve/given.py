@@ -7,6 +7,7 @@ from typing import Any
 
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import ArgumentError
+from kinode.model.checks import check_parameters
 from kinode.model.system import System
 
 
@@ -34,8 +35,10 @@ def read_seconds(dynamics: Dynamics, name: str, value: Any) -> float:
 
 
 def read_row(dynamics: Dynamics, name: str, value: Any) -> Any:
-    """Parameters (p) or inputs by name or as a vector: one value for each."""
+    """Parameters (p) or inputs by name or as a vector: one value for each, of which bodies and parts can be made."""
     values = dynamics._vector(name, value)
     if values.ndim != 1:
         raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
+    if name == "p" and value is not None:
+        check_parameters(dynamics.system, dynamics._resolver(values))
     return values
