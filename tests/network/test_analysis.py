@@ -1,5 +1,9 @@
 """What a network's structure is found to be: states, differentiated rows, and faults by name."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from networks import add_parts, circuit, pole, states_of, turning, two_links
@@ -281,6 +285,21 @@ def test_laws_of_the_mechanism_do_not_depend_on_its_accelerations():
     add_parts(system, {"j": ("shaft_inertia", {"shaft": "elbow", "inertia": 1.0})})
     with pytest.raises(LawError, match="accelerations"):
         kn.simulate(system, 0.1)
+
+
+WITHOUT_ASSERTS = """
+import sys
+sys.path.insert(0, {folder!r})
+import test_analysis
+assert False  # is not run
+test_analysis.test_accelerations_that_act_on_other_joints_by_a_law_are_no_inertia()
+"""
+
+
+def test_no_check_of_inertia_is_lost_without_asserts():
+    code = WITHOUT_ASSERTS.format(folder=os.path.dirname(__file__))
+    found = subprocess.run([sys.executable, "-O", "-c", code], capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stderr
 
 
 def test_accelerations_that_act_on_other_joints_by_a_law_are_no_inertia():

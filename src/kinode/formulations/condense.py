@@ -208,6 +208,10 @@ class Condensed:
         self._check_symmetric(found)
         return [(i, j, x) for (i, j), x in found.items()]
 
+    def check_inertia(self) -> None:
+        """Refuse accelerations that act on others as no inertia does."""
+        self._check_symmetric({(i, j): x for i, j, x in self.inertia})
+
     def _check_symmetric(self, found: Mapping[tuple[int, int], Scalar]) -> None:
         """An effort by accelerations that is no inertia would make or lose energy: it is refused where it shows."""
         size = max((abs(x) for x in found.values() if is_number(x)), default=0.0)
