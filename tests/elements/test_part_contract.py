@@ -138,6 +138,8 @@ def test_power_that_goes_in_is_stored_or_lost(kind, seed):
     state = find_state(part, (power, rate, lost, supplied), seed)
     assert abs(value(power, state) - value(rate, state) - value(lost, state) + value(supplied, state)) < EXACT
     assert value(lost, state) >= 0.0
+    if {part.stored, part.lost} != {"0"}:  # what states nothing of energy counts as a source
+        assert value(part.formula(part.supplied), state) == pytest.approx(value(supplied, state), abs=EXACT)
 
 
 @every_part

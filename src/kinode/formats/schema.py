@@ -249,6 +249,7 @@ def _declaration() -> Schema:
         "stored": {"type": ["string", "number"], "description": "energy"},
         "stores": {"oneOf": [{"enum": list(STORES)}, {"type": "object", "additionalProperties": text}]},
         "lost": {"type": ["string", "number"], "description": "power that becomes heat"},
+        "supplied": {"type": ["string", "number"], "description": "power from elsewhere than its ports"},
         **{word: {"type": "array", "items": text} for word in ("positive", "unsigned", "structural")},
     }
     return _object(DECLARATION, fields)

@@ -81,6 +81,14 @@ def part_power(snapshot: Snapshot, part: str) -> Scalar:
     return stored - snapshot.part_quantity(part, "power") + loads
 
 
+def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
+    """What a part adds to the energy, twice: by its ports and what it stores, and as stated, supplied less lost."""
+    condensed, one = snapshot.condensed, snapshot.system.parts[part]
+    assert condensed is not None
+    stated = condensed.evaluate(condensed.network.rows.expand(one.formula(f"{one.supplied} - ({one.lost})")))
+    return part_power(snapshot, part), snapshot.part_number(stated, f"{part}.lost")
+
+
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
     """What a constraint does while a law moves it: lam . G u, where G u + c_t = 0."""
     constraints = snapshot.constraints

@@ -33,7 +33,7 @@ LONGEST = 10_000  # characters of a remark
 PRIORITIES = range(-100, 101)
 FIELDS = (
     "doc", "base", "ports", "parameters", "laws", "unknowns", "names", "starts", "equations", "stored", "stores",
-    "lost", "positive", "unsigned", "structural",
+    "lost", "supplied", "positive", "unsigned", "structural",
 )  # fmt: skip
 _MADE: WeakValueDictionary[str, type[Part]] = WeakValueDictionary()
 
@@ -98,7 +98,7 @@ def _make(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
     body["rows"] = tuple(
         Row(name, one["law"], one.get("solves")) for name, one in declaration.get("equations", {}).items()
     )
-    for word in ("stored", "stores", "lost", "starts", "positive", "unsigned", "structural"):
+    for word in ("stored", "stores", "lost", "supplied", "starts", "positive", "unsigned", "structural"):
         if word in declaration:
             value = declaration[word]
             body[word] = tuple(value) if isinstance(value, list) else value
@@ -122,7 +122,7 @@ class _Normal:
             raise self.fail(f"a component is a mapping with ports and equations, not {short(given)}")
         self._only(given, FIELDS)
         found: dict[str, Any] = {}
-        for word in ("doc", "stored", "lost"):
+        for word in ("doc", "stored", "lost", "supplied"):
             if given.get(word) is not None:
                 found[word] = self._text(given[word], word)
         if given.get("base") is not None:
@@ -156,7 +156,7 @@ class _Normal:
                 raise self.fail(unknown(what, key, allowed), *path, str(key))
 
     def _text(self, raw: Any, *path: str) -> str:
-        if isinstance(raw, (int, float)) and not isinstance(raw, bool) and path[-1] in ("stored", "lost"):
+        if isinstance(raw, (int, float)) and not isinstance(raw, bool) and path[-1] in ("stored", "lost", "supplied"):
             raw = f"{float(raw):g}"
         if not isinstance(raw, str):
             raise self.fail(f"text is expected, not {short(raw)}", *path)

@@ -110,6 +110,7 @@ class Battery(Supply):
         Row("charge drawn", "der(drawn) = -plus.current", "der(drawn)"),
     )
     lost: ClassVar[str] = "resistance*current^2"
+    supplied: ClassVar[str] = "voltage*current"
 
 
 @record

@@ -169,6 +169,7 @@ class BrushlessMotor(Synchronous):
     kind: ClassVar[str] = "brushless_motor"
     voltage_d: Value = law("voltage", "along the magnets: a number or a law", 0.0)
     voltage_q: Value = law("voltage", "across the magnets: a number or a law", ...)
+    supplied: ClassVar[str] = "scaling*(voltage_d*current_d + voltage_q*current_q)"
 
 
 @register_element

@@ -119,6 +119,7 @@ class Part(Element):
     stored: ClassVar[str] = "0"
     stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"
+    supplied: ClassVar[str] = "0"  # power that comes from elsewhere than its ports: from fuel, from a law
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero

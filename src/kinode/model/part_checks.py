@@ -29,7 +29,7 @@ def check_part(cls: type[Part]) -> None:
         for row in cls.class_rows():
             _check_solves(cls, row.name, row.solves)
             _check_equation_unit(cls, row.name, row.text)
-        for what, unit in (("stored", "energy"), ("lost", "power")):
+        for what, unit in (("stored", "energy"), ("lost", "power"), ("supplied", "power")):
             _check_formula_unit(cls, what, getattr(cls, what), unit)
         for name, formula in cls.formulas().items():
             _check_formula_unit(cls, name, formula.text, cls.units()[name])
@@ -101,7 +101,7 @@ def is_word(name: object) -> bool:
 def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:
     yield from ((name, formula.text) for name, formula in cls.formulas().items())
     yield from ((row.name, row.text) for row in cls.class_rows())
-    yield from (("stored", cls.stored), ("lost", cls.lost))
+    yield from (("stored", cls.stored), ("lost", cls.lost), ("supplied", cls.supplied))
 
 
 def _check_words(cls: type[Part]) -> None:
@@ -112,7 +112,7 @@ def _check_words(cls: type[Part]) -> None:
         "a mode": list(cls.modes),
         "a derived quantity": list(cls.formulas()),
     }
-    taken = dict.fromkeys(OWN, "a quantity of every part")
+    taken = dict.fromkeys((*OWN, "supplied"), "a quantity of every part")
     for what, names in groups.items():
         for name in names:
             if not is_word(name) or name in ("t", "der", "name"):
@@ -168,7 +168,7 @@ def _check_names(cls: type[Part], what: str, text: str) -> None:
 
 
 def _sides(what: str, text: str, cls: type[Part]) -> tuple[Expression | float, ...]:
-    formulas = {*cls.formulas(), "stored", "lost"}
+    formulas = {*cls.formulas(), "stored", "lost", "supplied"}
     try:
         return (parse_formula(text),) if what in formulas else tuple(parse_equation(text))
     except LawError as error:

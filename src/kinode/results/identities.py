@@ -14,9 +14,10 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import dot
-from kinode.formulations.power import element_power
+from kinode.formulations.power import element_power, part_balance
 from kinode.formulations.registry import Formulation, Numbers
 from kinode.formulations.snapshot import Snapshot
+from kinode.model.part import Part
 from kinode.topology import Topology
 
 Sides = tuple[Any, Any, float]
@@ -194,3 +195,21 @@ def _energy(
         return found["kinetic_energy"] + found["potential_energy"] - kept
 
     return grow(topology, numbers, result["u_dot"], energy), powers.elements + powers.efforts, powers.size
+
+
+def compare_parts(topology: Topology, n: Numbers, u_dot: Array) -> dict[str, Sides]:
+    """Of each part: what it stores less what goes in by its ports, against what is stated as supplied and lost.
+
+    A part that states nothing is a source.  Parts with modes keep their balance in the modes that fit the state, and
+    a state at random need not fit.
+    """
+    parts, now = topology.system.parts, _snapshot(topology, n, u_dot)
+    stating = [x for x in parts.values() if {x.stored, x.lost, x.supplied} != {"0"} and not x.modes]
+    size = max((_through(now, part) for part in parts.values()), default=0.0) if stating else 0.0
+    return {part.name: (*map(float, part_balance(now, part.name)), size) for part in stating}  # type: ignore[misc]
+
+
+def _through(now: Snapshot, part: Part) -> float:
+    """The power through the ports of a part, all of it counted as positive."""
+    ends = [(f"{port}.{kind.potential}", f"{port}.{kind.flow}") for port, kind in part.ports().items()]
+    return sum(abs(float(now.part_quantity(part.name, a) * now.part_quantity(part.name, b))) for a, b in ends)

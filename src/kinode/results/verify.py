@@ -31,7 +31,7 @@ from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.statics import Hold
 from kinode.model.fields import short
 from kinode.model.system import System
-from kinode.results.identities import IDENTITIES
+from kinode.results.identities import IDENTITIES, compare_parts
 from kinode.topology import Topology, find_topology
 
 TOLERANCE = 1e-9
@@ -164,6 +164,9 @@ def verify(
                     left, right, size = identity.sides(topology, way, numbers, results[way.name], rng)
                     apart = _apart(left, right, size)[0]
                     table.note(identity.quantity, way.name, identity.against, apart, f"state {index}")
+        for name, (left, right, size) in compare_parts(topology, numbers, results[ways[0].name]["u_dot"]).items():
+            where = f"{name}, state {index}"
+            table.note("power into parts", ways[0].name, "stored + lost", _apart(left, right, size)[0], where)
     return Verification(system.name, len(tried), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
 
 

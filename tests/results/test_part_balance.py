@@ -1,0 +1,66 @@
+"""What a component states of its energy is compared to what its equations do."""
+
+from __future__ import annotations
+
+import pytest
+
+import kinode as kn
+
+RIGHT = {"stored": "inductance*current^2/2", "stores": "electric", "lost": "resistance*current^2"}
+
+
+def coil(loop=False, **stated):
+    """A coil of one's own beside parts that are known to be right, and a mechanism with or without a loop."""
+    system = kn.System("coil")
+    system.define(
+        "coil", base="two_pole", parameters={"resistance": "Ohm", "inductance": "H"}, laws={"pushed": "V"},
+        equations={"winding": "voltage + pushed = resistance*current + inductance*der(current)"}, **stated,
+    )  # fmt: skip
+    arm = system.body("arm", mass=2, inertia=(1, 1, 1), com=(0.5, 0, 0))
+    system.revolute("pivot", system.world, arm, axis="y")
+    if loop:
+        other = system.body("other", mass=1, inertia=(1, 1, 1))
+        system.revolute("second", system.world, other, axis="y")
+        system.revolute("third", arm, other, axis="y")
+    system.battery("pack", "bus", "gnd", voltage=12.0, resistance=0.1)
+    system.dc_motor("motor", "bus", "gnd", "pivot", resistance=0.6, inductance=0.01, constant=0.1, inertia=1e-3)
+    system.element("own", "coil", plus="bus", minus="gnd", resistance=2, inductance=0.1, pushed=0.0)
+    return system
+
+
+def wrong(system):
+    return [text for text in kn.verify(system, 2, compiled=False).failures if text.startswith("power into parts")]
+
+
+@pytest.mark.parametrize("loop", [False, True])
+def test_what_is_stated_rightly_is_confirmed(loop):
+    found = kn.verify(coil(loop, **RIGHT), 2, compiled=False)
+    assert found.ok, found.failures
+    assert any(row.quantity == "power into parts" for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    "change", [{"lost": "3*resistance*current^2"}, {"lost": "0"}, {"stored": "inductance*current^2"}, {"stored": "0"}]
+)
+def test_what_is_stated_wrongly_is_found_by_name(change):
+    said = wrong(coil(**RIGHT | change))
+    assert len(said) == 1
+    assert "at own, state" in said[0]
+
+
+def test_what_a_component_is_supplied_with_counts():
+    system = coil(**RIGHT)
+    system.change("own", pushed="3*sin(t) + 1")
+    assert wrong(system)
+    system = coil(**RIGHT, supplied="pushed*current")
+    system.change("own", pushed="3*sin(t) + 1")
+    assert not wrong(system)
+
+
+def test_a_component_that_states_nothing_is_a_source():
+    assert not wrong(coil())
+
+
+def test_what_is_supplied_is_a_power():
+    with pytest.raises(kn.Error, match=r"coil\.supplied: .* not a power"):
+        coil(**RIGHT, supplied="pushed")
