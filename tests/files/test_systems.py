@@ -195,6 +195,41 @@ def test_what_is_not_known_relative_to_a_moving_world_is_refused() -> None:
     assert system["left.jerky"].law.names() == {"left.stone.acceleration.x@world.left.world"}
 
 
+def windy(wind: tuple = ("3 + t", "0.001*altitude", 0)) -> System:
+    part = System("part", gravity=(0, 0, -9.81))
+    part.free("flight", part.world, part.body("stone", mass=2, inertia=(2, 2, 2)))
+    part.element("air", "ballistic", on="stone", area=1, length=1, drag=1, wind=wind)
+    return part
+
+
+def test_the_wind_turns_with_the_world_of_a_subsystem() -> None:
+    whole = System("whole", gravity=(0, 0, -9.81))
+    whole.add("part", windy(), on=whole.world.at(0, 0, 500, rpy=(0, 0, np.pi / 6)))
+    assert loads(dumps(whole)) == whole
+    dynamics = kn.compile(whole)
+    found = dynamics.evaluate(["part.air.wind"], 1.0, dynamics.initial.q, dynamics.initial.u)
+    s, c = 0.5, np.sqrt(0.75)
+    assert found["part.air.wind"] == pytest.approx([4 * c - 0.5 * s, 4 * s + 0.5 * c, 0], rel=1e-14)
+    system = trunk()
+    with pytest.raises(ModelError, match=r"left\.air\.wind: .* world of its subsystem stands on trunk"):
+        system.add("left", windy(), on="trunk")
+    system.add("left", windy((0, 0, 0)), on="trunk")
+
+
+def test_north_and_up_turn_with_the_world_of_a_subsystem() -> None:
+    part = windy((0, 0, 0))
+    part.earth_rotation("earth", "30 deg", north="x", up="z", rate=2.0)
+    whole = System("whole", gravity=(0, 0, -9.81))
+    whole.add("part", part, on=whole.world.at(1, 2, 3, rpy=(np.pi / 2, 0, np.pi / 2)))
+    dynamics = kn.compile(whole)
+    found = dynamics.evaluate(["part.earth.angular_velocity"], 0.0, dynamics.initial.q, dynamics.initial.u)
+    assert found["part.earth.angular_velocity"] == pytest.approx([1, np.sqrt(3), 0], abs=1e-15)
+    with pytest.raises(ModelError, match=r"more\.earth\.north: is no axis of the system"):
+        System("other").add("more", part, on=Frame("world", rotation=("rpy", (0.0, 0.0, 0.3))))
+    with pytest.raises(ModelError, match=r"left\.earth\.\w+: .*trunk"):
+        trunk().add("left", part, on="trunk")
+
+
 def test_subsystems_nest() -> None:
     inner = System("finger")
     inner.parameter("k", 2.0)

@@ -5,6 +5,7 @@ Both act on every body of the system, whatever the bodies are joined to, and bot
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,9 +14,9 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.element import Element, Load, Scene, register_element
+from kinode.model.element import Element, Load, Scene, check_still, register_element
 from kinode.model.fields import Value, choice, frame, number, record
-from kinode.model.frames import Frame, axis_vector
+from kinode.model.frames import ROUNDING, Frame, axis_vector
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -136,6 +137,21 @@ class EarthRotation(_Everywhere):
         if self.through.body != "world":
             message = f"is a place in the world, not on {self.through.body}"
             raise ModelError(message, component=self.name, field="through")
+
+    def placed(self, world: Frame) -> Element:
+        """North and up are axes of the world that it was made in, and have to be some of the other's."""
+        R = world.pose(lambda x: x).R
+        return dataclasses.replace(self, **{field: self._letter(world, R, field) for field in ("north", "up")})
+
+    def _letter(self, world: Frame, R: Array, field: str) -> str:
+        """The axis that one of the fields has become."""
+        turned = R @ np.array(axis_vector(getattr(self, field)), dtype=float)
+        check_still(world, turned, self.name, field)
+        for letter in LETTERS:
+            if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= ROUNDING:
+                return letter
+        message = "is no axis of the system that its subsystem is added to; write earth_rotation in that system"
+        raise ModelError(message, component=self.name, field=field)
 
     def turning(self, scene: Scene) -> Array:
         """Omega."""

@@ -8,12 +8,13 @@ whatever kind of number the question is put.  The kinds stand in ``elements.py``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
+from kinode.errors import ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, record
 from kinode.model.frames import Frame
 
@@ -127,6 +128,14 @@ class Element(Component):
     @classmethod
     def check_kind(cls) -> None:
         """Refuse a kind that cannot be meant, when it is registered."""
+
+
+def check_still(world: Frame, turned: Iterable[Any], component: str, field: str) -> None:
+    """Refuse a direction of the world where that is a frame that moves, or is turned by other than plain numbers."""
+    if world.body != "world" or not all(isinstance(x, float) for x in turned):
+        why = f"stands on {world}" if world.body != "world" else "is turned by parameters"
+        message = f"is a direction that stands still, and the world of its subsystem {why}"
+        raise ModelError(message, component=component, field=field)
 
 
 def register_element(cls: type[Element]) -> type[Element]:

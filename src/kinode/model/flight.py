@@ -14,6 +14,7 @@ of the standard atmosphere unless other laws are given.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,9 +25,9 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.errors import LawError, ModelError
-from kinode.model.element import Element, Load, Scene, register_element
+from kinode.model.element import Element, Load, Scene, check_still, register_element
 from kinode.model.fields import Value, Vector, choice, frame, law, laws, number, record, special
-from kinode.model.frames import ZERO, Frame, axis_vector
+from kinode.model.frames import ROUNDING, ZERO, Frame, axis_vector
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -76,6 +77,16 @@ class _Airborne(Element):
         if weightless and self.altitude is None and self._asks_altitude():
             message = "there is no gravity to tell which way is up: give a law for it, or for density and sound_speed"
             raise ModelError(message, component=self.name, field="altitude")
+
+    def placed(self, world: Frame) -> Element:
+        """The wind is told in the axes of the world that it was made in."""
+        if world == Frame("world") or self.wind == ZERO:
+            return self
+        R = world.pose(lambda x: x).R
+        check_still(world, R.flat, self.name, "wind")
+        R = np.where(abs(R.astype(float)) > ROUNDING, R, 0.0)
+        wind = (sum((r * x for r, x in zip(row, self.wind, strict=True) if r != 0.0), 0.0) for row in R)
+        return dataclasses.replace(self, wind=tuple(wind))
 
     def _asks_altitude(self) -> bool:
         if self.density is None or self.sound_speed is None:

@@ -22,7 +22,7 @@ from kinode.algebra.expressions import Expression, symbol
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.errors import ModelError
-from kinode.model.element import Load, Scene, register_element
+from kinode.model.element import Load, Scene, check_still, register_element
 from kinode.model.fields import Reader, Spec, Value, frame, number, record, special
 from kinode.model.frames import ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.part import Part, Row, port
@@ -65,10 +65,7 @@ class WorldLink(Part):
             return self
         X = world.pose(lambda x: x)
         along = X.R @ self.unit
-        if world.body != "world" or not all(isinstance(x, float) for x in along):
-            why = f"stands on {world}" if world.body != "world" else "is turned by parameters"
-            message = f"is a direction that stands still, and the world of its subsystem {why}"
-            raise ModelError(message, component=self.name, field="along")
+        check_still(world, along, self.name, "along")
         along = tuple(float(x) if abs(x) > ROUNDING else 0.0 for x in along)
         return dataclasses.replace(self, along=along, **self.shifted(X, along))
 
