@@ -102,3 +102,17 @@ def test_a_long_chain():
     stiff = kn.simulate(run.dynamics, 0.02, times=2, method="stiff", rtol=1e-7)
     explicit = kn.simulate(run.dynamics, 0.02, times=2)
     assert stiff.y == pytest.approx(explicit.y, abs=1e-4)
+
+
+def test_the_work_of_impacts_is_given_where_they_are_stored_and_left_out_where_it_is_not_known():
+    """A ball from 1 m loses (1 - e^2) m g h at its first impact."""
+    system = kn.System("ball", gravity=(0, 0, -9.81))
+    ball = system.body("ball", mass=2, inertia=(1, 1, 1))
+    system.prismatic("x", system.world, ball, axis="z", q=1.0, stop={"lower": 0, "restitution": 0.5})
+    seen = kn.simulate(system, 0.6).audit
+    assert seen.work["impacts"] == pytest.approx(-0.75 * 2 * 9.81, rel=1e-8)
+    unseen = kn.simulate(system, 0.6, times=4).audit
+    assert "impacts" not in unseen.work
+    assert "work of impacts" not in str(unseen)
+    assert unseen.uncertainty == pytest.approx(0.75 * 2 * 9.81, rel=1e-6)
+    assert "known to" in unseen.trust
