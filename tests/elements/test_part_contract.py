@@ -228,6 +228,12 @@ def test_one_constant_of_a_motor_by_many_names(given, constant):
         ("brushless_motor", {"scaling": 2}, "scaling", "1.5"),
         ("brushless_motor", {"inductance": 2}, "inductance_d", "both axes"),
         ("dc_motor", {"speed_constant": 0, "constant": None}, "speed_constant", "zero"),
+        (
+            "dc_motor",
+            {"speed_constant": "9 rpm", "constant": None},
+            "speed_constant",
+            "speed constant is needed, in rad/s/V",
+        ),
         ("dc_motor", {"constant": "5 V"}, "constant", "V"),
         ("resistor", {"plus": "world"}, "plus", "gnd"),
         ("coupled_inductors", {"coupling": 1.5}, "coupling", "between"),

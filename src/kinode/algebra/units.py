@@ -241,6 +241,7 @@ def _name_dimensions() -> Dimensions:
         ("charge", _A * _S, "C"),
         ("flux", _V * _S, "Wb"),
         ("torque_constant", _J / _A, "N*m/A"),
+        ("speed_constant", _A / _J, "rad/s/V"),
     ]
     return Dimensions({name: NamedDimension(name, dimension, unit) for name, dimension, unit in rows})
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from kinode.algebra.units import DIMENSIONS
 from kinode.model.element import register_element
 from kinode.model.fields import Reader, Value, law, number, record
 from kinode.model.friction import SLIP
@@ -76,9 +75,8 @@ class DcMotor(Motor, TwoPole):
         if len(said) > 1:
             message = f"is the same constant as {said[0]} in SI units: give one of them"
             raise reader.fail(said[1], message)
-        unit = DIMENSIONS["torque_constant"].dimension
         inverse = said == ["speed_constant"]
-        value = reader.number(given[said[0]], unit**-1 if inverse else unit, said[0])
+        value = reader.number(given[said[0]], "speed_constant" if inverse else "torque_constant", said[0])
         if value == 0.0:
             raise reader.fail(said[0], "must not be zero")
         return {
