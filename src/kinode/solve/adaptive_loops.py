@@ -16,6 +16,7 @@ from kinode.solve.dense_loops import add, combine, sample, table
 from kinode.solve.events_loops import begin, change, find_event, is_instant, write_changed
 from kinode.solve.primitives import *
 from kinode.solve.records import *
+from kinode.solve.roots_loops import find_growth, recall
 from kinode.solve.watch_loops import begin_watch, crosses, distance, watch
 
 _EPSILON = 2.0**-52
@@ -24,6 +25,7 @@ ROUNDING = 32.0 * _EPSILON  # of a closed state, relative, where the constraints
 CROSSINGS = 8  # lengths that are tried to step over a singular position
 BEYOND = 10.0  # times what was left until an event: longer steps are not begun with after it
 AT_ONCE = 4.0 * _EPSILON  # of the time: an output time nearer than that to an event is at the event
+REFUSED, SHORTER = 8, 0.25  # steps that are taken anew, so much shorter, for roots that change too much in them
 SHORT = 1e-12  # of the time: shorter steps are not begun with
 UNSURE = 1e-3  # of a state: more than that is no rounding
 
@@ -248,18 +250,42 @@ def _finish(layout: Ints, memory: Floats, counters: Ints) -> None:
     memory[T] = memory[T_NEW]
 
 
+def _seen_step(layout: Ints, memory: Floats, counters: Ints) -> int:
+    """One step, up to the first root that fires in it; shorter if roots change too much in it to be sure."""
+    refused = 0
+    while True:
+        tried = memory[H]
+        code = _step(layout, memory, counters)
+        if code != DONE:
+            return code
+        counters[PENDING], counters[EXTRA] = STEPPED, 0
+        if layout[EVENTS] == 0:
+            return DONE
+        if find_event(layout, memory, counters):
+            counters[PENDING] = STRUCK
+            return DONE
+        growth = find_growth(layout, counters)
+        if growth >= 1.0 or refused == REFUSED:
+            memory[H] = min(memory[H], max(1.0, growth) * max(tried, memory[H_DONE]))
+            return DONE
+        refused += 1
+        memory[H] = SHORTER * memory[H_DONE]
+        counters[PENDING] = READY
+        counters[STEPS] -= 1
+        counters[REJECTED] += 1
+        recall(layout)
+
+
 def _go(layout: Ints, memory: Floats, counters: Ints) -> int:
     """One step, with what is met on its way."""
     if memory[H] == 0.0:
         memory[H] = _first_step(layout, memory, counters)
     if layout[PROJECTION] != 0 and counters[WATCHING] == 0:
         begin_watch(layout, memory, counters)
-    code = _step(layout, memory, counters)
+    code = _seen_step(layout, memory, counters)
     if code != DONE:
         return code
-    counters[PENDING], counters[EXTRA] = STEPPED, 0
-    if layout[EVENTS] != 0 and find_event(layout, memory, counters):
-        counters[PENDING] = STRUCK
+    if counters[PENDING] == STRUCK:
         # Far beyond an event there is nothing to be learned, and much to be lost by rounding.
         piece = max(BEYOND * (memory[T_NEW] - memory[T]), SHORT * abs(memory[T]))
         memory[H] = min(memory[H], max(piece, memory[H] / (BEYOND * BEYOND)))

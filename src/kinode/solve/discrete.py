@@ -85,20 +85,23 @@ class Discrete:
         self.spec, self.job = spec, job
         self.events: list[Fired] = []
         self.numbers, self.roots = np.zeros((_ROOM + 2 * m, 3)), np.zeros(_ROOM + 2 * m, dtype=np.int64)
+        self.g = np.zeros(2 * m)
         layout, tick = job.layout, spec.tick
         layout[[R.EVENTS, R.ROOTS, R.JUMP, R.SAMPLE, R.N_ROOTS]] = 1, spec.roots, spec.jump, spec.sample, m
         layout[[R.N_SAMPLERS, R.NUMERATOR, R.DENOMINATOR]] = len(spec.ticks), tick.numerator, tick.denominator
         layout[R.EVENT_ROOM], layout[R.CONTROLLED] = len(self.roots), max(1, n - spec.n_held)
         layout[R.GLANCE] = spec.glance
         floats = {
-            R.AT_VALUES: np.array(spec.values, dtype=float), R.AT_G: np.zeros(2 * m), R.AT_BETWEEN: np.zeros(n),
+            R.AT_VALUES: np.array(spec.values, dtype=float), R.AT_G: self.g, R.AT_BETWEEN: np.zeros(n),
             R.AT_MASK: np.zeros(m + len(spec.ticks)), R.AT_CHANGED: np.zeros(n), R.AT_EVENT_NUMBERS: self.numbers,
+            R.AT_G_BEFORE: np.zeros(m), R.AT_G_HALF: np.zeros(m),
         }  # fmt: skip
         whole = {
             R.AT_MODES: np.array(spec.modes, dtype=np.int64), R.AT_ARMED: np.zeros(m, dtype=np.int64),
-            R.AT_FIRED: np.zeros(m, dtype=np.int64), R.AT_TICKS: np.array(spec.ticks, dtype=np.int64).ravel(),
-            R.AT_IN_PYTHON: np.array(spec.in_python, dtype=np.int64), R.AT_EVENT_ROOTS: self.roots,
-            R.AT_TOLD: np.array(spec.told, dtype=np.int64),
+            R.AT_FIRED: np.zeros(m, dtype=np.int64), R.AT_EVENT_ROOTS: self.roots,
+            R.AT_IN_PYTHON: np.array(spec.in_python, dtype=np.int64),
+            R.AT_TICKS: np.array([(*pair, 0) for pair in spec.ticks], dtype=np.int64),  # and the next tick of each
+            R.AT_TOLD: np.array(spec.told, dtype=np.int64), R.AT_COUNTING: np.zeros(m, dtype=np.int64),
         }  # fmt: skip
         for entry, array in (*floats.items(), *whole.items()):
             job.place(entry, array)

@@ -2,8 +2,9 @@
 
 A root counts while its mode has its value. It is armed once it was clearly positive; an armed root fires where it
 becomes negative, another where it is negative and falls, or clearly negative, so that a root that is zero when its mode
-begins has the time to leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end; where
-a root fires it is cut at the first instant at which that is seen on the dense output, found to the last bit of time.
+begins has the time to leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end, and
+in more places if a root may have been negative in between; where a root fires it is cut at the first instant at which
+that is seen on the dense output, found to the last bit of time.
 
 Then the state jumps, and modes are settled: a root is violated where it is clearly negative, or zero and falling; the
 worst of them fires, after some tries the first, until none is left.
@@ -20,9 +21,23 @@ from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import sample
 from kinode.solve.primitives import *
 from kinode.solve.records import *
-from kinode.solve.roots_loops import ZERO, any_fires, arm, counts, fires, first_firing, is_clear, look, run_kernel
+from kinode.solve.roots_loops import (
+    ZERO,
+    any_fires,
+    arm,
+    counts,
+    find_counting,
+    fires,
+    first_firing,
+    is_clear,
+    keep,
+    look,
+    may_dip,
+    run_kernel,
+)
 
 BY_WORST, TRIES = 12, 40  # of settling: the worst fires first, then the first; then no modes fit
+PLACES = 16  # parts of a step in which a root may have been negative for a moment
 CROWDED, MOST_INSTANTS = 1e-9, 50  # seconds, and events in them: more than that is chatter
 
 
@@ -32,7 +47,7 @@ def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
     sample(layout, memory, counters, t, floats(between))
     project(layout, t, between)
     look(layout, t, between)
-    if any_fires(layout, between):
+    if any_fires(layout, counters):
         return True
     arm(layout)
     return False
@@ -45,23 +60,42 @@ def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
     n, h, t, end = layout[N], memory[H_DONE], memory[T], memory[T_NEW]
     y, new, middle = state_row(layout, Y), state_row(layout, Y_NEW), floats(layout[AT_BETWEEN])
     k, k_last = state_row(layout, SLOPES), state_row(layout, SLOPES + layout[LAST])
+    keep(layout, AT_G_BEFORE)
     eighth = 0.125 * h
     for i in range(n):
         middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
     half = t + 0.5 * h
-    if not is_clear(layout, half, layout[AT_BETWEEN]):
+    if not is_clear(layout, counters, half, layout[AT_BETWEEN]):
         look(layout, half, layout[AT_BETWEEN])
-        if any_fires(layout, layout[AT_BETWEEN]) and _fires_at(layout, memory, counters, half):
+        if any_fires(layout, counters) and _fires_at(layout, memory, counters, half):
             _cut(layout, memory, counters, t, half)
             return True
-    arm(layout)
+        arm(layout)
+    keep(layout, AT_G_HALF)
     address = layout[AT_STATE] + 8 * Y_NEW * n
-    if not is_clear(layout, end, address):
+    if not is_clear(layout, counters, end, address):
         look(layout, end, address)
-        if any_fires(layout, address):
-            _cut(layout, memory, counters, half, end)
+        if any_fires(layout, counters):
+            if _fires_at(layout, memory, counters, half):  # the dense output is not the cubic
+                _cut(layout, memory, counters, t, half)
+            else:
+                look(layout, end, address)
+                _cut(layout, memory, counters, half, end)
             return True
-    arm(layout)
+        arm(layout)
+    return may_dip(layout, counters) and _find_dip(layout, memory, counters)
+
+
+def _find_dip(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """Whether a root fires between the ends and the middle of the step; the step is then cut there."""
+    t, end, before = memory[T], memory[T_NEW], memory[T]
+    for i in range(1, PLACES):
+        at = t + (end - t) * i / PLACES
+        if before < at and _fires_at(layout, memory, counters, at):
+            _cut(layout, memory, counters, before, at)
+            return True
+        before = at
+    look(layout, end, layout[AT_STATE] + 8 * Y_NEW * layout[N])  # which the next step begins with
     return False
 
 
@@ -188,30 +222,39 @@ def _find_violated(layout: Ints, tries: int) -> int:
 def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
     """Change modes of the present state until no root is violated."""
     armed, tries, here = ints(layout[AT_ARMED]), 0, layout[AT_STATE] + 8 * Y * layout[N]
-    while layout[N_ROOTS] > 0 and not is_clear(layout, memory[T], here):
+    for k in range(layout[N_ROOTS]):
+        armed[k] = 0
+    while layout[N_ROOTS] > 0:
+        find_counting(layout, counters, here)
+        if is_clear(layout, counters, memory[T], here):
+            break
         look(layout, memory[T], here)
         k = _find_violated(layout, tries)
         if k < 0:
+            arm(layout)
             break
         if tries == TRIES:
             counters[BLAMED] = k
             return UNSETTLED
         _fire(layout, memory, counters, k)
         tries += 1
-    for k in range(layout[N_ROOTS]):
-        armed[k] = 0
-    arm(layout)
     return DONE
 
 
-def find_tick(layout: Ints, memory: Floats, counters: Ints) -> None:
+def _begin_ticks(layout: Ints, counters: Ints) -> None:
+    """The next tick of each sampler stands behind its period and phase: a division now, and none later."""
+    ticks = ints(layout[AT_TICKS])
+    for s in range(layout[N_SAMPLERS]):
+        period, phase = ticks[3 * s], ticks[3 * s + 1]
+        late = max(0, counters[TICK] - phase)
+        ticks[3 * s + 2] = phase + (late + period - 1) // period * period
+
+
+def _find_tick(layout: Ints, memory: Floats, counters: Ints) -> None:
     """The next tick that any sampler has."""
     ticks, due = ints(layout[AT_TICKS]), -1
     for s in range(layout[N_SAMPLERS]):
-        period, phase = ticks[2 * s], ticks[2 * s + 1]
-        late = max(0, counters[TICK] - phase)
-        own = phase + (late + period - 1) // period * period
-        due = own if due < 0 else min(due, own)
+        due = ticks[3 * s + 2] if due < 0 else min(due, ticks[3 * s + 2])
     counters[DUE] = due
     memory[TICK_TIME] = math.inf
     if due >= 0:
@@ -223,9 +266,9 @@ def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
     mask, ticks, in_python = floats(layout[AT_MASK]), ints(layout[AT_TICKS]), ints(layout[AT_IN_PYTHON])
     compiled, called = False, False
     for s in range(layout[N_SAMPLERS]):
-        late = counters[DUE] - ticks[2 * s + 1]
         mask[s] = 0.0
-        if late >= 0 and late % ticks[2 * s] == 0:
+        if ticks[3 * s + 2] == counters[DUE]:
+            ticks[3 * s + 2] += ticks[3 * s]
             if in_python[s] != 0:
                 called = True
             else:
@@ -238,7 +281,7 @@ def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
     for s in range(layout[N_SAMPLERS]):
         mask[s] = 0.0
     counters[TICK] = counters[DUE] + 1
-    find_tick(layout, memory, counters)
+    _find_tick(layout, memory, counters)
     return called
 
 
@@ -252,7 +295,8 @@ def begin(layout: Ints, memory: Floats, counters: Ints) -> bool:
     if layout[EVENTS] == 0:
         return start(layout, memory, counters)
     if counters[PENDING] == READY:
-        find_tick(layout, memory, counters)
+        _begin_ticks(layout, counters)
+        _find_tick(layout, memory, counters)
         counters[PENDING] = CHANGED
     return True
 
@@ -331,11 +375,10 @@ def serve(layout: Ints) -> int:
         return change(layout, memory, counters)
     if layout[N_ROOTS] == 0:
         return 0
-    if layout[BUDGET] == ASK and is_clear(layout, memory[T_NEW], there):
-        arm(layout)
+    if layout[BUDGET] == ASK and is_clear(layout, counters, memory[T_NEW], there):
         return 0
     look(layout, memory[T_NEW], there)
-    found = any_fires(layout, there)
+    found = any_fires(layout, counters)
     if layout[BUDGET] == MARK:
         fired = ints(layout[AT_FIRED])
         for k in range(layout[N_ROOTS]):

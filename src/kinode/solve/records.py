@@ -25,7 +25,11 @@ EVENTS, ROOTS, JUMP, SAMPLE, N_ROOTS, AT_MODES, AT_VALUES, N_SAMPLERS, AT_TICKS,
 NUMERATOR, DENOMINATOR, AT_G, AT_ARMED, AT_FIRED, AT_MASK, AT_BETWEEN, AT_CHANGED = range(58, 66)
 AT_EVENT_NUMBERS, AT_EVENT_ROOTS, EVENT_ROOM = range(66, 69)
 # the roots that the state alone tells, and the kernel that gives them (0: there are none)
-GLANCE, AT_TOLD, LAYOUT_SIZE = range(69, 72)
+GLANCE, AT_TOLD = range(69, 71)
+# the roots at the start and in the middle of a step
+AT_G_BEFORE, AT_G_HALF = range(71, 73)
+# room for a list of the roots that count
+AT_COUNTING, LAYOUT_SIZE = range(73, 75)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
@@ -40,7 +44,9 @@ STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILE
 # events: the first tick to come, the tick that is due, steps that were cut, events in the list, instants of late with
 # any, the root to blame; whether a step of fixed length begins beside its grid
 TICK, DUE, CUT, LISTED_EVENTS, CROWD, BLAMED, BESIDE = range(11, 18)
-COUNTERS_SIZE = 18
+# how many roots count, and how many of them the state alone does not tell
+COUNTING, UNTOLD = range(18, 20)
+COUNTERS_SIZE = 20
 
 # ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
 # tick, the modes are to be dealt with; the rows after that are to be written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,7 +11,10 @@ from kinode.solve import native
 from kinode.solve import records as R
 from kinode.solve.discrete import Array, Discrete, Fired
 from kinode.solve.integrators import Job, KernelSpec
+from kinode.solve.roots_loops import BENT, NEAR
 
+FIRST, GROWTH = 1e-4, 2.0  # of the run; of steps while roots count that the state does not tell
+HALVES = 10  # times that a step is halved where its roots are not clear
 State = Callable[[float], Array]  # the state at a time within the last step
 
 
@@ -29,6 +33,8 @@ class Served:
         self.discrete = Discrete(kernel.events, self.job, span[0], first_tick)
         self.n_held = kernel.events.n_held
         self.spec = kernel.events
+        self.told = np.array(self.spec.told, dtype=bool)
+        self.reach = FIRST * (span[1] - span[0])  # how far a step may go for the roots that the state does not tell
 
     @property
     def tick_time(self) -> float:
@@ -54,15 +60,41 @@ class Served:
         return self._serve(what) != 0
 
     def find(self, t0: float, t1: float, state: State) -> float | None:
-        """When the first root fires between two times, looking at the middle and at the end."""
+        """When the first root fires between two times, looking at the middle, at the end, and where it is not clear."""
         if not self.spec.owners:
             return None
-        before = t0
-        for after in (0.5 * (t0 + t1), t1):
-            if before < after and self._fires(after, state(after)):
-                return self._bisect(before, after, state)
-            before = after
-        return None
+        self._fires(t0, state(t0))
+        roots = self._roots()
+        self.reach = math.inf if np.isnan(roots[~self.told]).all() else GROWTH * (t1 - t0)
+        return self._search((t0, roots), t1, state, HALVES)
+
+    def _search(self, start: tuple[float, Array], end: float, state: State, halves: int) -> float | None:
+        """The same from a time and the roots there, with halves looked at again as often as is still allowed."""
+        seen = [start]
+        for after in (0.5 * (start[0] + end), end):
+            if seen[-1][0] < after:
+                if self._fires(after, state(after)):
+                    return self._bisect(seen[-1][0], after, state)
+                seen.append((after, self._roots()))
+        if not halves or len(seen) < 3 or not self._unclear(*(g for _, g in seen)):
+            return None
+        self.reach = min(self.reach, end - start[0])
+        found = self._search(seen[0], seen[1][0], state, halves - 1)
+        return self._search(seen[1], end, state, halves - 1) if found is None else found
+
+    def _roots(self) -> Array:
+        """The roots as they were looked at last; nan for those that do not count."""
+        counting = [at < 0 or self.job.state[R.Y_NEW][at] == x for at, x in zip(self.spec.modes, self.spec.values)]
+        return np.where(counting, self.discrete.g[: len(counting)], np.nan)
+
+    def _unclear(self, a: Array, b: Array, c: Array) -> bool:
+        """Whether roots may have been negative between three places where they are positive, or bend too much."""
+        with np.errstate(all="ignore"):
+            bend, slope = 2.0 * (a - 2.0 * b + c), 4.0 * b - 3.0 * a - c
+            low = a - 0.25 * slope * slope / bend < NEAR * np.minimum(np.minimum(a, b), c)
+            size = np.maximum(np.maximum(abs(a), abs(b)), abs(c))
+            bent = (abs(bend) > 4.0 * BENT * size) & ~self.told
+        return bool(((low & (0.0 < -slope) & (-slope < 2.0 * bend)) | bent).any())
 
     def _bisect(self, before: float, after: float, state: State) -> float:
         while before < (middle := 0.5 * (before + after)) < after:
@@ -94,6 +126,6 @@ class Served:
         job.counters[R.PENDING] = R.READY
         return np.array(job.state[R.Y]), None
 
-    def stop(self, t1: float) -> float:
-        """Where a step ends at the latest."""
-        return min(t1, self.tick_time)
+    def stop(self, t: float, t1: float) -> float:
+        """Where a step from a time ends at the latest."""
+        return min(t1, self.tick_time, t + self.reach)
