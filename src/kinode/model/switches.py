@@ -53,8 +53,8 @@ class Diode(OnOff):
     @property
     def roots(self) -> tuple[Root, ...]:
         return (
-            Root("mode", 1.0, 0.0, self._conducting, words=("conducts", "blocks")),
-            Root("mode", 0.0, 1.0, self._blocking, words=("blocks", "conducts")),
+            Root("mode", 1.0, 0.0, self._conducting, words=("conducts", "blocks"), by_state=True),
+            Root("mode", 0.0, 1.0, self._blocking, words=("blocks", "conducts"), by_state=True),
         )
 
     def _conducting(self, scene: Any) -> Scalar:
@@ -78,8 +78,8 @@ class Switch(OnOff):
     @property
     def roots(self) -> tuple[Root, ...]:
         return (
-            Root("mode", 1.0, 0.0, self._command, words=("is closed", "is open")),
-            Root("mode", 0.0, 1.0, self._released, words=("is open", "is closed")),
+            Root("mode", 1.0, 0.0, self._command, words=("is closed", "is open"), by_state=True),
+            Root("mode", 0.0, 1.0, self._released, words=("is open", "is closed"), by_state=True),
         )
 
     def settled(self, scene: Any) -> Mapping[str, Any]:

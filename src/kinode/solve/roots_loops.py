@@ -17,6 +17,7 @@ from kinode.solve.records import *
 ZERO = 1e-9  # of a root, which is divided by a natural scale
 NEAR = 0.5  # of the least value seen: a parabola that goes lower is looked at more closely
 BENT = 0.25  # of the largest value seen: steps do not grow where a root is bent by more, and shrink by twice that
+SMALL = 1e-2  # of a root's natural scale: what it does below that is not taken for a bend
 
 
 def run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
@@ -116,7 +117,7 @@ def find_growth(layout: Ints, counters: Ints) -> float:
     for i in range(counters[COUNTING]):
         k = listed[i]
         if told[k] == 0:
-            bend, size = abs(before[k] - 2.0 * half[k] + g[k]), max(abs(before[k]), abs(half[k]), abs(g[k]))
+            bend, size = abs(before[k] - 2.0 * half[k] + g[k]), max(abs(before[k]), abs(half[k]), abs(g[k]), SMALL)
             suited = 1.0 if bend > BENT * size else 2.0
             found = min(found, 0.5 if bend > 2.0 * BENT * size else suited)
     return found

@@ -11,7 +11,7 @@ from kinode.solve import native
 from kinode.solve import records as R
 from kinode.solve.discrete import Array, Discrete, Fired
 from kinode.solve.integrators import Job, KernelSpec
-from kinode.solve.roots_loops import BENT, NEAR
+from kinode.solve.roots_loops import BENT, NEAR, SMALL
 
 FIRST, GROWTH = 1e-4, 2.0  # of the run; of steps while roots count that the state does not tell
 HALVES = 10  # times that a step is halved where its roots are not clear
@@ -92,7 +92,7 @@ class Served:
         with np.errstate(all="ignore"):
             bend, slope = 2.0 * (a - 2.0 * b + c), 4.0 * b - 3.0 * a - c
             low = a - 0.25 * slope * slope / bend < NEAR * np.minimum(np.minimum(a, b), c)
-            size = np.maximum(np.maximum(abs(a), abs(b)), abs(c))
+            size = np.maximum(np.maximum(np.maximum(abs(a), abs(b)), abs(c)), SMALL)
             bent = (abs(bend) > 4.0 * BENT * size) & ~self.told
         return bool(((low & (0.0 < -slope) & (-slope < 2.0 * bend)) | bent).any())
 
