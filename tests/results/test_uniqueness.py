@@ -46,7 +46,7 @@ def slotted():
     """A four-bar whose coupler is held across the plane once more, by a point on a plane."""
     system = models.four_bar(offset=0.1)
     system.constraint("slot", "point_on_plane", point=system["b"].at(0.3, 0, 0), plane=system.world)
-    system.constraint("square", "angle", a=system.world, b=system["c"], axes=("z", "x"), angle="90 deg")
+    system.constraint("upright", "angle", a=system.world, b=system["c"], axes=("z", "x"), angle="90 deg")
     return system
 
 
@@ -281,7 +281,7 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     s = Snapshot(dynamics.topology, start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
     found = States(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
-    for j, name in enumerate(("slot", "square")):
+    for j, name in enumerate(("slot", "upright")):
         (tie,) = (tie for tie in s.constraints.ties if tie.name == name)
         for load in s.constraints.loads_of(tie, [1.0]):
             if load.on.body in bodies:
