@@ -12,6 +12,7 @@ import kinode as kn
 from kinode.errors import ModelError
 from kinode.formats.yaml import dumps, loads
 from kinode.model.frames import Frame
+from kinode.model.names import find_quantity
 from kinode.model.system import System
 
 
@@ -36,6 +37,21 @@ def leg() -> System:
     return leg
 
 
+def seen(what: str, name: str) -> str:
+    """A component of a position as the frame on the trunk sees it."""
+    world = f"trunk.{name}.world"
+    return f"({what}@{world} - {world}.position.{what[-1]}@{world})"
+
+
+def seen_velocity(name: str) -> str:
+    """The thigh's velocity along x as that frame, which moves, sees it."""
+    world = f"trunk.{name}.world"
+    y, z = (seen(f"{name}.thigh.position.{part}", name) for part in "yz")
+    turning = [f"{world}.angular_velocity.{part}@{world}" for part in "yz"]
+    straight = f"{name}.thigh.velocity.x@{world} - {world}.velocity.x@{world}"
+    return f"{straight} - ({turning[0]}*{z} - {turning[1]}*{y})"
+
+
 def by_hand(system: System, name: str, x: float) -> None:
     """The same leg written into a system, its world being a frame on the trunk."""
     length = system.parameter(f"{name}.length", "0.5 m" if name == "left" else "0.4 m", bounds=(0.1, 1))
@@ -55,11 +71,11 @@ def by_hand(system: System, name: str, x: float) -> None:
     system.place("trunk", {"at": (x, 0, 0), "rpy": (0, 0, 1)}, f"{name}.world")
     system.revolute(
         f"{name}.hip", on, thigh, axis="y",
-        effort=f"{name}.drive - {name}.bend - 0.5*{name}.thigh.velocity.x@trunk.{name}.world",
+        effort=f"{name}.drive - {name}.bend - 0.5*({seen_velocity(name)})",
     )  # fmt: skip
     system.revolute(
         f"{name}.knee", thigh.at(0, 0, -length), shank, axis="y",
-        effort=f"trunk.{name}.hook.position.z - {name}.shank.foot.position.z",
+        effort=f"{seen(f'trunk.{name}.hook.position.z', name)} - {seen(f'{name}.shank.foot.position.z', name)}",
     )  # fmt: skip
     foot = system[f"{name}.shank"]["foot"]
     system.spring(f"{name}.tendon", hook, foot, tension=f"100*(length - {name}.half) + rate")
@@ -125,6 +141,85 @@ def test_loads_in_world_axes_turn_with_the_world_of_a_subsystem(law: str) -> Non
     what = "acceleration" if law == "force" else "angular_acceleration"
     found = dynamics.evaluate([f"middle.part.stone.{what}"], 0.0, dynamics.initial.q, dynamics.initial.u)
     assert found[f"middle.part.stone.{what}"] == pytest.approx([0, 0.5, 0], abs=1e-15)
+
+
+QUATERNION = ("qw", "qx", "qy", "qz")
+
+
+def ball() -> System:
+    """A ball whose law speaks of where it is and how it moves in its world."""
+    part = System("part", gravity=(0, 0, 0))
+    stone = part.body("stone", mass=2, inertia=(2, 3, 4))
+    part.free("flight", part.world, stone)
+    part.signal("seen", "stone.position.x + 2*stone.position.y@world + 3*stone.position.z@stone")
+    part.signal("fast", "stone.velocity.x + 2*stone.velocity.y@world + 3*stone.velocity.z@stone")
+    part.signal("turning", "stone.angular_velocity.x + 2*stone.angular_velocity.z@stone")
+    part.signal("attitude", "stone.rpy.roll + 2*stone.rotation.xy + 3*stone.quaternion.w")
+    part.signal("rolling", "stone.euler_rates.spin")
+    return part
+
+
+@pytest.mark.parametrize("place", ["turned", "moving", "nested"])
+def test_laws_of_a_subsystem_see_its_own_world(place: str) -> None:
+    """Whatever that world has become, a body that moves in it as it would alone is seen as it would be alone."""
+    part, prefix, whole = ball(), "part", trunk()
+    if place == "nested":
+        middle = trunk()
+        middle.add("part", part, on=middle["trunk"].at(0, 2, 0, rpy=(0, 0.4, 0)))
+        part, prefix = middle, "mid.part"
+    on = whole.world if place == "turned" else whole["trunk"]
+    whole.add(prefix.partition(".")[0], part, on=on.at(1, -2, 3, rpy=(0.3, -0.5, 1.1)))
+    assert loads(dumps(whole)) == whole
+    names = ("seen", "fast", "turning", "attitude", "rolling")
+    alone, within = kn.compile(ball()), kn.compile(whole)
+    random = np.random.default_rng(4)
+    start = {c.name: x for c, x in zip(within.coordinates, random.uniform(-1, 1, len(within.coordinates)), strict=True)}
+    for joint in within.system.joints:  # quaternions of unit length
+        length = np.linalg.norm([start[f"{joint}.q.{part}"] for part in QUATERNION])
+        start.update({f"{joint}.q.{part}": start[f"{joint}.q.{part}"] / length for part in QUATERNION})
+    own = {name.removeprefix(f"{prefix}."): x for name, x in start.items() if name.startswith(prefix)}
+    one, two = alone.state(own), within.state(start)
+    expected = alone.evaluate(names, 0.0, one.q, one.u)
+    found = within.evaluate([f"{prefix}.{name}" for name in names], 0.0, two.q, two.u)
+    for name in names:
+        assert found[f"{prefix}.{name}"] == pytest.approx(expected[name], abs=1e-13), name
+
+
+def test_what_is_not_known_relative_to_a_moving_world_is_refused() -> None:
+    part = ball()
+    part.signal("jerky", "stone.acceleration.x")
+    system = trunk()
+    with pytest.raises(ModelError, match=r"left\.jerky.*stone\.acceleration\.x: the world of part moves") as caught:
+        system.add("left", part, on="trunk")
+    assert caught.value.component == "left.jerky"
+    assert "left.stone" not in system.components
+    system.add("left", part, on=system.world.at(1, 0, 0, rpy=(0, 0, 1)))
+    assert system["left.jerky"].law.names() == {"left.stone.acceleration.x@world.left.world"}
+
+
+def test_the_reference_of_slides_is_no_obstacle() -> None:
+    """``world.position`` is a node where something slides against it; ``world.position.x`` is a place all the same."""
+    part = ball()
+    part.element("brake", "slide_damper", a="rod", b="world", damping=2)
+    part.element("rod_mass", "slide_mass", slide="rod", mass=1)
+    assert find_quantity(part, "world.position.x").sort == "frame"
+    assert find_quantity(part, "world.position.speed").sort == "node"
+    whole = trunk()
+    whole.add("part", part, on="trunk")
+    whole.check()
+    assert loads(dumps(whole)) == whole
+    assert "trunk.position.x@trunk" in whole["part.seen"].law.names()
+
+
+def test_level_axes_turn_with_the_world_of_a_subsystem() -> None:
+    part = ball()
+    part.frame("level", "fixed_plane", on="stone", upright="z")
+    whole = System("whole", gravity=(0, 0, 0))
+    whole.add("part", part, on=whole.world.at(1, 0, 0, rpy=(np.pi / 2, 0, 0)))
+    assert whole["part.level"].upright == "-y"
+    assert loads(dumps(whole)) == whole
+    with pytest.raises(ModelError, match=r"left\.level\.upright: .* stands on trunk"):
+        trunk().add("left", part, on="trunk")
 
 
 def windy(wind: tuple = ("3 + t", "0.001*altitude", 0)) -> System:

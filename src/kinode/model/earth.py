@@ -14,16 +14,15 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.element import Element, Load, Scene, check_still, register_element
+from kinode.model.element import Element, Load, Scene, register_element, turned_letter
 from kinode.model.fields import Value, choice, frame, number, record
-from kinode.model.frames import ROUNDING, Frame, axis_vector
+from kinode.model.frames import LETTERS, Frame, axis_vector
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
 EARTH_MU = 3.986004418e14  # m^3/s^2, WGS 84
 EARTH_RATE = 7.292115e-5  # rad/s
-LETTERS = ("x", "y", "z", "-x", "-y", "-z")
 
 
 @record
@@ -140,18 +139,7 @@ class EarthRotation(_Everywhere):
 
     def placed(self, world: Frame) -> Element:
         """North and up are axes of the world that it was made in, and have to be some of the other's."""
-        R = world.pose(lambda x: x).R
-        return dataclasses.replace(self, **{field: self._letter(world, R, field) for field in ("north", "up")})
-
-    def _letter(self, world: Frame, R: Array, field: str) -> str:
-        """The axis that one of the fields has become."""
-        turned = R @ np.array(axis_vector(getattr(self, field)), dtype=float)
-        check_still(world, turned, self.name, field)
-        for letter in LETTERS:
-            if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= ROUNDING:
-                return letter
-        message = "is no axis of the system that its subsystem is added to; write earth_rotation in that system"
-        raise ModelError(message, component=self.name, field=field)
+        return dataclasses.replace(self, **{field: turned_letter(self, field, world) for field in ("north", "up")})
 
     def turning(self, scene: Scene) -> Array:
         """Omega."""

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
 from kinode.errors import ModelError
 from kinode.model.fields import Component, Reader, Spec, Value, record
-from kinode.model.frames import Frame
+from kinode.model.frames import LETTERS, ROUNDING, Frame, axis_vector
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -136,6 +138,18 @@ def check_still(world: Frame, turned: Iterable[Any], component: str, field: str)
         why = f"stands on {world}" if world.body != "world" else "is turned by parameters"
         message = f"is a direction that stands still, and the world of its subsystem {why}"
         raise ModelError(message, component=component, field=field)
+
+
+def turned_letter(component: Component, field: str, world: Frame) -> str:
+    """What an axis of the world has become where that is a frame of another system: it has to be one of its axes."""
+    turned = world.pose(lambda x: x).R @ np.array(axis_vector(getattr(component, field)), dtype=float)
+    check_still(world, turned, component.name, field)
+    for letter in LETTERS:
+        if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= ROUNDING:
+            return letter
+    kind = component.kind
+    message = f"is no axis of the system that its subsystem is added to; write the {kind} in that system"
+    raise ModelError(message, component=component.name, field=field)
 
 
 def register_element(cls: type[Element]) -> type[Element]:

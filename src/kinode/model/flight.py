@@ -27,7 +27,7 @@ from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.model.element import Element, Load, Scene, check_still, register_element
 from kinode.model.fields import Value, Vector, choice, frame, law, laws, number, record, special
-from kinode.model.frames import ROUNDING, ZERO, Frame, axis_vector
+from kinode.model.frames import LETTERS, ROUNDING, ZERO, Frame, axis_vector
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -42,7 +42,6 @@ NAMES = frozenset((*AIR, *FLOW))
 # In still air angles have no meaning and ratios no bound; what they are multiplied with vanishes.  A speed that no
 # number of flight is changed by keeps them, and their derivatives, finite.
 STILL = 1e-12
-LETTERS = ("x", "y", "z", "-x", "-y", "-z")
 
 
 @record

@@ -23,6 +23,7 @@ from kinode.model.fields import Reader, Value, Vector, unknown
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
+LETTERS = ("x", "y", "z", "-x", "-y", "-z")  # axes by name
 ROTATIONS = ("rpy", "quaternion", "matrix", "turns")
 PLACE_FIELDS = ("at", *ROTATIONS, "on")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")

@@ -220,8 +220,8 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
     words = head.split(".")
     for count in range(len(words), 0, -1):
         owner = ".".join(words[:count])
-        if owner == "world" and ".".join(words[:-1]) in system.nodes:  # the reference of shafts: world.angle.speed
-            return ".".join(words[:-1]), words[-1]
+        if owner == "world" and ".".join(words[:-1]) in system.nodes and words[-1] not in XYZ:
+            return ".".join(words[:-1]), words[-1]  # the reference of shafts: world.angle.speed
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):

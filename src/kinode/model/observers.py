@@ -13,6 +13,7 @@ A kind may have states of its own, which are integrated with those of the system
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -21,12 +22,12 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about, skew
 from kinode.errors import ModelError
+from kinode.model.element import turned_letter
 from kinode.model.fields import Component, Reader, Spec, Value, Vector, choice, laws, number, record, special, vector
-from kinode.model.frames import ZERO, Frame, Resolve, axis_vector, read_axis
+from kinode.model.frames import LETTERS, ZERO, Frame, Resolve, axis_vector, read_axis
 
 FRAMES: dict[str, type[Observer]] = {}
 WORLD = Frame("world")
-LETTERS = ("x", "y", "z", "-x", "-y", "-z")
 Rates = tuple[Array, Array]  # angular, linear
 
 
@@ -72,6 +73,10 @@ class Observer(Component):
 
     def check(self) -> None:
         """Refuse what cannot hold."""
+
+    def placed(self, world: Frame) -> Observer:
+        """The same where the world that it was made in is a frame: directions of the world are turned with it."""
+        return self
 
     # -- relative to the frame that it stands on, in its axes ------------------------------------------
     def place(self, scene: Witness) -> Pose:
@@ -288,6 +293,9 @@ class FixedPlane(_Rolled):
     kind: ClassVar[str] = "fixed_plane"
     axis: str = choice(LETTERS, "the shared axis, of the axes stood on", "x")
     upright: str = choice(LETTERS, "axis of the world that the next axis stays at right angles to", "z")
+
+    def placed(self, world: Frame) -> Observer:
+        return dataclasses.replace(self, upright=turned_letter(self, "upright", world))
 
     def axis_in(self, scene: Witness) -> Array:
         return np.array(axis_vector(self.axis), dtype=float)

@@ -22,8 +22,10 @@ from kinode.model.element import Element
 from kinode.model.fields import Component, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.names import split_owner
+from kinode.model.observers import Observer
 from kinode.model.part import REFERENCES
 from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_bounds
+from kinode.model.world_laws import seen_from_world
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -65,7 +67,10 @@ class _Copier:
             if component.name in given:
                 new = self._bound(component, given[component.name])
             else:
-                new = self._copied(component)
+                try:
+                    new = self._copied(component)
+                except ModelError as error:
+                    raise error.located(component=f"{self.name}.{component.name}") from None
             self.target.add_component(new)
         self._place_world()
         if self.system.bodies and self.system.gravity != self.target.gravity:
@@ -139,9 +144,9 @@ class _Copier:
         if isinstance(old, TableRecord):
             return TableRecord(name, dataclasses.replace(old.table, name=name))
         if isinstance(old, Parameter | Input):
-            return dataclasses.replace(old, name=name, value=self._value(old.value, self._rename))
+            return dataclasses.replace(old, name=name, value=self._value(old.value, self._law))
         if isinstance(old, Signal):
-            return Signal(name, self._value(old.law, self._rename))
+            return Signal(name, self._value(old.law, self._law))
         changed: dict[str, Any] = {}
         for field, spec in old.specs().values():
             value = getattr(old, field.name)
@@ -150,24 +155,24 @@ class _Copier:
             elif spec.shape == "port":
                 changed[field.name] = self._port(value)
             else:
-                changed[field.name] = self._value(value, partial(self._rename, local=old.local.get(field.name, ())))
+                changed[field.name] = self._value(value, partial(self._law, local=old.local.get(field.name, ())))
         if isinstance(old, Body):
             changed["system"] = self.target
         if type(old) in self.kinds:
             return self.kinds[type(old)](name, **changed)
         new = dataclasses.replace(old, name=name, **changed)
-        return new.placed(self.ground) if isinstance(new, Element) else new
+        return new.placed(self.ground) if isinstance(new, Element | Observer) else new
 
-    def _value(self, value: Any, rename: Callable[[str], str]) -> Any:
+    def _value(self, value: Any, law: Callable[[Expression], Any]) -> Any:
         """A value of a field with its expressions and frames as they are in the target."""
         if isinstance(value, Expression):
-            return value.rename(rename)
+            return law(value)
         if isinstance(value, Frame):
             return self._frame(value)
         if isinstance(value, tuple):
-            return tuple(item if type(item) is float else self._value(item, rename) for item in value)
+            return tuple(item if type(item) is float else self._value(item, law) for item in value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            fields = {f.name: self._value(getattr(value, f.name), rename) for f in dataclasses.fields(value)}
+            fields = {f.name: self._value(getattr(value, f.name), law) for f in dataclasses.fields(value)}
             return dataclasses.replace(value, **fields)
         return value
 
@@ -176,8 +181,8 @@ class _Copier:
             return self.on
         moved = dataclasses.replace(
             frame,
-            position=self._value(frame.position, self._rename),
-            rotation=self._value(frame.rotation, self._rename),
+            position=self._value(frame.position, self._law),
+            rotation=self._value(frame.rotation, self._law),
             base=None if frame.base is None else self._frame_of_base(frame.base),
         )
         if frame.body != "world":
@@ -189,8 +194,8 @@ class _Copier:
         """A base keeps its body's name until the whole chain is moved."""
         return dataclasses.replace(
             base,
-            position=self._value(base.position, self._rename),
-            rotation=self._value(base.rotation, self._rename),
+            position=self._value(base.position, self._law),
+            rotation=self._value(base.rotation, self._law),
             base=None if base.base is None else self._frame_of_base(base.base),
         )
 
@@ -199,6 +204,17 @@ class _Copier:
         return dataclasses.replace(frame, body=f"{self.name}.{frame.body}", base=base)
 
     # -- names in laws -----------------------------------------------------------------------------
+    def _law(self, law: Expression, local: Collection[str] = ()) -> Any:
+        """A law in the names of the target, and its vectors as seen from the subsystem's world."""
+        if self.ground != Frame("world"):
+            moving = self.ground.body != "world"
+            seen = {text: seen_from_world(self.system, text, moving) for text in law.names().difference(local)}
+            new = law.substitute({text: new for text, new in seen.items() if new is not None})
+            if not isinstance(new, Expression):
+                return new
+            law = new
+        return law.rename(partial(self._rename, local=local))
+
     def _rename(self, text: str, local: Collection[str] = ()) -> str:
         """The name of a quantity, or of a table, in the target; names that are a law's own stay."""
         if text in local:
