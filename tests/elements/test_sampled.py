@@ -298,3 +298,25 @@ def test_laws_of_a_circle_through_a_sample_are_a_loop():
         two = 0.5 * (1 - two)
         expected.append(two)
     assert run["two.output"] == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("signals", [{"error": "2 - x"}, {"target": "2", "measured": "x"}])
+def test_everything_that_a_pid_has_can_be_asked_for_sampled_or_not(signals):
+    """At a sample both say the same: the shares add up to what is limited; gains that are zero have shares of zero."""
+    system = kn.System("signals")
+    system.voltage_source("source", "bus", "gnd", voltage=1)
+    system.resistor("load", "bus", "gnd", resistance=1)
+    system.signal("x", "0.5*t")
+    gains = {"proportional": 3, "integral": 4, "feedforward": 0.25, "limits": [-1, 1], "tracking_time": 1}
+    system.pid("smooth", **signals, **gains)
+    system.sampled_pid("held", "2 Hz", **signals, **gains)
+    run = kn.simulate(system, 0.6, times=[0.0, 0.45, 0.6])
+    asked = ["output", "unlimited", "error", "proportional", "integral", "derivative", *signals]
+    seen = {name: (run[f"smooth.{name}"][0], run[f"held.{name}"][0]) for name in asked}
+    assert seen["error"] == (2.0, 2.0)
+    assert seen["proportional"] == (6.0, 6.0)
+    assert seen["unlimited"] == (6.25, 6.25)
+    assert seen["output"] == (1.0, 1.0)
+    assert seen["derivative"] == (0.0, 0.0)
+    assert seen["integral"] == (0.0, pytest.approx(4 * 2 / 2 + (1 - 6.25) / 2))  # that of the next sample
+    assert run["held.error"][1:].tolist() == pytest.approx([2.0, 1.75])  # as it was when it was sampled

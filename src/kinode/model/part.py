@@ -152,7 +152,7 @@ class Part(Element):
 
     @classmethod
     def units(cls) -> dict[str, str]:
-        """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost."""
+        """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost ..."""
         found = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
         found |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
         found |= dict.fromkeys(cls.modes, "dimensionless")
@@ -160,7 +160,7 @@ class Part(Element):
         found |= {name: unit for name, unit in laws.items() if unit is not None}
         for name, formula in cls.formulas().items():
             found[name] = formula.unit or _infer_unit(cls, name, formula.text, found)
-        return {**found, **OWN}
+        return {**found, **OWN, **({} if cls.supplied == "0" else {"supplied": "power"})}
 
     @classmethod
     def energies(cls) -> dict[str, str]:
@@ -220,8 +220,8 @@ class Part(Element):
         return " + ".join(f"{name}.{kind.potential}*{name}.{kind.flow}" for name, kind in self.ports().items())
 
     def quantity_formula(self, name: str) -> Expression | float:
-        """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost``."""
-        own = {"power": self.power_text, "stored": self.stored, "lost": self.lost}
+        """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost`` ..."""
+        own = {"power": self.power_text, "stored": self.stored, "lost": self.lost, "supplied": self.supplied}
         return self.formula(own.get(name, name))
 
     def equations(self) -> tuple[PartEquation, ...]:

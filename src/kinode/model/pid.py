@@ -13,6 +13,8 @@ from kinode.model.element import Scene, register_element
 from kinode.model.fields import Value, law, number, record, special
 from kinode.model.signals import PLAIN, Range, SignalPart, clamp
 
+SHARES = ("unlimited", "error", "proportional", "integral", "derivative")  # what can be asked for beside the output
+
 
 @record
 class Regulator(SignalPart):
@@ -58,6 +60,14 @@ class Regulator(SignalPart):
         if self.initial != 0.0 and self.integral == 0.0:
             raise ModelError("is for an integral gain, which is zero", component=self.name, field="initial")
 
+    @property
+    def given_signals(self) -> tuple[str, ...]:
+        """The fields that say what goes in."""
+        return ("error",) if self.error is not None else ("target", "measured")
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        return {**super().offered(), **dict.fromkeys((*SHARES, *self.given_signals), (PLAIN, ()))}
+
     def weighted(self, weight: Value, scene: Scene) -> Scalar:
         """The error with a share of the target."""
         if self.error is not None:
@@ -75,12 +85,15 @@ class Regulator(SignalPart):
             return 1.0 / scene.law(self.tracking_time)
         return scene.law(self.integral) / scene.law(self.proportional)
 
-    def summed(self, scene: Scene, integral: Scalar, derivative: Scalar) -> Scalar:
+    def proportional_share(self, scene: Scene) -> Scalar:
+        """The share of the output that follows the error."""
+        if self.proportional == 0.0:
+            return 0.0
+        return scene.law(self.proportional) * self.weighted(self.proportional_weight, scene)
+
+    def summed(self, scene: Scene, *shares: Scalar) -> Scalar:
         """All shares of the output together, without limits."""
-        total = scene.law(self.feedforward) + integral + derivative
-        if self.proportional != 0.0:
-            total = total + scene.law(self.proportional) * self.weighted(self.proportional_weight, scene)
-        return total
+        return sum(shares, scene.law(self.feedforward))
 
     def limited(self, scene: Scene, total: Scalar) -> Scalar:
         """Kept within the limits."""
@@ -103,9 +116,6 @@ class PID(Regulator):
     """
 
     kind: ClassVar[str] = "pid"
-    quantities: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("output", "unlimited", "error", "integral", "derivative"), PLAIN
-    )
 
     def check(self) -> None:
         super().check()
@@ -142,7 +152,7 @@ class PID(Regulator):
     @property
     def immediate(self) -> frozenset[str]:
         """What depends on laws without a state between; an integral alone has an output that is one."""
-        found = {"error", "derivative"} if self.derivative != 0.0 else {"error"}
+        found = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
         direct = any(gain != 0.0 for gain in (self.proportional, self.derivative, self.feedforward))
         return frozenset(found | {"output", "unlimited"}) if direct else frozenset(found)
 
@@ -150,8 +160,12 @@ class PID(Regulator):
         match name:
             case "error":
                 return self.weighted(1.0, scene)
+            case "target" | "measured":
+                return scene.law(getattr(self, name))
             case "filtered":
                 return self.state("filtered", scene)
+            case "proportional":
+                return self.proportional_share(scene)
             case "integral":
                 return self.state("integral", scene) if self.integral != 0.0 else 0.0
             case "derivative" if self.error_rate is not None:
@@ -160,5 +174,6 @@ class PID(Regulator):
                 if self.filter_time is None:
                     return 0.0
                 return scene.law(self.derivative) * self._slack(scene) / scene.law(self.filter_time)
-        total = self.summed(scene, self.quantity("integral", scene), self.quantity("derivative", scene))
+        shares = (self.quantity(share, scene) for share in ("integral", "derivative", "proportional"))
+        total = self.summed(scene, *shares)
         return total if name == "unlimited" else self.limited(scene, total)

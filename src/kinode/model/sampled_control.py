@@ -46,11 +46,9 @@ class SampledPID(Regulator, Sampled):
 
     @property
     def memory(self) -> tuple[str, ...]:
-        return (
-            *(("integral",) if self.integral != 0.0 else ()),
-            *(("previous",) if self._differs else ()),
-            *(("derivative",) if self._differs and self.filter_time is not None else ()),
-        )
+        """What the next sample needs, and what can be asked for: as of the last sample, the integral as it goes on."""
+        gains = (gain for gain in ("proportional", "integral", "derivative") if getattr(self, gain) != 0.0)
+        return (*self.given_signals, "unlimited", *gains, *(("previous",) if self._differs else ()))
 
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return [float(resolve(self.initial)) if name == "integral" else 0.0 for name in self.memory]
@@ -68,14 +66,16 @@ class SampledPID(Regulator, Sampled):
         return (T * memory["derivative"] + change) / (T + h)
 
     def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
-        new: dict[str, Scalar] = {}
+        new: dict[str, Scalar] = {name: scene.law(getattr(self, name)) for name in self.given_signals}
         derivative: Scalar = 0.0
         if self.derivative != 0.0:
             x = self.differentiated(scene)
             derivative = self._derivative(scene, memory, x)
             new |= {"previous": x, "derivative": derivative}
         integral = memory["integral"] if self.integral != 0.0 else 0.0
-        unlimited = self.summed(scene, integral, derivative)
+        proportional = self.proportional_share(scene)
+        unlimited = self.summed(scene, integral, derivative, proportional)
+        new |= {"proportional": proportional, "unlimited": unlimited}
         output = self.limited(scene, unlimited)
         if self.integral != 0.0:
             h = float(self.period)
@@ -84,6 +84,12 @@ class SampledPID(Regulator, Sampled):
                 integral = integral + h * self.tracking(scene) * (output - unlimited)
             new["integral"] = integral
         return [output], {name: new[name] for name in self.memory}
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        held = scene.held(self.name)
+        if name == "error" and self.error is None:
+            return held["target"] - held["measured"]
+        return held.get(name, 0.0)  # the share of a gain that is zero
 
 
 @register_element

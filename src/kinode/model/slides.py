@@ -161,7 +161,7 @@ class VelocitySource(Sliding):
     kind: ClassVar[str] = "velocity_source"
     velocity: Value = law("velocity", "of a over b: a number or a law", ...)
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
-    names: ClassVar[Names] = names_along(SpeedSource.names)
+    names: ClassVar[Names] = {**names_along(SpeedSource.names), "speed": "a.speed - b.speed"}
     starts: ClassVar[Mapping[str, str]] = names_along(SpeedSource.starts)
     rows: ClassVar[Rows] = (Row("velocity that it holds", "a.speed - b.speed = velocity", "a.speed"),)
 
