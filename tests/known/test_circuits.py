@@ -611,7 +611,7 @@ def test_a_run_that_takes_away_a_state_is_told_which():
     system = fed()
     system.parameter("L", 0.01)
     system.change("motor", inductance="L")
-    with pytest.raises(kn.SimulationError, match=r"the inductance of motor, L, is 0; write the number 0"):
+    with pytest.raises(kn.ModelError, match=r"motor.inductance: L is zero, .* write the number 0"):
         kn.simulate(system, 0.1, parameters={"L": 0.0})
 
 

@@ -76,6 +76,7 @@ def test_a_thermostat_has_the_period_of_its_closed_form(method):
     first = 0.5 * math.log(3.0 / (3.0 - 2.0))
     expected = [first + sum(([off, on] * 20)[:k]) for k in range(len(times))]
     assert len(times) == 16
+    assert len(run) < 2000 or method == "rk4"  # looking for events does not shorten the steps
     assert np.allclose(times, expected, atol=1e-8 if method != "stiff" else 1e-6)
     assert run["room.mode"][0] == 1.0
     assert set(run["room.mode"]) == {0.0, 1.0}

@@ -291,6 +291,7 @@ import os, signal, threading, sys
 sys.path.insert(0, {folder!r})
 from test_simulate import mixed
 import kinode as kn
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs are born deaf to it
 dynamics = kn.compile(mixed())
 kn.simulate(dynamics, 0.1, **{options})
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

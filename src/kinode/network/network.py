@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.equations import split_rate
 from kinode.algebra.expressions import Expression, symbol
@@ -15,7 +15,9 @@ from kinode.model.part import Part, Start
 from kinode.model.system import System
 from kinode.network import faults
 from kinode.network.rows import Formula, Order, Row, Rows, Variable
-from kinode.network.sigma import Structure
+
+if TYPE_CHECKING:
+    from kinode.network.sigma import Structure  # which needs parts of SciPy that take time to import
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def _advance(
             if outcome is not None:
                 return outcome
             again = False
-        stop = t1 if served is None else served.stop(run.t, t1)
+        stop = t1 if served is None else served.stop(t1)
         result = run.step(stop, again) if run.moving else _Still(stop)
         t, before = float(result.t), run.t
         outcome = _ending(run, result, (t - before) * sign, t1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ from kinode.solve.discrete import Array, Discrete, Fired
 from kinode.solve.integrators import Job, KernelSpec
 from kinode.solve.roots_loops import BENT, NEAR, SMALL
 
-FIRST, GROWTH = 1e-4, 2.0  # of the run; of steps while roots count that the state does not tell
+FIRST, GROWTH = 1e-4, 2.0  # of the run; of the piece before: where roots count that the state does not tell
 HALVES = 10  # times that a step is halved where its roots are not clear
 State = Callable[[float], Array]  # the state at a time within the last step
 
@@ -34,7 +33,7 @@ class Served:
         self.n_held = kernel.events.n_held
         self.spec = kernel.events
         self.told = np.array(self.spec.told, dtype=bool)
-        self.reach = FIRST * (span[1] - span[0])  # how far a step may go for the roots that the state does not tell
+        self.reach = self.first = FIRST * (span[1] - span[0])  # pieces in which a step is looked at
 
     @property
     def tick_time(self) -> float:
@@ -60,13 +59,22 @@ class Served:
         return self._serve(what) != 0
 
     def find(self, t0: float, t1: float, state: State) -> float | None:
-        """When the first root fires between two times, looking at the middle, at the end, and where it is not clear."""
+        """When the first root fires between two times; piece by piece where the state does not tell the roots.
+
+        The steps themselves are not made shorter for that, the state between their ends being known anyway.
+        """
         if not self.spec.owners:
             return None
         self._fires(t0, state(t0))
-        roots = self._roots()
-        self.reach = math.inf if np.isnan(roots[~self.told]).all() else GROWTH * (t1 - t0)
-        return self._search((t0, roots), t1, state, HALVES)
+        found, at = None, t0
+        while found is None and at < t1:
+            roots = self._roots()
+            told = bool(np.isnan(roots[~self.told]).all())
+            end = t1 if told else min(t1, at + self.reach)
+            self.reach = self.first if told else self.reach * (GROWTH if end < t1 else 1.0)
+            found = self._search((at, roots), end, state, HALVES)
+            at = end
+        return found
 
     def _search(self, start: tuple[float, Array], end: float, state: State, halves: int) -> float | None:
         """The same from a time and the roots there, with halves looked at again as often as is still allowed."""
@@ -126,6 +134,6 @@ class Served:
         job.counters[R.PENDING] = R.READY
         return np.array(job.state[R.Y]), None
 
-    def stop(self, t: float, t1: float) -> float:
-        """Where a step from a time ends at the latest."""
-        return min(t1, self.tick_time, t + self.reach)
+    def stop(self, t1: float) -> float:
+        """Where a step ends at the latest."""
+        return min(t1, self.tick_time)
