@@ -144,3 +144,12 @@ def test_a_kind_that_is_declared_otherwise_is_compiled_anew(place, changed, quan
     before = at_the_end()
     assert at_the_end(**changed) == pytest.approx(ratio * before, rel=1e-12)
     assert at_the_end() == before
+
+
+def test_one_save_in_sixteen_looks_at_all_entries(place, monkeypatch):
+    """Whatever the process writes else: names are digests, so that short processes take their turn as well."""
+    looks = []
+    monkeypatch.setattr(cache, "prune", looks.append)
+    for k in range(320):
+        cache.save(cache.digest(str(k)), b"payload")
+    assert 5 <= len(looks) <= 50
