@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import call_lanes, straight
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, apply
 from kinode.algebra.trace import Tape
 from kinode.codegen.machine import compile_program
 from kinode.codegen.program import interpret
@@ -152,6 +152,41 @@ def test_sine_and_cosine_to_one_unit_in_the_last_place(lanes):
                 exact = mpmath.mpf(float(value))
                 worst = max(worst, ulps(sine, mpmath.sin(exact)), ulps(cosine, mpmath.cos(exact)))
     assert worst < 1.0
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_the_exponential_to_one_unit_in_the_last_place(lanes):
+    tape = Tape()
+    (x,) = tape.inputs("q", 1)
+    machine = compile_program(straight([("out", 0, tape.node("exp", x))], q=1, out=1), lanes)
+    generator = np.random.default_rng(2)
+    halves = (generator.integers(-1000, 1000, 400) + 0.5) * math.log(2.0)  # where the reduced argument is longest
+    points = [generator.uniform(-r, r, 400) for r in (1e-8, 0.4, 2.0, 30.0, 708.0)]
+    ends = np.array([708.0, -708.0, np.nextafter(708.0, 1e9), 709.7, 1e-300, -5e-324, 0.0, -700.0])
+    xs = np.concatenate([*points, halves, np.nextafter(halves, 0.0), ends])
+    worst = 0.0
+    with mpmath.workprec(200):
+        for start in range(0, len(xs) - lanes + 1, lanes):
+            rows = xs[start : start + lanes]
+            for value, (found,) in zip(rows, call_lanes(machine, {"q": rows[:, None]}), strict=True):
+                worst = max(worst, ulps(found, mpmath.exp(mpmath.mpf(float(value)))))
+    assert worst < 1.0
+
+
+def test_functions_of_laws_are_computed_together_as_one_by_one():
+    tape, alone = Tape(), Tape()
+    values = np.array([[0.3, -1.0, 2.0, 1e6, 5.0, 0.1, 800.0]])
+
+    def laws(x):
+        return [apply(f, 0.5 * v * v - v) for f in ("exp", "sin", "cos") for v in x] + [
+            apply("exp", apply("sin", x[0]))
+        ]
+
+    several = [("out", i, value) for i, value in enumerate(laws(tape.inputs("q", 7)))]
+    found = call_lanes(compile_program(straight(several, q=7, out=22), 1), {"q": values})[0]
+    for i, value in enumerate(laws(alone.inputs("q", 7))):
+        one = compile_program(straight([("out", 0, value)], q=7, out=1), 1)
+        assert same(call_lanes(one, {"q": values})[0, 0], found[i], ulps=0)
 
 
 def test_a_far_lane_does_not_disturb_its_neighbors():

@@ -12,7 +12,7 @@ import ast
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from kinode.codegen.routines import constant
+from kinode.codegen.lines import constant
 from kinode.codegen.values import COMPARISONS, ENTRIES, FLOATS, INT, REAL, REAL_OPERATIONS, Value
 
 if TYPE_CHECKING:

@@ -9,18 +9,20 @@ of offsets that are an arithmetic progression.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.trace import Traced, needed
 from kinode.codegen import routines
+from kinode.codegen.lines import Lines, number, vector_type
 from kinode.codegen.program import ARGUMENTS, Block, Program, Store
-from kinode.codegen.routines import Lines, number
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
+SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # functions of our own, by name in routines.py
+CALLS = frozenset({*LIBRARY, "interval", "fetch"})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 PIECE = 500  # operations in a row, beyond which the code generator's time grows faster than they do
@@ -30,17 +32,17 @@ STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the sta
 def write(program: Program, lanes: int, pack: int = 1) -> str:
     """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
 
-    With one lane, ``pack`` angles that are inputs have their sine and cosine computed together, as one vector.
+    With one lane, sines, cosines and exponentials that depend on no other function are computed ``pack`` at a time, as
+    one vector.
     """
     writer = _Writer(program, lanes, pack if lanes == 1 else 1)
     line = writer.line
     shared = routines.names(lanes)
     parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
-    pair = f"{{ {line.type}, {line.type} }}"
-    parts.append(f"declare {pair} @{shared.sincos}({line.type}) nounwind")
-    if writer.pack > 1:
-        wide = routines.vector_type(pack)
-        parts.append(f"declare {{ {wide}, {wide} }} @{routines.names(pack).sincos}({wide}) nounwind")
+    for count in sorted({lanes, writer.pack}):
+        kind, own = vector_type(count), routines.names(count)
+        parts.append(f"declare {{ {kind}, {kind} }} @{own.sincos}({kind}) nounwind")
+        parts.append(f"declare {kind} @{own.exp}({kind}) nounwind")
     parts.append(f"declare double @{shared.interval}(ptr, i64, double) nounwind")
     parts.append(f"declare double @{shared.fetch}(ptr, i64, double) nounwind")
     parts.append(f"declare void @{shared.batch}(i64, i64, ptr, ptr, ptr, ptr, ptr, ptr) nounwind")
@@ -185,16 +187,16 @@ class _Case:
         self.bases = bases
         self.values: dict[int, str] = {}
         self.conditions: dict[int, str] = {}
-        self.pairs: dict[str, tuple[str, str]] = {}
+        self.called: dict[tuple[str, str], list[str]] = {}
 
     def write(self, stores: Iterable[Store], piece: int | None = None) -> None:
         """All loads and operations, then all stores; long rows of operations in pieces."""
         stores = list(stores)
         nodes = needed(value for _, _, value in stores)
         if self.writer.pack > 1:
-            self.turn_together(nodes)
+            self.call_together(nodes)
         for k, node in enumerate(nodes):
-            if node.op != "input":
+            if node.op != "input" and node.index not in self.values:
                 self.values[node.index] = self.operation(node)
             if piece is not None and k % piece == piece - 1:
                 self.writer.begin_piece()
@@ -245,8 +247,8 @@ class _Case:
         args = [self.operand(arg) for arg in node.args]
         if op in BINARY:
             return line.operation(BINARY[op], *args)
-        if op in ("sin", "cos"):
-            return self.sine_or_cosine(op, args[0])
+        if op in SHARED:
+            return self.call(SHARED[op], args[0])[op == "cos"]
         if op in COMPARE:
             self.conditions[node.index] = self.compare(COMPARE[op], *args)
             return self.select(self.conditions[node.index], line.number(1.0), line.number(0.0))
@@ -280,7 +282,7 @@ class _Case:
         return self.line.put(f"fcmp {how} {self.line.type} {a}, {b}")
 
     def select(self, condition: str, yes: str, no: str) -> str:
-        kind = routines.vector_type(self.line.lanes, "i1")
+        kind = vector_type(self.line.lanes, "i1")
         return self.line.put(f"select {kind} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
 
     def condition(self, value: Any) -> str:
@@ -288,34 +290,55 @@ class _Case:
         found = self.conditions.get(value.index) if type(value) is Traced else None
         return found or self.compare("une", self.operand(value), self.line.number(0.0))
 
-    def sine_or_cosine(self, op: str, x: str) -> str:
-        if x not in self.pairs:
-            line = self.line
-            kind = f"{{ {line.type}, {line.type} }}"
-            pair = line.put(f"call {kind} @{routines.names(line.lanes).sincos}({line.type} {x})")
-            sine = line.put(f"extractvalue {kind} {pair}, 0")
-            self.pairs[x] = (sine, line.put(f"extractvalue {kind} {pair}, 1"))
-        return self.pairs[x][op == "cos"]
+    def call(self, function: str, x: str) -> list[str]:
+        """What a shared function gives; each is called once."""
+        if (function, x) not in self.called:
+            self.called[function, x] = self.results(function, self.line.lanes, x)
+        return self.called[function, x]
 
-    def turn_together(self, nodes: Iterable[Traced]) -> None:
-        """Sines and cosines of inputs, several at a time and before all else, while no register holds anything."""
-        turned = (node.args[0] for node in nodes if node.op in ("sin", "cos"))
-        angles = list({arg.index: arg for arg in turned if type(arg) is Traced and arg.op == "input"}.values())
-        pack, line = self.writer.pack, self.line
-        wide = routines.vector_type(pack)
+    def results(self, function: str, lanes: int, x: str) -> list[str]:
+        """The results of a shared function of so many lanes."""
+        line, wide, name = self.line, vector_type(lanes), getattr(routines.names(lanes), function)
+        if function == "exp":
+            return [line.put(f"call {wide} @{name}({wide} {x})")]
         kind = f"{{ {wide}, {wide} }}"
-        for start in range(0, len(angles), pack):
-            group = [self.operand(angle) for angle in angles[start : start + pack]]
-            if len(group) == 1:
+        pair = line.put(f"call {kind} @{name}({wide} {x})")
+        return [line.put(f"extractvalue {kind} {pair}, {k}") for k in (0, 1)]
+
+    def call_together(self, nodes: Iterable[Traced]) -> None:
+        """Shared functions of what needs no other function, several at a time and before all else.
+
+        No register holds anything then that a call could lose, and what they are functions of takes little.
+        """
+        early: set[int] = set()
+        wanted: dict[str, dict[int, Traced]] = {function: {} for function in SHARED.values()}
+        for node in nodes:
+            operands = [arg for arg in node.args if type(arg) is Traced]
+            if not all(arg.index in early for arg in operands):
                 continue
-            vector = "zeroinitializer"
-            for i, angle in enumerate(group):
-                vector = line.put(f"insertelement {wide} {vector}, double {angle}, i32 {i}")
-            pair = line.put(f"call {kind} @{routines.names(pack).sincos}({wide} {vector})")
-            both = [line.put(f"extractvalue {kind} {pair}, {k}") for k in (0, 1)]
-            for i, angle in enumerate(group):
-                sine, cosine = (line.put(f"extractelement {wide} {values}, i32 {i}") for values in both)
-                self.pairs[angle] = (sine, cosine)
+            if node.op in SHARED:
+                wanted[SHARED[node.op]] |= {arg.index: arg for arg in operands}
+            elif node.op not in CALLS:
+                early.add(node.index)
+        for function, found in wanted.items():
+            given = list(found.values())
+            for start in range(0, len(given), self.writer.pack):
+                self.call_several(function, given[start : start + self.writer.pack])
+
+    def call_several(self, function: str, given: Sequence[Traced]) -> None:
+        """A shared function of several values as one vector."""
+        pack, line = self.writer.pack, self.line
+        if len(given) == 1:
+            return
+        for node in needed(given):
+            if node.op != "input" and node.index not in self.values:
+                self.values[node.index] = self.operation(node)
+        wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in given]
+        for i, operand in enumerate(operands):
+            vector = line.put(f"insertelement {wide} {vector}, double {operand}, i32 {i}")
+        vectors = self.results(function, pack, vector)
+        for i, operand in enumerate(operands):
+            self.called[function, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
 
     def power(self, base: str, exponent: str) -> str:
         """Power as Python has it: what overflows, or divides by zero, is plus infinity."""

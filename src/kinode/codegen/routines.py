@@ -1,46 +1,23 @@
-"""LLVM text of the functions that all kernels of one lane count share: sine and cosine, search, batches.
+"""LLVM text of the functions that all kernels of one lane count share: elementary functions, search, batches.
 
 They are compiled once for a host and found by name (``names``), so that a kernel holds nothing but its own code.
-
-Sine and cosine come together.  The argument is reduced by pi/2 in three parts (Cody and Waite, with
-products made exact by FMA), which leaves a head and a tail; the polynomials are the minimax ones of
-fdlibm.  Below ``GUARD`` the error stays under one unit in the last place; lanes beyond it, and those
-that are not finite, go through the C library one by one, and so does everything on a host without FMA.
 """
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple
 
-GUARD = 1e5
-BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
+from kinode.codegen.elementary import exponential, sine_and_cosine
+from kinode.codegen.lines import Lines
 
-# pi/2 in three doubles: their sum is good to 159 bits.
-PI_HALVES = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
-ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
-SINE = (
-    -1.66666666666666324348e-01,
-    8.33333333332248946124e-03,
-    -1.98412698298579493134e-04,
-    2.75573137070700676789e-06,
-    -2.50507602534068634195e-08,
-    1.58969099521155010221e-10,
-)
-COSINE = (
-    4.16666666666666019037e-02,
-    -1.38888888888741095749e-03,
-    2.48015872894767294178e-05,
-    -2.75573143513906633035e-07,
-    2.08757232129817482790e-09,
-    -1.13596475577881948265e-11,
-)
+BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
 
 
 class Names(NamedTuple):
     """What the shared functions are called."""
 
     sincos: str
+    exp: str
     interval: str
     fetch: str
     batch: str
@@ -49,171 +26,6 @@ class Names(NamedTuple):
 def names(lanes: int) -> Names:
     """Names of the shared functions for so many lanes."""
     return Names(*(f"kinode_{what}_{lanes}" for what in Names._fields))
-
-
-def number(x: float) -> str:
-    """A double as LLVM writes it without loss."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
-
-
-def vector_type(lanes: int, scalar: str = "double") -> str:
-    """Type of one value in all lanes."""
-    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
-
-
-def constant(x: float, lanes: int) -> str:
-    """A number in all lanes, as an operand."""
-    return number(x) if lanes == 1 else "<" + ", ".join([f"double {number(x)}"] * lanes) + ">"
-
-
-class Lines:
-    """Text of one function under way: fresh names, and the arithmetic of one vector type."""
-
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
-        self.type = vector_type(lanes)
-        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-        self.text: list[str] = []
-        self.count = 0
-
-    def put(self, text: str) -> str:
-        """Write an instruction that has a result; gives the name of the result."""
-        self.count += 1
-        self.text.append(f"  %r{self.count} = {text}")
-        return f"%r{self.count}"
-
-    def operation(self, name: str, a: str, b: str, flags: str = "contract ") -> str:
-        """A binary operation in all lanes."""
-        return self.put(f"{name} {flags}{self.type} {a}, {b}")
-
-    def call(self, name: str, *args: str) -> str:
-        """An LLVM intrinsic in all lanes."""
-        operands = ", ".join(f"{self.type} {arg}" for arg in args)
-        return self.put(f"call {self.type} @llvm.{name}.{self.suffix}({operands})")
-
-    def number(self, x: float) -> str:
-        """A constant in all lanes."""
-        return constant(x, self.lanes)
-
-    def polynomial(self, coefficients: tuple[float, ...], z: str) -> str:
-        """Value of a polynomial by Horner's rule."""
-        value = self.number(coefficients[-1])
-        for coefficient in reversed(coefficients[:-1]):
-            value = self.operation("fadd", self.operation("fmul", value, z), self.number(coefficient))
-        return value
-
-    def lane(self, value: str, lane: int) -> str:
-        """One lane of a value."""
-        return value if self.lanes == 1 else self.put(f"extractelement {self.type} {value}, i32 {lane}")
-
-    def with_lane(self, value: str, lane: int, entry: str) -> str:
-        """The value with one lane replaced."""
-        if self.lanes == 1:
-            return entry
-        return self.put(f"insertelement {self.type} {value}, double {entry}, i32 {lane}")
-
-    def give_pair(self, pair: str, first: str, second: str) -> None:
-        """Return two values."""
-        half = self.put(f"insertvalue {pair} undef, {self.type} {first}, 0")
-        whole = self.put(f"insertvalue {pair} {half}, {self.type} {second}, 1")
-        self.text.append(f"  ret {pair} {whole}")
-
-    def each_lane(self, function: str, *args: str, before: str = "") -> str:
-        """A scalar function called lane by lane."""
-        result = "undef"
-        for lane in range(self.lanes):
-            operands = ", ".join(f"double {self.lane(arg, lane)}" for arg in args)
-            result = self.with_lane(result, lane, self.put(f"call double @{function}({before}{operands})"))
-        return result
-
-
-def _reduce(line: Lines) -> tuple[str, str, str]:
-    """Head and tail of x minus the nearest multiple of pi/2, and that multiple as integer bits."""
-    near = line.operation("fmul", "%x", line.number(0.6366197723675814), "")
-    shifted = line.operation("fadd", near, line.number(ROUNDER), "")
-    quadrant = line.put(f"bitcast {line.type} {shifted} to {vector_type(line.lanes, 'i64')}")
-    n = line.operation("fsub", shifted, line.number(ROUNDER), "")
-    minus_n = line.put(f"fneg {line.type} {n}")
-    first = line.call("fma", minus_n, line.number(PI_HALVES[0]), "%x")
-    product = line.operation("fmul", n, line.number(PI_HALVES[1]), "")
-    missing = line.call("fma", minus_n, line.number(PI_HALVES[1]), product)
-    head = line.operation("fsub", first, product, "")
-    back = line.operation("fsub", first, head, "")
-    again = line.operation("fadd", head, back, "")
-    error = line.operation(
-        "fadd",
-        line.operation("fsub", first, again, ""),
-        line.operation("fsub", back, product, ""),
-        "",
-    )
-    tail = line.operation("fadd", error, missing, "")
-    return head, line.call("fma", minus_n, line.number(PI_HALVES[2]), tail), quadrant
-
-
-def _polynomials(line: Lines, head: str, tail: str) -> tuple[str, str]:
-    """Sine and cosine of head + tail, which lie within pi/4."""
-    z = line.operation("fmul", head, head)
-    cube = line.operation("fmul", z, head)
-    half = line.number(0.5)
-    rest = line.polynomial(SINE[1:], z)
-    inner = line.operation("fsub", line.operation("fmul", half, tail), line.operation("fmul", cube, rest))
-    inner = line.operation("fsub", line.operation("fmul", z, inner), tail)
-    inner = line.operation("fsub", inner, line.operation("fmul", cube, line.number(SINE[0])))
-    sine = line.operation("fsub", head, inner)
-    rest = line.operation("fmul", z, line.polynomial(COSINE, z))
-    half_z = line.operation("fmul", half, z, "")
-    one = line.number(1.0)
-    near = line.operation("fsub", one, half_z, "")
-    lost = line.operation("fsub", line.operation("fsub", one, near, ""), half_z, "")
-    rest = line.operation("fsub", line.operation("fmul", z, rest), line.operation("fmul", head, tail))
-    return sine, line.operation("fadd", near, line.operation("fadd", lost, rest, ""), "")
-
-
-def _to_quadrant(line: Lines, sine: str, cosine: str, quadrant: str) -> tuple[str, str]:
-    """Exchange the two where the quadrant is odd, and set their signs."""
-    integer = vector_type(line.lanes, "i64")
-
-    def integers(value: int) -> str:
-        return str(value) if line.lanes == 1 else "<" + ", ".join([f"i64 {value}"] * line.lanes) + ">"
-
-    odd = line.put(f"trunc {integer} {quadrant} to {vector_type(line.lanes, 'i1')}")
-    next_one = line.put(f"add {integer} {quadrant}, {integers(1)}")
-    condition = f"{vector_type(line.lanes, 'i1')} {odd}"
-    results = []
-    for yes, no, bits in ((cosine, sine, quadrant), (sine, cosine, next_one)):
-        value = line.put(f"select {condition}, {line.type} {yes}, {line.type} {no}")
-        sign = line.put(f"and {integer} {bits}, {integers(2)}")
-        sign = line.put(f"shl {integer} {sign}, {integers(62)}")
-        value = line.put(f"bitcast {line.type} {value} to {integer}")
-        value = line.put(f"xor {integer} {value}, {sign}")
-        results.append(line.put(f"bitcast {integer} {value} to {line.type}"))
-    return results[0], results[1]
-
-
-def sine_and_cosine(lanes: int, fma: bool = True) -> str:
-    """The function that gives both as a pair."""
-    line = Lines(lanes)
-    pair = f"{{ {line.type}, {line.type} }}"
-    if fma:
-        bits = vector_type(lanes, "i1")
-        head, tail, quadrant = _reduce(line)
-        sine, cosine = _to_quadrant(line, *_polynomials(line, head, tail), quadrant)
-        near = line.put(f"fcmp ole {line.type} {line.call('fabs', '%x')}, {line.number(GUARD)}")
-        whole = near
-        if lanes > 1:
-            mask = line.put(f"bitcast {bits} {near} to i{lanes}")
-            whole = line.put(f"icmp eq i{lanes} {mask}, -1")
-        line.text.append(f"  br i1 {whole}, label %good, label %far, !prof !0")
-        line.text.append("good:")
-        line.give_pair(pair, sine, cosine)
-        line.text.append("far:")
-    far_sine, far_cosine = line.each_lane("sin", "%x"), line.each_lane("cos", "%x")
-    if fma:
-        far_sine = line.put(f"select {bits} {near}, {line.type} {sine}, {line.type} {far_sine}")
-        far_cosine = line.put(f"select {bits} {near}, {line.type} {cosine}, {line.type} {far_cosine}")
-    line.give_pair(pair, far_sine, far_cosine)
-    body = "\n".join(line.text)
-    return f"define {pair} @{names(lanes).sincos}({line.type} %x) noinline nounwind {{\n{body}\n}}\n"
 
 
 SEARCH = """\
@@ -358,13 +170,14 @@ def _rows(base: str, stride: str, size: str, place: str) -> str:
 def shared(lanes: int, fma: bool) -> str:
     """All shared functions for so many lanes, as one module.
 
-    ``fma`` says whether the host multiplies and adds in one operation; without it sine and cosine are
+    ``fma`` says whether the host multiplies and adds in one operation; without it elementary functions are
     left to the C library.
     """
-    line = Lines(lanes)
-    parts = [sine_and_cosine(lanes, fma), _batch(lanes), _transposition(lanes) if lanes > 1 else ""]
-    parts += [SEARCH.replace("{name}", names(lanes).interval), FETCH.replace("{name}", names(lanes).fetch)]
-    parts += ["declare double @sin(double)", "declare double @cos(double)", "declare double @llvm.fabs.f64(double)"]
+    line, own = Lines(lanes), names(lanes)
+    parts = [sine_and_cosine(own.sincos, lanes, fma), exponential(own.exp, lanes, fma)]
+    parts += [_batch(lanes), _transposition(lanes) if lanes > 1 else ""]
+    parts += [SEARCH.replace("{name}", own.interval), FETCH.replace("{name}", own.fetch)]
+    parts += [f"declare double @{name}(double)" for name in ("sin", "cos", "exp", "llvm.fabs.f64")]
     if lanes > 1:
         parts.append(f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})")
     parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, NoReturn
 
 from kinode.codegen import memory
-from kinode.codegen.routines import number
+from kinode.codegen.lines import number
 
 INT, REAL, TRUTH, FLOATS, INTS, NOTHING = "i64", "double", "i1", "floats", "ints", "void"
 WORDS = {

@@ -1,0 +1,83 @@
+"""Text of LLVM functions under way: numbers and types as LLVM writes them, and arithmetic in one or several lanes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+
+def number(x: float) -> str:
+    """A double as LLVM writes it without loss."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
+def vector_type(lanes: int, scalar: str = "double") -> str:
+    """Type of one value in all lanes."""
+    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+
+def constant(x: float, lanes: int) -> str:
+    """A number in all lanes, as an operand."""
+    return number(x) if lanes == 1 else "<" + ", ".join([f"double {number(x)}"] * lanes) + ">"
+
+
+class Lines:
+    """Text of one function under way: fresh names, and the arithmetic of one vector type."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self.type = vector_type(lanes)
+        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+        self.text: list[str] = []
+        self.count = 0
+
+    def put(self, text: str) -> str:
+        """Write an instruction that has a result; gives the name of the result."""
+        self.count += 1
+        self.text.append(f"  %r{self.count} = {text}")
+        return f"%r{self.count}"
+
+    def operation(self, name: str, a: str, b: str, flags: str = "contract ") -> str:
+        """A binary operation in all lanes."""
+        return self.put(f"{name} {flags}{self.type} {a}, {b}")
+
+    def call(self, name: str, *args: str) -> str:
+        """An LLVM intrinsic in all lanes."""
+        operands = ", ".join(f"{self.type} {arg}" for arg in args)
+        return self.put(f"call {self.type} @llvm.{name}.{self.suffix}({operands})")
+
+    def number(self, x: float) -> str:
+        """A constant in all lanes."""
+        return constant(x, self.lanes)
+
+    def polynomial(self, coefficients: tuple[float, ...], z: str) -> str:
+        """Value of a polynomial by Horner's rule."""
+        value = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            value = self.operation("fadd", self.operation("fmul", value, z), self.number(coefficient))
+        return value
+
+    def lane(self, value: str, lane: int) -> str:
+        """One lane of a value."""
+        return value if self.lanes == 1 else self.put(f"extractelement {self.type} {value}, i32 {lane}")
+
+    def with_lane(self, value: str, lane: int, entry: str) -> str:
+        """The value with one lane replaced."""
+        if self.lanes == 1:
+            return entry
+        return self.put(f"insertelement {self.type} {value}, double {entry}, i32 {lane}")
+
+    def give(self, kind: str, values: Sequence[str]) -> None:
+        """Return a value, or several as a structure."""
+        whole = values[0] if len(values) == 1 else "undef"
+        for k, value in enumerate(values if len(values) > 1 else ()):
+            whole = self.put(f"insertvalue {kind} {whole}, {self.type} {value}, {k}")
+        self.text.append(f"  ret {kind} {whole}")
+
+    def each_lane(self, function: str, *args: str, before: str = "") -> str:
+        """A scalar function called lane by lane."""
+        result = "undef"
+        for lane in range(self.lanes):
+            operands = ", ".join(f"double {self.lane(arg, lane)}" for arg in args)
+            result = self.with_lane(result, lane, self.put(f"call double @{function}({before}{operands})"))
+        return result
