@@ -88,9 +88,9 @@ def _places(snapshot: Snapshot, owner: str, given: Mapping[str, Any]) -> dict[in
     topology = snapshot.topology
     start = {"q": 0, "u": topology.n_q, "z": topology.n_q + topology.n_u}
     known = {c.name: start[c.role] + c.index for c in topology.coordinates}
-    found: dict[int, Scalar] = {}
+    found, own = dict[int, Scalar](), dict(snapshot.system[owner].held)
     for name, value in given.items():
-        if name == "u":
+        if name == "u" and name not in own:  # all speeds, unless something of its own has that name
             found.update(enumerate(value, topology.n_q))
             continue
         place = known.get(f"{owner}.{name}", known.get(name))

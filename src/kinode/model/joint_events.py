@@ -130,10 +130,10 @@ def _range(joint: Joint, scene: Any) -> Range:
 
 
 def _apart(joint: Joint, side: float, scene: Any) -> Scalar:
-    """What departs is not met: an impact leaves it beyond its end by what it moves in the last bit of time."""
+    """What rests or departs is not met: it may be beyond its end by the error of a step, or the last bit of time."""
     contact = _range(joint, scene)
     gap = -contact.depth(side) / contact.size
-    return where(less(side * contact.u, 0.0), maximum(gap, 0.0), gap)
+    return where(less(0.0, side * contact.u), gap, maximum(gap, 0.0))
 
 
 def _departing(joint: Joint, side: float, scene: Any) -> Scalar:

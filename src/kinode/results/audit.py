@@ -200,6 +200,7 @@ def _flow(run: Trajectory, parts: int, causes: int) -> Array:
 def _interpolated(run: Trajectory, causes: int) -> tuple[Array, float]:
     """The work along cubics through the states, by Gauss points; how uncertain, coarser rules tell."""
     n, h = run.y.shape[1], np.diff(run.t)[:, None]
+    held = n - (run.dynamics.topology.events.n_held if run.dynamics.topology.events is not None else 0)
     slopes = _rates(run, run.t, run.y)[:, :n]
     found = []
     for points in (4, 6):
@@ -208,6 +209,7 @@ def _interpolated(run: Trajectory, causes: int) -> tuple[Array, float]:
         for s, weight in zip(0.5 * (at + 1), 0.5 * weights):
             a, b, c, d = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
             y = a * run.y[:-1] + b * h * slopes[:-1] + c * run.y[1:] + d * h * slopes[1:]
+            y[:, held:] = run.y[:-1, held:]
             work += weight * h * _rates(run, run.t[:-1] + s * h[:, 0], y)[:, n:]
         found.append(work)
     coarse = _trapezoid(run, n)

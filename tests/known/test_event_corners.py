@@ -1,0 +1,46 @@
+"""Corners of events that engineers reach: lifting off an end, names of their own, audits across modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinode as kn
+from kinode.results.audit import _interpolated
+
+
+def test_what_bounced_to_rest_by_loose_steps_lifts_off_again():
+    arm = kn.System("arm", gravity=(0, -9.81, 0))
+    upper = arm.body("upper", mass=2, com=(0.25, 0, 0), inertia=(0.05, 0.05, 0.05))
+    lower = arm.body("lower", mass=1.2, com=(0.2, 0, 0), inertia=(0.03, 0.03, 0.03))
+    arm.revolute("shoulder", arm.world, upper, motion="0.8*sin(4*t)")
+    arm.revolute("elbow", upper.at(0.5, 0, 0), lower, stop={"lower": -0.3, "upper": 0.5, "restitution": 0.3})
+    run = kn.simulate(arm, 2.0, method="stiff")
+    (leaves,) = (event.time for event in run.events if event.becomes == "is free")
+    # held by its end the lower arm turns with the upper one; no moment in the elbow is left where it leaves
+    q, u_dot = 0.8 * np.sin(4 * leaves), -12.8 * np.sin(4 * leaves)
+    u, reach, inertia = 3.2 * np.cos(4 * leaves), 0.2 * 1.2, 0.03 + 1.2 * 0.2**2
+    moment = (
+        (inertia + reach * 0.5 * np.cos(0.3)) * u_dot
+        - reach * 0.5 * np.sin(0.3) * u**2
+        + reach * 9.81 * np.cos(q - 0.3)
+    )
+    assert abs(moment) < 1e-6
+
+
+def test_an_input_of_a_python_controller_may_be_called_u():
+    arm = kn.System("arm", gravity=(0, 0, 0))
+    link = arm.body("link", mass=1, inertia=(1, 1, 2))
+    arm.revolute("elbow", arm.world, link, u=3.0, effort="brake.output")
+    arm.controller("brake", lambda t, u: -4 * u, inputs={"u": "elbow.u"}, period="100 ms")
+    run = kn.simulate(arm, 0.5)
+    assert run["elbow.u"][-1] == pytest.approx(3 * 0.8**5, rel=1e-12)
+
+
+def test_the_audit_keeps_modes_where_it_interpolates():
+    slider = kn.System("slider", gravity=(0, 0, 0))
+    block = slider.body("block", mass=2, inertia=(1, 1, 1))
+    slider.prismatic("rail", slider.world, block, axis="x", u=2, friction=kn.coulomb(effort="6 N"))
+    run = kn.simulate(slider, 1.0)
+    work, _ = _interpolated(run, 1)
+    assert work.sum() == pytest.approx(-4, rel=1e-9)
