@@ -7,6 +7,7 @@ no kernel ever reads beyond an array.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from kinode.errors import ArgumentError
 from kinode.model.fields import short, unknown
 from kinode.model.frames import Frame
 from kinode.model.names import find_quantity
+from kinode.model.part import Part
+from kinode.model.part_checks import check_numbers
 from kinode.model.system import System
 from kinode.topology import Topology
+
+FEW = 16  # rows of parameters that are all looked at
 
 
 class Arguments:
@@ -28,6 +33,7 @@ class Arguments:
     topology: Topology
     parameters: Array
     inputs: Array
+    _looked_at: bytes = b""  # the parameters that parts were last checked with
 
     @property
     def n_q(self) -> int:
@@ -60,29 +66,55 @@ class Arguments:
 
     def _vector(self, name: str, value: Any) -> Array:
         """Parameters or inputs from names, from a vector, or from one for each row."""
-        names = self.topology.parameters if name == "p" else self.topology.inputs
-        default = self.parameters if name == "p" else self.inputs
         if value is None:
-            return default
-        if not isinstance(value, Mapping):
-            return self._argument(name, value, len(names))
-        found = default.copy()
+            return self.parameters if name == "p" else self.inputs
+        names = self.topology.parameters if name == "p" else self.topology.inputs
+        found = self._by_name(name, value) if isinstance(value, Mapping) else self._argument(name, value, len(names))
         if name == "p":
+            self._check_parts(found)
+        return found
+
+    def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
+        """Parameters or inputs of which some have other values."""
+        if name == "p":
+            names, found = self.topology.parameters, self.parameters.copy()
             for key, new in self.system.read_parameters(value).items():
                 if key not in names:
                     raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
                 found[names.index(key)] = self.system.nominal(new)
             return found
+        names, found = self.topology.inputs, self.inputs.copy()
         for key, new in value.items():
             if key not in names:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
             found[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
         return found
 
+    @cached_property
+    def _tunable(self) -> tuple[Part, ...]:
+        """The parts with numbers that are made of parameters."""
+        names = set(self.system.parameters)
+        parts = self.system.parts.values()
+        return tuple(part for part in parts if any(not names.isdisjoint(x.names()) for _, x in part.expressions()))
+
+    def _check_parts(self, p: Array) -> None:
+        """Parts can be what parameters make of them; of many rows those with the least and greatest of each."""
+        if not self._tunable or p.tobytes() == self._looked_at:
+            return
+        rows = np.atleast_2d(p)
+        if len(rows) > FEW:
+            rows = rows[np.unique([*rows.argmin(axis=0), *rows.argmax(axis=0)])]
+        for resolve in map(self._resolve_row, rows):
+            for part in self._tunable:
+                check_numbers(part, self.system, resolve)
+        self._looked_at = p.tobytes()
+
     def _resolver(self, p: Any) -> Callable[[Any], float]:
-        if p is None:
-            return self.system.nominal
-        values = dict(zip(self.topology.parameters, self._vector("p", p), strict=True))
+        return self.system.nominal if p is None else self._resolve_row(self._vector("p", p))
+
+    def _resolve_row(self, p: Array) -> Callable[[Any], float]:
+        """What numbers of the model are with one value for each parameter."""
+        values = dict(zip(self.topology.parameters, p, strict=True))
         full = self.system.parameter_values({k: float(v) for k, v in values.items()})
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
 

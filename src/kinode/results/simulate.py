@@ -22,6 +22,7 @@ from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.integrators import ATOL, RTOL
 from kinode.solve.native import prepare
 from kinode.solve.progress import Progress
+from kinode.solve.signs import end_where_impossible
 from kinode.solve.simulate import Options, check_options, compute_motion, find_start
 from kinode.solve.torn import end_where_torn
 
@@ -68,7 +69,7 @@ def simulate(
         )  # fmt: skip
     dynamics = motion.dynamics or dynamics
     message = describe_failure(dynamics, motion) if motion.status == "failed" else None
-    whole, motion = motion, end_where_torn(dynamics, motion)
+    whole, motion = motion, end_where_impossible(dynamics, end_where_torn(dynamics, motion))
     message = message if motion is whole else motion.message
     run = Trajectory.from_motion(dynamics, motion, message)
     run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - began}

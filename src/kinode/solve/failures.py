@@ -21,6 +21,7 @@ from kinode.model.checks import laws_of
 from kinode.model.nodes import find_parts
 from kinode.solve.discrete import ENDLESS
 from kinode.solve.events import find_abrupt, find_singular
+from kinode.solve.signs import find_vanished
 from kinode.solve.simulate import Motion, split
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
@@ -52,9 +53,9 @@ def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
         speed = np.abs(rate) / (np.abs(motion.y_end) + 1e-6)
     coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(speed, nan=math.inf)))]
-    jam = find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
-    if jam:
-        return f"{motion.message}; {jam}"
+    cause = find_vanished(dynamics, motion) or find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
+    if cause:
+        return f"{motion.message}; {cause}"
     hint = "" if "stiff" in motion.message else '; the laws may jump there, or the system is stiff (method="stiff")'
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
     return f"{motion.message}; {coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest{hint}"
