@@ -23,7 +23,7 @@ from kinode.codegen.assembly import Assembler
 from kinode.codegen.closing import Closer, Closing
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.machine import Machine
-from kinode.codegen.modes import find_modes, needs_modes
+from kinode.codegen.modes import check_modes, find_modes, needs_modes
 from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
 from kinode.codegen.rolled import is_large, make_program
@@ -418,6 +418,8 @@ class Dynamics(Arguments):
         }
         if z is None and needs_modes(self, kernel.name):
             given["z"] = find_modes(self, kernel.name, given)
+        elif z is not None:
+            check_modes(self, kernel.name, given["z"])
         rows = {len(array) for array in given.values() if array.ndim == 2}
         if len(rows) > 1:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)

@@ -24,12 +24,19 @@ PLAIN = frozenset(
     {"mass_matrix", "bias", "energy", "pose", "jacobian", "closure", "measures", "projection", "unit_wrench",
      "unit_loads", "rate", "power", "direction", "slope", "roots", "jump", "sample", "settled", "law"}
 )  # fmt: skip
+UNMOVED = frozenset({"mass_matrix", "pose", "jacobian", "closure", "measures"})  # by positions, whatever the modes
 WITH_ACCELERATIONS = frozenset({"effort", "reactions_of_motion", "holding_of_motion"})
 
 
 def needs_modes(dynamics: Dynamics, kernel: str) -> bool:
     """Whether a kernel asks for modes that a state may lack."""
     return dynamics.topology.events is not None and kernel not in PLAIN
+
+
+def check_modes(dynamics: Dynamics, kernel: str, z: Array) -> None:
+    """Refuse modes that were given to a kernel and are none."""
+    if dynamics.topology.events is not None and kernel not in UNMOVED:
+        dynamics.topology.events.check_modes(z)
 
 
 def find_modes(dynamics: Dynamics, kernel: str, given: dict[str, Array]) -> Array:

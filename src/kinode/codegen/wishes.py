@@ -79,6 +79,8 @@ def read_wishes(
             raise ArgumentError(f"{text} is given by the law that drives {owner}; leave it out")
         else:
             raise ArgumentError(unknown("the state has no coordinate", text, _names(arguments, found, names)))
+    if topology.events is not None:
+        topology.events.check_modes(z)
     joints = {name: _checked(arguments.system.joints[name], wish) for name, wish in found.items()}
     return Wishes(joints, z, said=frozenset(values) & names.keys())
 

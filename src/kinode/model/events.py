@@ -19,9 +19,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import ModelError
+import numpy as np
+
+from kinode.errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -119,6 +122,25 @@ class EventTable:
     def owners(self) -> tuple[str, ...]:
         """The components that have roots."""
         return tuple(dict.fromkeys(entry.owner for entry in self.roots))
+
+    @cached_property
+    def modes(self) -> dict[int, tuple[str, dict[float, str]]]:
+        """Of each mode by its place in z: its name, and what its values mean."""
+        found: dict[int, tuple[str, dict[float, str]]] = {}
+        for entry in self.roots:
+            if entry.root.mode is not None:
+                _, values = found.setdefault(entry.at, (f"{entry.owner}.{entry.root.mode}", {}))
+                for value, words in zip((entry.root.value, entry.root.then), entry.root.words, strict=True):
+                    values[value] = values.get(value) or words
+        return found
+
+    def check_modes(self, z: Any) -> None:
+        """Refuse a state, or rows of states, in which a mode has a value that is none of its own."""
+        for at, (name, values) in self.modes.items():
+            wrong = [x for x in np.unique(z[..., at]) if x not in values]
+            if wrong:
+                told = [f"{x:g} ({values[x]})" if values[x] else f"{x:g}" for x in sorted(values)]
+                raise ArgumentError(f"{name}: {wrong[0]:g} is none of its modes: {', '.join(told)}")
 
 
 def find_events(system: System, held_of: Mapping[str, slice]) -> EventTable | None:

@@ -25,7 +25,7 @@ from kinode.solve.assemble import Assembly
 from kinode.solve.discrete import Fired
 from kinode.solve.event_kernels import find_spec
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
-from kinode.solve.law_times import find_longest_step
+from kinode.solve.law_times import LawTimes, find_law_times
 from kinode.solve.rows import Rows
 from kinode.solve.stiff import integrate_stiff, normalized
 
@@ -135,6 +135,8 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
     if not math.isfinite(state.t) or not np.isfinite(y).all():
         bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
         raise ArgumentError(f"start: {bad[0]} is not finite")
+    if dynamics.topology.events is not None:
+        dynamics.topology.events.check_modes(state.z)
     return split(dynamics, state.t, normalized(y, dynamics.topology.quaternions))
 
 
@@ -184,8 +186,13 @@ def _check_count(count: float) -> None:
 class Solver:
     """A system, its numbers and the options: integrates from any state to any time."""
 
-    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, options: Options) -> None:
-        self.p, self.inputs, self.options = p, inputs, options
+    def __init__(
+        self, dynamics: Dynamics, p: Array, inputs: Array, options: Options, laws: LawTimes | None = None
+    ) -> None:
+        laws = laws or LawTimes()
+        self.p, self.inputs = p, inputs
+        self.options = replace(options, max_step=min(options.max_step, laws.longest))
+        self.breaks = {"breaks": laws.breaks, "margin": laws.margin}
         if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
         self.quaternions = dynamics.topology.quaternions
@@ -270,7 +277,7 @@ class Solver:
             method: Any = o.method
             return integrate(
                 self.kernel, y, t0, t1, method=method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
-                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **more,
+                p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
             )  # fmt: skip
         except Error:
             raise
@@ -302,8 +309,7 @@ def compute_motion(
     if asked is None and dynamics.n_u == 0 and until > start.t:
         asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
     options = options or Options()
-    longest = find_longest_step(dynamics, p, inputs, start.t, until)
-    solver = Solver(dynamics, p, inputs, replace(options, max_step=min(options.max_step, longest)))
+    solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
     if stop_when is not None:
         from kinode.solve.stops import run_until

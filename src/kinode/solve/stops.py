@@ -120,10 +120,11 @@ def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool
 
 
 def _refined(solver: Solver, found: Solution) -> tuple[Array, Array]:
-    """The steps of a part with three states between each two, by cubics."""
-    t, y = found.t, found.y
+    """The steps of a part with three states between each two, by cubics; what only events change stays as it is."""
+    t, y, events = found.t, found.y, solver.kernel.events
     if len(t) < 2:
         return t, y
+    moves = y.shape[1] - (0 if events is None else events.n_held)
     rate = solver.dynamics.rate(t, y, p=solver.p, inputs=solver.inputs)
     h = np.diff(t)[:, None]
     times, states = [], []
@@ -131,6 +132,7 @@ def _refined(solver: Solver, found: Solution) -> tuple[Array, Array]:
         times.append(t[:-1] + s * h[:, 0])
         a, b, c, d = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
         states.append(a * y[:-1] + b * h * rate[:-1] + c * y[1:] + d * h * rate[1:])
+        states[-1][:, moves:] = y[:-1, moves:]
     every_t = np.append(np.stack(times, axis=1).ravel(), t[-1])
     every_y = np.concatenate([np.stack(states, axis=1).reshape(-1, y.shape[1]), y[-1:]])
     return every_t, every_y
