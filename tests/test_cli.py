@@ -1,5 +1,9 @@
-"""The command line: what it prints where, what it writes, and its exit codes."""
+"""The command line: what it prints where, what it writes, and its exit codes.
 
+Commands are called within this process; that a process of its own gives the same is checked with one of each outcome.
+"""
+
+import contextlib
 import json
 import os
 import subprocess
@@ -7,9 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import kinode as kn
-from kinode.cli import Method
+from kinode.cli import Method, app
 from kinode.model.quantities import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +31,16 @@ run: {until: 2 s, method: dop853}
 
 
 def kinode(*args, **environment):
-    """Run the command as a user does; stdout and stderr are no terminals."""
+    """Run the command; stdout and stderr are no terminals."""
+    with contextlib.chdir(ROOT / "tests"):
+        done = CliRunner().invoke(app, [str(arg) for arg in args], env=environment, prog_name="kinode")
+    if not isinstance(done.exception, SystemExit | None):
+        raise done.exception
+    return subprocess.CompletedProcess(args, done.exit_code, done.stdout, done.stderr)
+
+
+def process(*args, **environment):
+    """Run the command as a user does."""
     env = {**os.environ, **environment}
     command = [sys.executable, "-m", "kinode.cli", *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT / "tests", check=False)
@@ -37,6 +51,16 @@ def model(tmp_path):
     path = tmp_path / "pendulum.yaml"
     path.write_text(PENDULUM)
     return path
+
+
+@pytest.mark.parametrize(
+    ("args", "code"), [(("verify", "{}"), 0), (("run", "{}", "--set", "M=3"), 1), (("run", "nothing.yaml"), 2)]
+)
+def test_a_process_does_what_the_call_does(model, args, code):
+    args = [arg.format(model) for arg in args]
+    one, other = kinode(*args, COLUMNS="80"), process(*args, COLUMNS="80")
+    assert (one.returncode, one.stdout) == (other.returncode, other.stdout) and one.returncode == code
+    assert one.stderr == other.stderr.replace("python -m kinode.cli", "kinode")
 
 
 def test_run_prints_loads_ends_and_audit(model):
@@ -127,7 +151,7 @@ def test_a_wrong_model_names_file_line_and_component(model):
     done = kinode("run", model)
     assert done.returncode == 1 and done.stdout == ""
     assert f"{model}:8" in done.stderr and "pivot" in done.stderr and "Traceback" not in done.stderr
-    assert "Traceback" in kinode("run", model, "--debug").stderr
+    assert "Traceback" in process("run", model, "--debug").stderr
 
 
 def test_a_failed_simulation_keeps_what_it_has(model, tmp_path):
@@ -215,7 +239,7 @@ def test_show(model, tmp_path):
 
 @pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])
 def test_help_teaches_by_examples(command):
-    done = kinode(*command.split(), "--help", COLUMNS="60")
+    done = process(*command.split(), "--help", COLUMNS="60")
     assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 79
 
@@ -238,7 +262,7 @@ def test_every_method_can_be_asked_for():
 
 
 def test_version():
-    assert kinode("--version").stdout == f"kinode {kn.__version__}\n"
+    assert process("--version").stdout == f"kinode {kn.__version__}\n"
 
 
 def test_a_closed_pipe_is_no_error():
