@@ -42,8 +42,9 @@ def test_what_is_stated_rightly_is_confirmed(loop):
 @pytest.mark.parametrize(
     "change", [{"lost": "3*resistance*current^2"}, {"lost": "0"}, {"stored": "inductance*current^2"}, {"stored": "0"}]
 )
-def test_what_is_stated_wrongly_is_found_by_name(change):
-    said = wrong(coil(**RIGHT | change))
+@pytest.mark.parametrize("loop", [False, True])
+def test_what_is_stated_wrongly_is_found_by_name(change, loop):
+    said = wrong(coil(loop, **RIGHT | change))
     assert len(said) == 1
     assert "at own, state" in said[0]
 

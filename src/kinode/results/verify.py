@@ -265,15 +265,21 @@ def _numbers(
 
 
 def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tuple[float, Array, Array, Array]:
-    """A state in which the constraints hold: a walk from the initial one in a drawn direction, with drawn speeds."""
-    t, _, u, _ = state
+    """A state in which the constraints hold: a walk from the initial one in a drawn direction, with drawn speeds.
+
+    States that no joint has, such as currents, are as drawn.
+    """
+    t, _, u, drawn = state
     start, closer, none = dynamics.initial, dynamics.closer, np.zeros(dynamics.n_u, dtype=bool)
-    q = start.q
+    q, z = start.q, start.z.copy()
+    for owner, where in dynamics.topology.z_of.items():
+        if owner not in dynamics.system.joints:
+            z[where] = drawn[where]
     for _ in range(3):
-        speeds = closer.assemble_speeds(t, q, 0.1 * u, none, start.z, None, None)
-        q = closer.assemble(t, dynamics.advance_q(q, speeds), none, start.z, None, None)
-    speeds = closer.assemble_speeds(t, q, u, none, start.z, None, None)
-    return with_modes(dynamics.topology, t, q, speeds, start.z)
+        speeds = closer.assemble_speeds(t, q, 0.1 * u, none, z, None, None)
+        q = closer.assemble(t, dynamics.advance_q(q, speeds), none, z, None, None)
+    speeds = closer.assemble_speeds(t, q, u, none, z, None, None)
+    return with_modes(dynamics.topology, t, q, speeds, z)
 
 
 def find_length(topology: Topology) -> float:
