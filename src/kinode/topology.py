@@ -221,8 +221,8 @@ def _split(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[s
 def find_topology(system: System) -> Topology:
     """Check the system and lay it out."""
     system.check()
-    if not system.bodies and not system.parts:
-        raise ModelError(f"{system.name} has no bodies")
+    if not system.bodies and not system.elements:
+        raise ModelError(f"{system.name} has no bodies, and no elements")
     steps, cuts = _span(system)
     tree, full = _grow(steps, merge=True), _grow(steps, merge=False)
     couplings, constraints = _couplings(system, {cut.joint.name for cut in cuts})

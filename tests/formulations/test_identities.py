@@ -369,3 +369,14 @@ def test_where_no_power_is_exchanged_rounding_is_no_disagreement():
     system = System("wheel")
     system.revolute("hub", system.world, system.body("wheel", mass=1, inertia=(1, 1, 1)))
     assert verify(system).ok
+
+
+def test_where_all_energy_is_in_parts_rounding_is_no_disagreement():
+    """No body moves: what is left of the energy of the whole, less that of the parts, is rounding."""
+    system = System("motor")
+    data = {"resistance": 0.3, "inductance_d": "1.2 mH", "inductance_q": "2.1 mH", "flux": "30 mWb", "pole_pairs": 4}
+    system.brushless_motor("motor", "shaft", voltage_q=20, inertia=3e-4, **data)
+    system.shaft_spring("coupling", "shaft", "load", stiffness=15)
+    system.shaft_inertia("wheel", "load", inertia=2e-3)
+    found = verify(system)
+    assert found.ok, str(found)

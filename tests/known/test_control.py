@@ -301,3 +301,13 @@ def test_every_formulation_has_the_same_loop():
     system = slider(effort="pid.output")
     system.pid("pid", error="1 - slide.q", proportional=P, integral=I, derivative=D, filter_time=TF, limits=[-50, 50])
     assert kn.verify(system).ok
+
+
+def test_signals_need_no_bodies():
+    """A filter on its own: the linear system is that of its coefficients."""
+    system = kn.System("filter")
+    system.input("w", 0.0)
+    system.transfer_function("f", "w", numerator=[2, 1, 5], denominator=[1, 0.7, 9, 4])
+    small = kn.linearize(system, outputs=["f.output"])
+    above, below = signal.ss2tf(small.A, small.B, small.C, small.D)
+    assert np.allclose(above, [[0, 2, 1, 5]], atol=1e-12) and np.allclose(below, [1, 0.7, 9, 4], atol=1e-12)

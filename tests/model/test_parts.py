@@ -395,3 +395,26 @@ def test_the_summary_lists_parts_and_nodes():
     said = circuit().summary()
     assert "parts\n  supply  voltage_source, plus bus, minus gnd" in said
     assert "  bus             electrical: supply.plus, motor.plus" in said
+
+
+# -- names and circles -------------------------------------------------------------------------------------
+def test_an_equation_may_be_called_as_a_quantity():
+    system = kn.System("s")
+    rows = {"voltage": "voltage = ohms*current"}
+    system.define("lamp", base="two_pole", parameters={"ohms": "Ohm"}, equations=rows, lost="ohms*current^2")
+    system.voltage_source("supply", "bus", "gnd", voltage=12)
+    system.element("light", "lamp", plus="bus", minus="gnd", ohms=4)
+    assert kn.compile(system).evaluate("light.current", 0.0, [], [])["light.current"] == 3.0
+
+
+@pytest.mark.parametrize(("law", "words"), [
+    ("1 + 0.5*source.moment", r"source.moment: depends on itself: source.moment -> source.moment"),
+    ("1 + 0.5*other.moment", r"other.moment -> source.moment -> other.moment|source.moment -> other.moment -> source"),
+])  # fmt: skip
+def test_laws_of_parts_in_a_circle_are_refused(law, words):
+    system = kn.System("s")
+    system.moment_source("source", "shaft", moment=law)
+    system.moment_source("other", "shaft", moment="2*source.moment")
+    system.shaft_inertia("wheel", "shaft", inertia=2)
+    with pytest.raises(kn.LawError, match=words):
+        kn.compile(system).rate(0.0, [0.0, 0.0])

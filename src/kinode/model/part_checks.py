@@ -23,8 +23,12 @@ def check_part(cls: type[Part]) -> None:
     """Everything that can be said of the class without a system."""
     try:
         _check_words(cls)
-        for what, text in _texts(cls):
-            _check_names(cls, what, text)
+        for name, formula in cls.formulas().items():
+            _check_names(cls, name, formula.text, before=name)
+        for row in cls.class_rows():
+            _check_names(cls, row.name, row.text, equation=True)
+        for what in ("stored", "lost", "supplied"):
+            _check_names(cls, what, getattr(cls, what))
         check_square(cls, cls.class_rows())
         for row in cls.class_rows():
             _check_solves(cls, row.name, row.solves)
@@ -98,12 +102,6 @@ def is_word(name: object) -> bool:
     return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
 
 
-def _texts(cls: type[Part]) -> Iterator[tuple[str, str]]:
-    yield from ((name, formula.text) for name, formula in cls.formulas().items())
-    yield from ((row.name, row.text) for row in cls.class_rows())
-    yield from (("stored", cls.stored), ("lost", cls.lost), ("supplied", cls.supplied))
-
-
 def _check_words(cls: type[Part]) -> None:
     """Names of ports, fields, unknowns and derived quantities are words, and different."""
     groups = {
@@ -150,13 +148,16 @@ def _check_dimension(name: str, unit: str) -> None:
         raise UnitError(error.message if "SI" in error.message else said, field=name) from None
 
 
-def _check_names(cls: type[Part], what: str, text: str) -> None:
-    """Names exist; derived quantities use those before them; rates are of what moves."""
+def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = False, before: str | None = None) -> None:
+    """Names exist; derived quantities use those before them; rates are of what moves.
+
+    An equation may be called as the quantity that it gives.
+    """
     known = list(names_in(cls))
-    if what in cls.formulas():
-        known = [name for name in known if name not in list(cls.formulas())[list(cls.formulas()).index(what) :]]
+    if before is not None:
+        known = [name for name in known if name not in list(cls.formulas())[list(cls.formulas()).index(before) :]]
     specs = cls.specs()
-    for side in _sides(what, text, cls):
+    for side in _sides(what, text, equation):
         for name in sorted(side.names()) if isinstance(side, Expression) else ():
             base, order = split_rate(name)
             place = locate(text, base)
@@ -167,10 +168,9 @@ def _check_names(cls: type[Part], what: str, text: str) -> None:
                 raise LawError(message, text=text, position=place, field=what)
 
 
-def _sides(what: str, text: str, cls: type[Part]) -> tuple[Expression | float, ...]:
-    formulas = {*cls.formulas(), "stored", "lost", "supplied"}
+def _sides(what: str, text: str, equation: bool) -> tuple[Expression | float, ...]:
     try:
-        return (parse_formula(text),) if what in formulas else tuple(parse_equation(text))
+        return tuple(parse_equation(text)) if equation else (parse_formula(text),)
     except LawError as error:
         raise error.located(field=what) from None
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from kinode.algebra.affine import Affine, NonlinearError, gather, is_zero
 from kinode.algebra.equations import find_rate, rate_name, split_rate, substitute
 from kinode.algebra.expressions import Expression, symbol
 from kinode.algebra.scalars import Scalar
+from kinode.errors import LawError
 from kinode.model.fields import Component
 from kinode.model.joint import Joint
 from kinode.model.names import find_quantity, link_quantity, split_owner
@@ -87,6 +88,7 @@ class Rows:
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
         self.variables: dict[str, Variable] = {}
         self._meanings: dict[str, Formula | None] = {}
+        self._finding: list[str] = []  # names whose meaning is being found, each for the one before it
         self._through: dict[str, frozenset[Order]] = {}
         self.joint_of: dict[str, tuple[str, int]] = {}  # joint variable -> joint, number of its freedom
         self.flows_at: dict[str, tuple[str, ...]] = {}  # joint variable -> flows of the ports there
@@ -182,9 +184,22 @@ class Rows:
     def meaning(self, name: str) -> Formula | None:
         """What a name stands for; None where it stands for itself."""
         if name not in self._meanings:
-            self._meanings[name] = None  # of laws in a circle, which the system's checks refuse
-            self._meanings[name] = self._find_meaning(name)
+            if name in self._finding:
+                self._refuse_circle((*self._finding[self._finding.index(name) :], name))
+            self._finding.append(name)
+            try:
+                self._meanings[name] = self._find_meaning(name)
+            finally:
+                self._finding.pop()
         return self._meanings[name]
+
+    def _refuse_circle(self, names: tuple[str, ...]) -> NoReturn:
+        """Laws of parts that give a quantity by itself: ``moment="1 + 0.5*source.moment"``."""
+        part = self._part_of(names[0])
+        message = f"depends on itself: {' -> '.join(names)}"
+        if part is None:
+            raise LawError(message, component=names[0])
+        raise LawError(message, component=part.name, field=names[0][len(part.name) + 1 :])
 
     def _find_meaning(self, name: str) -> Formula | None:
         if name in self.variables or self.is_plain(name) or "@" in name:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import dot
-from kinode.formulations.power import element_power, part_balance
+from kinode.formulations.power import element_power, part_balance, part_power
 from kinode.formulations.registry import Formulation, Numbers
 from kinode.formulations.snapshot import Snapshot
 from kinode.model.part import Part
@@ -56,10 +56,12 @@ class Powers:
     efforts: float
     springs: float
     inertia: float  # what bodies would exchange in moving, by size: rounding is there where no power is
+    parts: float  # what parts exchange and make, by size: their energy is taken off from that of the whole
 
     @property
     def size(self) -> float:
-        return abs(self.gravity) + abs(self.elements) + abs(self.efforts) + abs(self.springs) + self.inertia
+        mechanical = abs(self.gravity) + abs(self.elements) + abs(self.efforts) + abs(self.springs)
+        return mechanical + self.inertia + self.parts
 
 
 def find_powers(snapshot: Snapshot) -> Powers:
@@ -85,7 +87,10 @@ def find_powers(snapshot: Snapshot) -> Powers:
             efforts = efforts + dot(total - spring, u)
     gravity = dot(snapshot.gravity, snapshot.momenta[0])
     inertia = snapshot.kinetic_energy * np.abs(snapshot.u).max(initial=0.0)
-    return Powers(float(gravity), float(elements), float(efforts), float(springs), float(inertia))
+    parts = sum(
+        _through(snapshot, x) + abs(float(part_power(snapshot, x.name))) for x in snapshot.system.parts.values()
+    )
+    return Powers(float(gravity), float(elements), float(efforts), float(springs), float(inertia), parts)
 
 
 def _without_inertia(snapshot: Snapshot, name: str) -> Any:
