@@ -40,6 +40,17 @@ def test_pendulum():
     assert "stable" in str(found)
 
 
+def test_each_output_has_the_name_of_its_row():
+    system = pendulum()
+    names = ["rod.com.position.x", "rod.com.velocity@rod", "pivot.q"]
+    found = kn.linearize(system, outputs=names)
+    across = [f"rod.com.velocity.{x}@rod" for x in "xyz"]
+    assert found.outputs == ("rod.com.position.x", *across, "pivot.q")
+    np.testing.assert_allclose(found.C, [[-0.5, 0], [0, -0.5], [0, 0], [0, 0], [1, 0]], atol=1e-15)
+    dynamics = kn.compile(system)
+    assert [dynamics.evaluate(name, 0.0, [0.0], [0.0])[name].shape for name in found.outputs] == [()] * 5
+
+
 def test_double_pendulum_of_equal_points():
     """Two equal masses on equal threads: w^2 = (2 -+ sqrt 2) g / l."""
     system = kn.System("double")

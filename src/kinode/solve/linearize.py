@@ -31,7 +31,7 @@ from kinode.codegen.kernels import Kernel
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError
 from kinode.model.checks import find_steering
-from kinode.model.names import find_quantity
+from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.simulate import find_start
@@ -312,5 +312,7 @@ def _pivots(T: Array, first: Sequence[int]) -> list[int]:
     return found
 
 
-def _parts(name: Any) -> list[str]:
-    return [f"{name.text}.{part}" for part in name.parts] if name.parts else [name.text]
+def _parts(name: QuantityName) -> list[str]:
+    """The names of the numbers of a quantity: one of its parts is one number."""
+    head, at, axes = name.text.partition("@")
+    return [f"{head}.{part}{at}{axes}" for part in name.parts] if name.size else [name.text]
