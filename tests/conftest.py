@@ -1,6 +1,7 @@
 """What every test shares: reproducible hypothesis runs, a kernel cache of their own, plots without a screen."""
 
 import os
+import sys
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -10,6 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # Set before kinode or matplotlib is imported; xdist workers inherit them.
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Bytecode is kept, whatever the surroundings say: some tests start Python anew, and compiling all of kinode takes
+# longer than most of them.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=explore seeks new ones.
 # No deadline: the first example of a kind pays for compiling its kernels.
