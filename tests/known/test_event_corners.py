@@ -44,3 +44,28 @@ def test_the_audit_keeps_modes_where_it_interpolates():
     run = kn.simulate(slider, 1.0)
     work, _ = _interpolated(run, 1)
     assert work.sum() == pytest.approx(-4, rel=1e-9)
+
+
+def test_a_circuit_that_stores_nothing_switches_with_every_method():
+    lamp = kn.System("lamp")
+    lamp.voltage_source("supply", "bus", "gnd", voltage="sin(2*pi*50*t)")
+    lamp.switch("key", "bus", "wire", command="sin(2*pi*30*t + 0.1)")
+    lamp.resistor("bulb", "wire", "gnd", resistance=10)
+    expected = (np.arange(1, 7) * np.pi - 0.1) / (2 * np.pi * 30)
+    for method in ("dopri5", "stiff"):
+        run = kn.simulate(lamp, 0.1, method=method)
+        assert np.allclose([event.time for event in run.events], expected, rtol=1e-9)
+        assert np.count_nonzero(run.t == run.events[2].time) == 2  # before and after
+
+
+def test_an_effort_of_friction_may_be_a_parameter():
+    slider = kn.System("slider", gravity=(0, 0, 0))
+    grip = slider.parameter("grip", "6 N")
+    block = slider.body("block", mass=2, inertia=(1, 1, 1))
+    slider.prismatic(
+        "rail", slider.world, block, axis="x", u=2, friction=kn.coulomb(effort=grip, static_effort=2 * grip)
+    )
+    dynamics = kn.compile(slider)
+    for value in (6.0, 3.0):
+        (stop,) = kn.simulate(dynamics, 2.0, parameters={"grip": value}).events
+        assert stop.time == pytest.approx(4 / value, rel=1e-9)

@@ -132,7 +132,8 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
 
 def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
     """Refuse numbers of sticking that cannot be."""
-    for name, other in (("static_coefficient", friction.coefficient), ("static_effort", friction.effort or 0.0)):
+    effort = 0.0 if friction.effort is None else friction.effort
+    for name, other in (("static_coefficient", friction.coefficient), ("static_effort", effort)):
         value = getattr(friction, name)
         if friction.slip is not None and value is not None:
             raise reader.fail(f"{field}.{name}", "slip smooths the friction, so that it never sticks; leave one out")

@@ -306,9 +306,11 @@ def compute_motion(
     if until < start.t:
         raise ArgumentError(f"until: {until:g} s lies before the start at {start.t:g} s")
     asked = find_times(times, start.t, until)
-    if asked is None and dynamics.n_u == 0 and until > start.t:
-        asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
     options = options or Options()
+    if asked is None and dynamics.n_u == 0 and until > start.t:  # little or nothing bears on the steps
+        if dynamics.n_z == 0:
+            asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
+        options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
     solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
     if stop_when is not None:

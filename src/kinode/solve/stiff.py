@@ -79,6 +79,7 @@ class _Stiff:
         self.bad: tuple[float, int] | None = None
         with_jacobian = {} if jacobian is None else {"jacfn": self._fill_jacobian}
         self.solver = CVODE(self._fill_rate, method="BDF", **options, **with_jacobian)
+        self.longest = options["max_step"] or math.inf
         self.t, self.y = math.nan, np.zeros(n)
         self.rows: list[tuple[float, Array]] = []
         self.steps = 0
@@ -218,7 +219,7 @@ def _advance(
                 return outcome
             again = False
         stop = t1 if served is None else served.stop(t1)
-        result = run.step(stop, again) if run.moving else _Still(stop)
+        result = run.step(stop, again) if run.moving else _Still(min(stop, run.t + run.longest))
         t, before = float(result.t), run.t
         outcome = _ending(run, result, (t - before) * sign, t1)
         if outcome is not None:
