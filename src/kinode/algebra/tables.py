@@ -96,6 +96,13 @@ class Table:
                 value = apply("where", inside[axis], value, 0.0)
         return value
 
+    def corners(self, axis: int) -> tuple[float, ...]:
+        """Where the value jumps or has a corner along an axis: a spline at its ends, where it is held, alone."""
+        line = self.axes[axis]
+        if self.method not in DEGREES:
+            return line if self.method != "nearest" else (line[0], *(np.convolve(line, (0.5, 0.5), "valid")), line[-1])
+        return (line[0], line[-1]) if self.outside == "hold" else ()
+
     def derivative(self, axis: int, *args: Scalar) -> Scalar:
         """The exact derivative of the interpolated value along an axis; at a line of the grid, that to its right."""
         return self.evaluate(*args, along=(axis,))

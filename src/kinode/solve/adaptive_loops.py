@@ -13,7 +13,7 @@ import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import add, combine, sample, table
-from kinode.solve.events_loops import begin, change, find_event, is_instant, write_changed
+from kinode.solve.events_loops import begin, change, find_event, is_instant, pass_break, write_changed
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 from kinode.solve.roots_loops import find_growth, recall
@@ -149,8 +149,8 @@ def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
 
 
 def _step_end(memory: Floats) -> float:
-    """Where a step ends at the latest: the end of the run, or the next tick of a clock."""
-    return min(memory[T_END], memory[TICK_TIME])
+    """Where a step ends at the latest: the end of the run, the next tick of a clock, or the next break of a law."""
+    return min(memory[T_END], memory[TICK_TIME], memory[BREAK_TIME])
 
 
 def _accept(layout: Ints, memory: Floats, counters: Ints, error: float, h: float, final: bool) -> None:
@@ -209,7 +209,7 @@ def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
 def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """Store what the accepted step holds for the output; False when the room is used up (to be called again)."""
     n, sampled, new = layout[N], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
-    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(memory, counters)
+    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(layout, memory, counters)
     while True:
         t = memory[T_NEW]
         if sampled:
@@ -312,6 +312,10 @@ def advance(layout: Ints) -> int:
                 return DONE
             if budget <= 0:
                 return CHUNK
+            if memory[T] == memory[BREAK_TIME]:
+                if not pass_break(layout, memory, counters):
+                    return NOT_FINITE
+                continue
             if memory[T] == memory[TICK_TIME]:
                 counters[PENDING] = TICKED
                 continue

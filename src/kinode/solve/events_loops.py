@@ -181,7 +181,7 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
     """Let the present state jump as the event of a root has it."""
     mask, here = floats(layout[AT_MASK]), layout[AT_STATE] + 8 * Y * layout[N]
     mask[k] = 1.0
-    run_kernel(layout, layout[JUMP], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
+    run_kernel(layout, layout[JUMP], seen(layout, memory[T]), here, layout[AT_MASK], layout[AT_CHANGED])
     mask[k] = 0.0
     _note(layout, counters, memory[T], k)
     _copy_changed(layout)
@@ -285,19 +285,31 @@ def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
     return called
 
 
-def is_instant(memory: Floats, counters: Ints) -> bool:
+def is_instant(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """Whether something changes at once at the end of the step: the row there is that before, and one after follows."""
-    return counters[PENDING] == STRUCK or (memory[T_NEW] == memory[TICK_TIME] and memory[T_NEW] != memory[T_END])
+    end = memory[T_NEW]
+    due = end == memory[TICK_TIME] or (layout[EVENTS] != 0 and end == memory[BREAK_TIME])
+    return counters[PENDING] == STRUCK or (due and end != memory[T_END])
 
 
 def begin(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """The slope at the start, which waits for the modes where there are any; False if it is not finite."""
+    begin_piece(layout, memory, counters)
     if layout[EVENTS] == 0:
         return start(layout, memory, counters)
     if counters[PENDING] == READY:
         _begin_ticks(layout, counters)
         _find_tick(layout, memory, counters)
         counters[PENDING] = CHANGED
+    return True
+
+
+def pass_break(layout: Ints, memory: Floats, counters: Ints) -> bool:
+    """Go on beyond a break of laws: with another slope, and other modes maybe; False if that is not finite."""
+    begin_piece(layout, memory, counters)
+    if layout[EVENTS] == 0:
+        return start(layout, memory, counters)
+    counters[PENDING] = TICKED if memory[T] == memory[TICK_TIME] else CHANGED
     return True
 
 

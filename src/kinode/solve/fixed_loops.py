@@ -12,7 +12,7 @@ import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
 from kinode.solve.dense_loops import sample
-from kinode.solve.events_loops import begin, change, find_event, is_instant, write_changed
+from kinode.solve.events_loops import begin, change, find_event, is_instant, pass_break, write_changed
 from kinode.solve.primitives import *
 from kinode.solve.records import *
 from kinode.solve.watch_loops import begin_watch, distance, watch
@@ -45,7 +45,7 @@ def _fixed_step(layout: Ints, t: float, h: float) -> int:
 def _write_fixed(layout: Ints, memory: Floats, counters: Ints) -> bool:
     """As `_write`; a time on the grid gets the state there, rounding aside."""
     n, h, sampled, new = layout[N], memory[H], layout[SAMPLED] != 0, state_row(layout, Y_NEW)
-    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(memory, counters)
+    times, out_t, later = floats(layout[AT_TIMES]), floats(layout[AT_OUT_T]), is_instant(layout, memory, counters)
     while True:
         t, beyond = memory[T_NEW], 0.0
         if sampled:
@@ -90,14 +90,14 @@ def _close_fixed(layout: Ints, memory: Floats) -> bool:
 
 
 def _aim(layout: Ints, memory: Floats, counters: Ints) -> bool:
-    """Set where the next step ends, T_NEW, and how long it is, H_DONE; False if that is a tick before the grid."""
+    """Set where the next step ends, T_NEW, and how long it is, H_DONE; False if that is before the grid."""
     grid = memory[T_START] + (counters[STEPS] + 1) * memory[H]
     last = counters[STEPS] + 1 == layout[MAX_STEPS]
     if last:
         grid = memory[T_END]
-    slack = ON_GRID * memory[H]
-    before = memory[TICK_TIME] < grid - slack
-    memory[T_NEW] = memory[TICK_TIME] if memory[TICK_TIME] <= grid + slack and not (last and not before) else grid
+    slack, instant = ON_GRID * memory[H], min(memory[TICK_TIME], memory[BREAK_TIME])
+    before = instant < grid - slack
+    memory[T_NEW] = instant if instant <= grid + slack and not (last and not before) else grid
     whole = counters[BESIDE] == 0 and not before
     memory[H_DONE] = memory[H] if whole else memory[T_NEW] - memory[T]
     counters[BESIDE] = int(memory[T_NEW] != grid)
@@ -138,7 +138,7 @@ def _go_fixed(layout: Ints, memory: Floats, counters: Ints) -> int:
 def advance_fixed(layout: Ints) -> int:
     """Go on with a run of the classical Runge-Kutta method; its times are memory[T_START] + i memory[H].
 
-    Ticks and events are reached by shorter steps, which lead back to these times.
+    Ticks, events and breaks of laws are reached by shorter steps, which lead back to these times.
     """
     memory, counters, budget = floats(layout[AT_MEMORY]), ints(layout[AT_COUNTERS]), layout[BUDGET]
     y, new, k1, k_next = (
@@ -162,6 +162,10 @@ def advance_fixed(layout: Ints) -> int:
                 return DONE
             if budget <= 0:
                 return CHUNK
+            if memory[T] == memory[BREAK_TIME]:
+                if not pass_break(layout, memory, counters):
+                    return NOT_FINITE
+                continue
             if memory[T] == memory[TICK_TIME]:
                 counters[PENDING] = TICKED
                 continue

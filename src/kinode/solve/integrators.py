@@ -206,7 +206,8 @@ class Job:
         self.quaternions = np.array(quaternions, dtype=np.int64)
         self._kept: dict[int, Any] = {}
         self.layout[[R.KERNEL, R.N, R.LANES, R.QUATERNIONS]] = kernel.address, n, lanes, self.quaternions.size
-        self.layout[R.CONTROLLED], self.memory[R.TICK_TIME] = n, math.inf
+        self.layout[R.CONTROLLED] = n
+        self.memory[[R.TICK_TIME, R.BREAK_TIME, R.EARLIEST, R.LATEST]] = math.inf, math.inf, -math.inf, math.inf
         self.projected = aligned(n + lanes)  # and the effective mass of the constraints
         self.layout[R.PROJECTION] = kernel.projection
         self.place(R.AT_PROJECTED, self.projected)
@@ -261,6 +262,15 @@ class _Run(Job):
         self.out_t, self.out_y = np.zeros(0), np.zeros((0, y0.size))
         self.discrete = None if kernel.events is None else Discrete(kernel.events, self, span[0], first_tick)
         self._first_rows(span[0], y0)
+
+    def set_breaks(self, breaks: Array, margin: float) -> None:
+        """Tell the loop when laws of time break."""
+        kept = np.ascontiguousarray(breaks)
+        if kept.size and self.memory[R.T_END] < self.memory[R.T]:
+            raise ValueError("t1: breaks are passed forwards in time")
+        self.place(R.AT_BREAKS, kept)
+        self.layout[R.BREAKS], self.memory[R.MARGIN] = kept.size, margin
+        self.counters[R.NEXT_BREAK] = np.searchsorted(kept, self.memory[R.T] - margin)
 
     def _make_room(self, rows: int) -> None:
         self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.state.shape[1]))
@@ -422,6 +432,8 @@ def integrate(
     inputs: npt.ArrayLike | None = None,
     quaternions: Sequence[int] = (),
     max_step: float = math.inf,
+    breaks: npt.ArrayLike = (),
+    margin: float = 0.0,
     first_step: float | None = None,
     first_tick: int | None = None,
     max_steps: int = 100_000_000,
@@ -434,6 +446,8 @@ def integrate(
     shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which quaternions
     begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is called some
     twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between such calls.
+    At ``breaks``, in order, the rate jumps or has a corner: steps end there, and the rate is never asked for nearer to
+    them than ``margin``, which is as well as they are known.
 
     A run that cannot go on does not raise: ``status`` and ``message`` say why, and what was reached is there.
     """
@@ -464,6 +478,7 @@ def integrate(
     else:
         _prepare_control(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
         run.layout[R.MAX_STEPS] = max_steps
+    run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or n == 0:
         return run.solution("done", "nothing to integrate")
     return run.solution(*run.drive(on_progress, chunk))

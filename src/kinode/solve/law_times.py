@@ -1,19 +1,20 @@
-"""How fast laws of time change: what is shorter than a step must not be stepped over.
+"""When laws of time jump or have a corner: steps end there, and the method begins anew.
 
 A method with step control looks at a law at a few times within a step.  A pulse between two of them leaves no trace,
-and a switch that goes there and back within a step is not seen to move.  Laws are expressions, so that their jumps and
-corners can be found: where the two sides of a comparison, a least or a greatest value meet, and once in each period of
-a ``floor``; in models with events sines count too.  A step is at most half as long as the shortest time between those
-of one law, and an eighth of a period.  Arguments that depend on more than time are left to the error control.
+a jump costs many steps that are rejected, and a switch that goes there and back is not seen to move.  Laws are
+expressions, so that their breaks are known beforehand: where the two sides of a comparison, a least or a greatest
+value meet, where a sign changes, a ``floor`` passes a whole number, or a table one of its lines.  Between the breaks of
+an argument it is mostly linear in time, and its own breaks are exact; where it is not they are looked for on a grid,
+fine enough for the sines in it.  In models with events a step is at most an eighth of a period of a sine as well.
+Arguments that depend on more than time are left to the error control.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -21,27 +22,104 @@ from kinode.algebra.expression_tree import walk
 from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
+from kinode.errors import ModelError
 from kinode.model.checks import laws_of
 from kinode.model.system import System
 
-MOST_STEPS = 1e6  # that laws of time may ask for
+MOST_BREAKS = 10_000_000
+LONGEST_SHARE = 1e-6  # of a run: shorter steps are not asked for by sines
 MEETING = frozenset({"less", "less_equal", "equal", "min", "max"})
 TURNING = frozenset({"abs", "sign"})
 SWINGING = frozenset({"sin", "cos"})
 LOOKS = 9  # at a rate that may change: of a chirp
-TURNS = 3  # of a period that are looked at
+PIECES = 64  # at least, in which breaks are looked for where an argument is not linear
+SHARES = 16  # of a period of a sine: pieces there
+HALVES = 60  # of a piece, until a break in it is known
+ROUNDING = 16.0 * float(np.finfo(float).eps)  # of the time: breaks are known so well
+ARRAYS: dict[str, Callable[..., Array]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal, "pow": np.power,
+    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
+    "log": np.log, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, "floor": np.floor,
+    "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
+    "where": lambda c, a, b: np.where(c != 0, a, b),
+}  # fmt: skip
 
 
-def find_longest_step(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> float:
-    """The longest step that sees all that laws of time do between two times; infinite where nothing is short."""
+@dataclass(frozen=True, eq=False)
+class LawTimes:
+    """What laws of time ask of the steps of a run."""
+
+    breaks: Array = field(default_factory=lambda: np.zeros(0))
+    """Times at which a step ends, in order."""
+    margin: float = 0.0
+    """How well they are known: laws are not looked at nearer to them."""
+    longest: float = math.inf
+    """The longest step."""
+
+
+def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
+    """The breaks of all laws of time between two times, and the longest step that sees their swings."""
+    if not t1 > t0:
+        return LawTimes()
     system, topology = dynamics.system, dynamics.topology
-    given = dict(zip((*topology.parameters, *topology.inputs), (*p, *inputs), strict=True))
+    given = dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *inputs)), strict=True))
     clock = _Clock(system, given, t0, t1)
-    longest = math.inf
+    longest, found = math.inf, [np.zeros(0)]
     for component in system.components.values():
-        for _, law in laws_of(component):
-            longest = min(longest, clock.longest(law, swings=topology.events is not None))
-    return max(longest, (t1 - t0) / MOST_STEPS) if t1 > t0 else math.inf
+        for name, law in laws_of(component):
+            whole = clock.whole(law)
+            if whole is None:
+                continue
+            try:
+                found.append(clock.breaks(whole))
+            except _TooManyError as error:
+                message = f"changes {error.count:.1e} times from {t0:g} to {t1:g} s, and only {MOST_BREAKS:.0e} changes"
+                message += " can be followed: simulate a shorter time, or describe its mean"
+                raise ModelError(message, component=component.name, field=name) from None
+            if topology.events is not None:
+                longest = min([longest, *(0.125 * clock.period(node.args[0]) for node in _swings(whole))])
+    margin = ROUNDING * max(abs(t0), abs(t1))
+    breaks = np.unique(np.concatenate(found))
+    for end in (t0, t1):
+        breaks[abs(breaks - end) <= margin] = end
+    events = topology.events
+    if events is not None and events.samplers:  # a break on a tick is at the tick, to the last bit
+        ticks = np.rint(breaks * float(events.tick.denominator) / float(events.tick.numerator))
+        ticks = ticks * float(events.tick.numerator) / float(events.tick.denominator)
+        breaks = np.where(abs(breaks - ticks) <= margin, ticks, breaks)
+    breaks = breaks[(breaks >= t0) & (breaks <= t1)]
+    breaks = breaks[np.diff(breaks, prepend=-math.inf) > 2.0 * margin]
+    return LawTimes(breaks, margin, max(longest, LONGEST_SHARE * (t1 - t0)))
+
+
+class _TooManyError(Exception):
+    def __init__(self, count: float) -> None:
+        self.count = count
+
+
+def _swings(law: Expression) -> Iterator[Expression]:
+    return (node for node in walk(law) if node.op in SWINGING)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Values of an argument at which a function of it has a break: whole numbers, or some numbers in order."""
+
+    some: Array | None = None
+
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """The first of them, and how many there are from low to high."""
+        if self.some is None:
+            return np.ceil(low), np.floor(high) - np.ceil(low) + 1.0
+        first = np.searchsorted(self.some, low, "left")
+        return first.astype(float), (np.searchsorted(self.some, high, "right") - first).astype(float)
+
+    def value(self, index: Array) -> Array:
+        return index if self.some is None else self.some[index.astype(np.int64)]
+
+
+ZERO = _Levels(np.zeros(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,65 +131,137 @@ class _Clock:
     t0: float
     t1: float
 
-    def longest(self, law: Expression, swings: bool) -> float:
-        """Half of the shortest time between jumps and corners of a law, and an eighth of its shortest period."""
-        if "t" not in law.names():
-            return math.inf
-        longest, times = math.inf, [self.t0, self.t1]
-        for node in walk(law):  # arguments before what uses them
-            if node.op == "floor" or (swings and node.op in SWINGING):
-                turn = 1.0 if node.op == "floor" else 2.0 * math.pi
-                fastest = self._fastest(node.args[0])
-                longest = min(longest, 0.125 * turn / fastest if fastest > 0.0 else math.inf)
-                times += self._turns(node.args[0], fastest) if node.op == "floor" else []
-            elif node.op in MEETING or node.op in TURNING:
-                times += self._meetings(node.args[0], node.args[1] if node.op in MEETING else 0.0, times)
-        inside = np.unique(np.round([t for t in times[2:] if self.t0 <= t <= self.t1], 12))
-        return float(min([longest, *(0.5 * np.diff(inside))]))
+    # -- what a law depends on -------------------------------------------------------------------------
+    @cached_property
+    def _signals(self) -> dict[str, Expression]:
+        """Signals that change with time, in terms of time."""
+        found: dict[str, Expression] = {}
+        waiting = {s.name: s.law for s in self.system.signals.values() if isinstance(s.law, Expression)}
+        while True:
+            ready = {name: law for name, law in waiting.items() if "t" in law.names() or law.names() & found.keys()}
+            ready = {name: law for name, law in ready.items() if not law.names() & (waiting.keys() - {name})}
+            if not ready:
+                return found
+            for name, law in ready.items():
+                new = law.substitute(found)
+                if isinstance(new, Expression):
+                    found[name] = new
+                del waiting[name]
 
-    def _fastest(self, x: object) -> float:
-        """How fast an argument changes at most; 0 where it depends on more than time."""
-        if not isinstance(x, Expression) or not self._timely(x):
-            return 0.0
-        return max(abs(value) for value in self._values(x.derivative("t"), np.linspace(self.t0, self.t1, LOOKS)))
+    def whole(self, law: Expression) -> Expression | None:
+        """A law with its signals written out; None if time is no part of it."""
+        names = law.names()
+        if "t" not in names and not names & self._signals.keys():
+            return None
+        new = law.substitute(self._signals)
+        return new if isinstance(new, Expression) else None
 
-    def _turns(self, x: Expression, fastest: float) -> list[float]:
-        """The first whole numbers that an argument passes."""
-        if fastest == 0.0:
-            return []
-        now, rate = (next(self._values(y, (self.t0,))) for y in (x, x.derivative("t")))
-        left = math.floor(now) + 1.0 - now if rate > 0.0 else now - math.floor(now)
-        return [self.t0 + (left + k) / fastest for k in range(TURNS)]
-
-    def _meetings(self, a: object, b: object, known: Sequence[float]) -> list[float]:
-        """When two sides are equal: between corners that are known already each is linear in time, or left alone."""
-        apart = a - b  # type: ignore[operator]
-        if not isinstance(apart, Expression) or not self._timely(apart):
-            return []
-        rate, found = apart.derivative("t"), []
-        for low, high in pairwise(sorted(t for t in set(known) if self.t0 <= t <= self.t1)):
-            places = (low + 0.3 * (high - low), low + 0.8 * (high - low))
-            one, two = self._values(rate, places)
-            if one != 0.0 and abs(one - two) <= 1e-9 * abs(one):
-                meeting = places[0] - next(self._values(apart, places)) / one
-                found += [meeting] if low <= meeting <= high else []
-        return found
-
-    def _timely(self, x: Expression) -> bool:
+    def _timely(self, x: object) -> bool:
         """Whether a value depends on time, and on nothing else that changes."""
-        return "t" in x.names() and self._known(x) and not x.calls()
+        return isinstance(x, Expression) and "t" in x.names() and self._known(x) and not x.calls()
 
     def _known(self, x: Expression) -> bool:
         return all(name == "t" or name in self.given or name in self.system.parameters for name in x.names())
 
-    def _values(self, x: Expression | float, times: Sequence[float] | Array) -> Iterator[float]:
-        for t in times:
-            yield float(x.evaluate(partial(self._lookup, float(t)))) if isinstance(x, Expression) else x
+    def values(self, x: Expression, times: Array) -> Array:
+        """The value of an expression at several times."""
+        made: dict[int, Array] = {}
+        with np.errstate(all="ignore"):
+            for node in walk(x):
+                if node.op == "name":
+                    value = times if node.args[0] == "t" else self._parameter(node.args[0])
+                else:
+                    value = ARRAYS[node.op](*(made[id(a)] if isinstance(a, Expression) else a for a in node.args))
+                made[id(node)] = np.asarray(value, dtype=float)
+        return np.broadcast_to(made[id(x)], times.shape)
 
-    def _lookup(self, t: float, name: str) -> float:
-        if name == "t":
-            return t
+    def _parameter(self, name: str) -> float:
         if name in self.given:
-            return float(self.given[name])
+            return self.given[name]
         value = self.system.parameters[name].value
-        return float(value.evaluate(partial(self._lookup, t))) if isinstance(value, Expression) else value
+        return float(value.evaluate(self._parameter)) if isinstance(value, Expression) else float(value)
+
+    def period(self, x: object) -> float:
+        """The shortest period of a sine of an argument; infinite where that depends on more than time."""
+        if not isinstance(x, Expression) or not self._timely(x):
+            return math.inf
+        rate = x.derivative("t")
+        looks = self.values(rate, np.linspace(self.t0, self.t1, LOOKS)) if isinstance(rate, Expression) else rate
+        fastest = float(np.max(np.abs(looks)))
+        return 2.0 * math.pi / fastest if fastest > 0.0 else math.inf
+
+    # -- breaks ------------------------------------------------------------------------------------------
+    def breaks(self, law: Expression) -> Array:
+        """Times at which parts of a law jump or have a corner."""
+        times = np.zeros(0)
+        for node in walk(law):  # arguments before what uses them
+            for x, levels in self._breaking(node):
+                if isinstance(x, Expression) and self._timely(x):
+                    ends = np.array([self.t0, self.t1])  # what happens there is no part of the run
+                    times = np.unique(np.concatenate([ends, times, self._crossings(x, levels, times)]))
+                    if times.size > MOST_BREAKS:
+                        raise _TooManyError(times.size)
+        return times
+
+    def _breaking(self, node: Expression) -> Iterator[tuple[object, _Levels]]:
+        """The arguments of an operation that it breaks at, with the values of them."""
+        if node.op == "floor":
+            yield node.args[0], _Levels()
+        elif node.op in MEETING:
+            yield node.args[0] - node.args[1], ZERO
+        elif node.op in TURNING:
+            yield node.args[0], ZERO
+        elif node.op in ("call", "call_derivative"):
+            table = self.system.tables.get(node.args[0])
+            for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]):
+                yield x, _Levels(np.array(table.corners(axis) if table is not None else ()))
+
+    def _crossings(self, x: Expression, levels: _Levels, known: Array) -> Array:
+        """When an argument passes any of some values, its own breaks being known."""
+        inside = known[(known > self.t0) & (known < self.t1)]
+        edges = np.unique(np.concatenate([[self.t0], inside, [self.t1]]))
+        low, long = edges[:-1], np.diff(edges)
+        middle = low + 0.5 * long
+        one, two, three = (self.values(x, low + share * long) for share in (0.25, 0.5, 0.75))
+        rise = three - one
+        finite = np.isfinite(one + two + three)
+        straight = finite & (abs(one - 2.0 * two + three) <= 1e-9 * abs(rise) + 4.0 * ROUNDING * abs(two))
+        bent = np.flatnonzero(finite & ~straight)
+        rate = 2.0 * rise / long
+        keep = straight & (rate != 0.0)
+        found = self._straight(middle[keep], long[keep], two[keep], rate[keep], levels)
+        return np.concatenate([found, *(self._bent(x, float(low[k]), float(long[k]), levels) for k in bent)])
+
+    def _straight(self, middle: Array, long: Array, value: Array, rate: Array, levels: _Levels) -> Array:
+        """The same in pieces in which it is linear, from its value and rate in the middle of each."""
+        half = abs(rate) * (0.5 * long + ROUNDING * max(abs(self.t0), abs(self.t1)))
+        piece, level = _spread(levels, value - half, value + half)
+        return middle[piece] + (level - value[piece]) / rate[piece]
+
+    def _bent(self, x: Expression, low: float, long: float, levels: _Levels) -> Array:
+        """The same in a piece in which it is not, between places of a grid."""
+        shortest = min((self.period(node.args[0]) for node in _swings(x)), default=math.inf)
+        count = max(float(PIECES), SHARES * long / shortest)
+        if count > MOST_BREAKS:
+            raise _TooManyError(count)
+        grid = low + long * np.linspace(1e-12, 1.0 - 1e-12, math.ceil(count) + 1)
+        at = self.values(x, grid)
+        piece, level = _spread(levels, np.minimum(at[:-1], at[1:]), np.maximum(at[:-1], at[1:]))
+        before, after, above = grid[piece], grid[piece + 1], at[piece] > level
+        for _ in range(HALVES if len(piece) else 0):
+            middle = 0.5 * (before + after)
+            first = (self.values(x, middle) > level) == above
+            before, after = np.where(first, middle, before), np.where(first, after, middle)
+        return after
+
+
+def _spread(levels: _Levels, low: Array, high: Array) -> tuple[Array, Array]:
+    """Of each level that lies in one of some ranges: the range, and the level."""
+    first, count = levels.between(low, high)
+    count = np.where(np.isfinite(count), np.maximum(count, 0.0), 0.0)
+    if count.sum() > MOST_BREAKS:
+        raise _TooManyError(float(count.sum()))
+    whole = count.astype(np.int64)
+    piece = np.repeat(np.arange(len(whole)), whole)
+    start = np.cumsum(whole) - whole
+    return piece, levels.value(first[piece] + (np.arange(len(piece)) - start[piece]))

@@ -26,9 +26,7 @@ LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond
 
 def rate(layout: Ints, t: float, row: int, out: int) -> None:
     """Rows are those of the state: row ``out`` = f(t, row ``row``)."""
-    time = floats(layout[AT_TIME])
-    for i in range(layout[LANES]):
-        time[i] = t
+    set_time(layout, t)
     y = layout[AT_STATE] + 8 * row * layout[N]
     call(
         layout[KERNEL],
@@ -42,6 +40,32 @@ def rate(layout: Ints, t: float, row: int, out: int) -> None:
         layout[AT_WORK],
         layout[AT_STATE] + 8 * out * layout[N],
     )
+
+
+def seen(layout: Ints, t: float) -> float:
+    """The time at which laws are looked at for another: what jumps is seen, at its breaks too, as between them."""
+    memory = floats(layout[AT_MEMORY])
+    return min(max(t, memory[EARLIEST]), memory[LATEST])
+
+
+def set_time(layout: Ints, t: float) -> None:
+    """Tell kernels the time at which they are to see laws."""
+    time, at = floats(layout[AT_TIME]), seen(layout, t)
+    for i in range(layout[LANES]):
+        time[i] = at
+
+
+def begin_piece(layout: Ints, memory: Floats, counters: Ints) -> None:
+    """Go on with laws of time as they are from now until their next break."""
+    if layout[BREAKS] == 0:
+        return
+    breaks, k = floats(layout[AT_BREAKS]), counters[NEXT_BREAK]
+    while k < layout[BREAKS] and breaks[k] <= memory[T]:
+        memory[EARLIEST] = breaks[k] + memory[MARGIN]
+        k += 1
+    counters[NEXT_BREAK] = k
+    memory[BREAK_TIME] = breaks[k] if k < layout[BREAKS] else math.inf
+    memory[LATEST] = memory[BREAK_TIME] - memory[MARGIN]
 
 
 def state_row(layout: Ints, row: int) -> Floats:
@@ -88,9 +112,8 @@ def project(layout: Ints, t: float, address: int) -> None:
 
 def _newton(layout: Ints, t: float, address: int) -> float:
     """One step towards the constraints; how far it moves a coordinate at most."""
-    y, time, farthest = floats(address), floats(layout[AT_TIME]), 0.0
-    for i in range(layout[LANES]):
-        time[i] = t
+    y, farthest = floats(address), 0.0
+    set_time(layout, t)
     call(
         layout[PROJECTION],
         layout[AT_TIME],

@@ -29,7 +29,9 @@ GLANCE, AT_TOLD = range(69, 71)
 # the roots at the start and in the middle of a step
 AT_G_BEFORE, AT_G_HALF = range(71, 73)
 # room for a list of the roots that count
-AT_COUNTING, LAYOUT_SIZE = range(73, 75)
+AT_COUNTING = 73
+# breaks of laws of time
+AT_BREAKS, BREAKS, LAYOUT_SIZE = range(74, 77)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
@@ -37,7 +39,9 @@ T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME
 END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, STEEPEST, SLOPE, SPAN, NEAR_TIME, NEAR_SHARE = range(11, 21)
 # the next tick, and since when events are counted
 TICK_TIME, CROWD_TIME = range(21, 23)
-MEMORY_SIZE = 23
+# the next break of laws of time; the times between which kernels see them, and how far from breaks that is
+BREAK_TIME, EARLIEST, LATEST, MARGIN = range(23, 27)
+MEMORY_SIZE = 27
 
 # ``counters`` (int64)
 STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT, WATCHING = range(11)
@@ -46,7 +50,9 @@ STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILE
 TICK, DUE, CUT, LISTED_EVENTS, CROWD, BLAMED, BESIDE = range(11, 18)
 # how many roots count, and how many of them the state alone does not tell
 COUNTING, UNTOLD = range(18, 20)
-COUNTERS_SIZE = 20
+# the break that comes next
+NEXT_BREAK = 20
+COUNTERS_SIZE = 21
 
 # ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
 # tick, the modes are to be dealt with; the rows after that are to be written

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from kinode.codegen.memory import Ints, call, floats, ints
+from kinode.solve.primitives import seen
 from kinode.solve.records import *
 
 ZERO = 1e-9  # of a root, which is divided by a natural scale
@@ -39,7 +40,7 @@ def run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) ->
 
 def look(layout: Ints, t: float, y: int) -> None:
     """All roots and their rates at a state."""
-    run_kernel(layout, layout[ROOTS], t, y, layout[AT_X], layout[AT_G])
+    run_kernel(layout, layout[ROOTS], seen(layout, t), y, layout[AT_X], layout[AT_G])
 
 
 def counts(layout: Ints, k: int, y: int) -> bool:
@@ -149,7 +150,7 @@ def is_clear(layout: Ints, counters: Ints, t: float, y: int) -> bool:
         return False
     g, armed, listed = floats(layout[AT_G]), ints(layout[AT_ARMED]), ints(layout[AT_COUNTING])
     if counters[COUNTING] != 0:
-        run_kernel(layout, layout[GLANCE], t, y, layout[AT_X], layout[AT_G])
+        run_kernel(layout, layout[GLANCE], seen(layout, t), y, layout[AT_X], layout[AT_G])
     for i in range(counters[COUNTING]):
         if not g[listed[i]] > ZERO:
             return False

@@ -192,7 +192,7 @@ class Solver:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
-        self.breaks = {"breaks": laws.breaks, "margin": laws.margin}
+        self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
         self.quaternions = dynamics.topology.quaternions
@@ -271,7 +271,7 @@ class Solver:
             if o.method == "stiff":
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
-                    quaternions=self.quaternions, max_step=o.max_step, **more,
+                    quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
             method: Any = o.method

@@ -34,6 +34,7 @@ from kinode.solve.integrators import (
     check_start,
     check_times,
     check_tolerances,
+    flat,
 )
 from kinode.solve.stiff_events import Served
 
@@ -64,15 +65,35 @@ def normalized(y: Array, quaternions: Sequence[int]) -> Array:
     return copy
 
 
+class _Pieces:
+    """Laws of time between their breaks: they are seen, at the breaks too, as they are in the present piece."""
+
+    def __init__(self, breaks: Array, margin: float) -> None:
+        self.breaks, self.margin = breaks, margin
+        self.next, self.low, self.high = math.inf, -math.inf, math.inf
+
+    def begin(self, t: float) -> None:
+        """Go on from a time."""
+        k = int(np.searchsorted(self.breaks, t, "right"))
+        self.low = float(self.breaks[k - 1]) + self.margin if k else -math.inf
+        self.next = float(self.breaks[k]) if k < len(self.breaks) else math.inf
+        self.high = self.next - self.margin
+
+    def seen(self, t: float) -> float:
+        """The time at which laws are looked at for another."""
+        return min(max(t, self.low), self.high)
+
+
 class _Stiff:
     """One run: the solver, what it has reached and what it has met."""
 
     def __init__(
-        self, rate: Rate, jacobian: Jacobian | None, n: int, options: dict[str, Any], served: Served | None
-    ) -> None:
+        self, rate: Rate, jacobian: Jacobian | None, n: int, options: dict[str, Any], served: Served | None,
+        pieces: _Pieces,
+    ) -> None:  # fmt: skip
         from sksundae.cvode import CVODE
 
-        self.rate, self.jacobian, self.n, self.served = rate, jacobian, n, served
+        self.rate, self.jacobian, self.n, self.served, self.pieces = rate, jacobian, n, served, pieces
         self.moving = n - (0 if served is None else served.n_held)  # entries that are integrated
         self.held = np.zeros(n - self.moving)
         self.evaluations = 0
@@ -91,17 +112,23 @@ class _Stiff:
 
     def _fill_rate(self, t: float, y: Array, y_dot: Array) -> None:
         self.evaluations += 1
-        y_dot[:] = np.asarray(self.rate(t, self.whole(y)))[: self.moving]
+        y_dot[:] = np.asarray(self.rate(self.pieces.seen(t), self.whole(y)))[: self.moving]
         self.note(t, y_dot)
 
     def _fill_jacobian(self, t: float, y: Array, y_dot: Array, matrix: Array) -> None:
         assert self.jacobian is not None
-        matrix[:] = np.asarray(self.jacobian(t, self.whole(y)))[: self.moving, : self.moving]
+        matrix[:] = np.asarray(self.jacobian(self.pieces.seen(t), self.whole(y)))[: self.moving, : self.moving]
         self.note(t, matrix)
 
     def whole(self, y: Array) -> Array:
         """The state with the entries that only events change."""
         return np.concatenate([y, self.held]) if len(self.held) else y
+
+    def begin_piece(self, t: float) -> None:
+        """Go on with laws of time as they are from now on."""
+        self.pieces.begin(t)
+        if self.served is not None:
+            self.served.see(self.pieces.low, self.pieces.high)
 
     def start(self, t: float, y: Array) -> None:
         """Begin at a whole state, or begin anew there."""
@@ -213,12 +240,20 @@ def _advance(
     while run.t != t1:
         if run.steps >= max_steps:
             return "too many steps", f"the allowed number of steps was used up at t = {run.t:.9g} s"
+        if run.t == run.pieces.next:
+            run.begin_piece(run.t)
+            run.start(run.t, run.y)
+            outcome = None if served is None else _change(run, output, run.t, run.y, R.CHANGED)
+            if outcome is not None:
+                return outcome
+            again = False
         if served is not None and run.t == served.tick_time:
             outcome = _change(run, output, run.t, run.y, R.TICKED)
             if outcome is not None:
                 return outcome
             again = False
         stop = t1 if served is None else served.stop(t1)
+        stop = min(stop, run.pieces.next)
         result = run.step(stop, again) if run.moving else _Still(min(stop, run.t + run.longest))
         t, before = float(result.t), run.t
         outcome = _ending(run, result, (t - before) * sign, t1)
@@ -234,7 +269,7 @@ def _advance(
         run.t = t if hit is None else hit
         run.y = state(run.t)
         run.steps += 1
-        tick = served is not None and run.t == served.tick_time and run.t != t1
+        tick = served is not None and run.t in (served.tick_time, run.pieces.next) and run.t != t1
         again = output.write(run.t, state, later=hit is not None or tick) or again
         if hit is not None:
             outcome = _change(run, output, hit, run.y, R.FIRED)
@@ -269,6 +304,8 @@ def integrate_stiff(
     atol: npt.ArrayLike = ATOL,
     quaternions: Sequence[int] = (),
     max_step: float = math.inf,
+    breaks: npt.ArrayLike = (),
+    margin: float = 0.0,
     first_step: float | None = None,
     first_tick: int | None = None,
     max_steps: int = 10_000_000,
@@ -280,7 +317,8 @@ def integrate_stiff(
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None has it approximated by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
     each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
-    kernels (``KernelSpec.events``). A run that cannot go on does not raise: ``status`` and ``message``
+    kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method begins anew there, and
+    the rate is asked for no nearer than ``margin``. A run that cannot go on does not raise: ``status`` and ``message``
     say why, and what was reached is there. What the callables raise is passed on, but for an interrupt.
     """
     given = np.asarray(y0, dtype=np.float64)
@@ -300,8 +338,9 @@ def integrate_stiff(
         "first_step": abs(first_step or 0.0),
         "max_num_steps": 500,
     }
-    run = _Stiff(rate, jacobian, start.size, options, served)
+    run = _Stiff(rate, jacobian, start.size, options, served, _Pieces(flat("breaks", breaks), margin))
     run.t, run.y = t0, start
+    run.begin_piece(t0)
     output = _Output(run, asked, quaternions, 1.0 if t1 >= t0 else -1.0)
     if served is None or t0 == t1:
         output.write(t0, lambda _: start)
@@ -311,7 +350,7 @@ def integrate_stiff(
         begun = None if served is None else _change(run, output, t0, start, R.CHANGED)
         if begun is not None:
             return run.solution(begun, quaternions)
-        run.note(t0, np.asarray(rate(t0, run.y), dtype=np.float64))
+        run.note(t0, np.asarray(rate(run.pieces.seen(t0), run.y), dtype=np.float64))
         if run.bad is not None:
             said = f"component {run.bad[1]} of the state is not finite at t = {t0:.9g} s"
             return run.solution(("not finite", said), quaternions)

@@ -50,6 +50,10 @@ class Served:
         self.discrete.collect()
         return tuple(self.discrete.events)
 
+    def see(self, low: float, high: float) -> None:
+        """Look at laws of time only as they are between two times."""
+        self.job.memory[[R.EARLIEST, R.LATEST]] = low, high
+
     def _serve(self, what: int) -> int:
         self.job.layout[R.BUDGET] = what
         return native.loop("serve")(self.job.layout.ctypes.data)
