@@ -250,8 +250,10 @@ CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("connect a reference", SYSTEM + "{gnd: bus} #!\n", "shared by all systems", "drive", "connect"),
     ("connect to a number", SYSTEM + "{supply: 3} #!\n", "not to 3", "drive", "connect"),
     ("connect to a wrong reference", SYSTEM + "{supply: world} #!\n", "its reference is gnd", "drive", "connect"),
-    ("connect to the wrong kind", SYSTEM + "{supply: elbow, load: elbow}\n", "is electrical, and elbow.angle turns", "drive.motor", "plus"),
-    ("connected too little", SYSTEM + "{load: elbow}\n", "is left open", "drive.motor", "plus"),
+    ("connect to the wrong kind", SYSTEM + "{supply: elbow, load: elbow} #!\n", "supply is electrical, and elbow.angle turns", "drive", "connect"),
+    ("connected too little", SYSTEM + "{load: elbow}\n", "'drive.supply'; connect it where drive is added: connect={supply: ...}", "drive.motor", "plus"),
+    ("connected to a word of laws", SYSTEM + "{supply: in, load: elbow} #!\n", "not to 'in'", "drive", "connect"),
+    ("connected to nothing else", SYSTEM + "{supply: buss, load: elbow}\n", "drive.motor.plus is left open", "drive", "connect"),
 ]  # fmt: skip
 
 

@@ -302,7 +302,7 @@ def test_what_a_shaft_cannot_be_connected_to(port, said):
     [
         ("gnd", "is rotational: its reference is world, not gnd"),
         ("t", "reserved"),
-        ("sin", "reserved"),
+        ("in", "'in' is reserved, a word of laws.*such as in_node"),
         ("system", "reserved"),
         (3, "a node's name is expected"),
         ("two words", "a node's name is expected"),
@@ -322,6 +322,20 @@ def test_a_misspelled_node_is_guessed():
     system.resistor("lamp", "buss", "gnd", resistance=3)
     with pytest.raises(kn.ModelError, match=r"lamp\.plus: is left open.*'buss'; did you mean bus"):
         system.check()
+
+
+def test_the_reference_is_guessed_once():
+    system = circuit()
+    system.resistor("lamp", "bus", "gdn", resistance=3)
+    with pytest.raises(kn.ModelError, match=r"'gdn'; did you mean gnd\?$"):
+        system.check()
+
+
+def test_a_name_that_an_element_has_is_refused_in_good_english():
+    with pytest.raises(kn.ModelError, match="'supply' is taken by an element already"):
+        circuit().resistor("supply", "bus", "gnd", resistance=3)
+    with pytest.raises(kn.ModelError, match="the name comes first"):
+        circuit().add(circuit(), "other")
 
 
 def test_a_name_taken_later_is_no_node():

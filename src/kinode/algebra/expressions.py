@@ -34,6 +34,8 @@ __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locat
 
 LONGEST_TEXT = 10_000
 DEEPEST_TEXT = 100
+PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
+PREFIX = re.compile(r"([kMGunp])(\d*)")  # as written on resistors and capacitors: 10k, 4k7
 CONSTANTS = {"pi": math.pi, "deg": math.pi / 180, "rpm": math.pi / 30}
 
 
@@ -257,8 +259,20 @@ class _Parser:
         if token.kind in ("number", "name", "("):
             unit = f" (a quantity with its unit, such as '{before.text} {token.text}', stands alone)"
             hint = unit if before.kind == "number" and token.kind == "name" else ""
+            if hint and before.position + len(before.text) == token.position:
+                self.refuse_joined(before.text, token.text)
             self.fail(f"an operator is missing: write {before.text}*{token.text}{'...)' * (token.kind == '(')}{hint}")
         self.fail(f"{token.text!r} is not expected here")
+
+    def refuse_joined(self, number: str, word: str) -> NoReturn:
+        """A number with a word right behind it: 10kOhm, 10k, 2x."""
+        letter = PREFIX.fullmatch(word)
+        if letter:
+            decimals = f"{number}{'.' * bool(letter[2])}{letter[2]}{PREFIXES[letter[1]]}"
+            self.fail(f"{letter[1]!r} is no unit: write {decimals}, or the unit with its prefix, '10 kOhm'")
+        self.fail(
+            f"number and unit stand apart: write '{number} {word}' for a quantity; for a product write {number}*{word}"
+        )
 
     def expression(self, least: int = COMPARISON) -> Scalar:
         """What stands here, up to the first operator that binds less tightly than ``least``."""

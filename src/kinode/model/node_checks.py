@@ -34,11 +34,25 @@ def check_open(system: System, nodes: Mapping[str, Node]) -> None:
     for node in nodes.values():
         if len(node.ports) == 1 and node.joint is None and not node.reference:
             part, port = node.ports[0]
-            others = [name for name, other in nodes.items() if other.kind == node.kind and name != node.name]
+            others = [name for name, other in nodes.items() if other.kind == node.kind and not other.reference]
             joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.position else []
-            reference = node.domain.reference
-            said = unknown("is left open: nothing else is connected to", node.name, [*others, *joints, reference])
-            raise ModelError(said, component=part, field=port)
+            known = [name for name in dict.fromkeys((*others, *joints, node.domain.reference)) if name != node.name]
+            said = unknown("is left open: nothing else is connected to", node.name, known)
+            raise _blame_connection(system, node, ModelError(said, component=part, field=port))
+
+
+def _blame_connection(system: System, node: Node, error: ModelError) -> ModelError:
+    """Where a subsystem was added, what is wrong with a node of its parts is for ``connect=`` to put right."""
+    part, port = node.ports[0]
+    inside = [prefix for prefix in sorted(system.prefixes, key=len) if part.startswith(f"{prefix}.")]
+    for prefix in inside:
+        if not node.name.startswith(f"{prefix}."):
+            message = f"{part}.{port} {error.message}"
+            return ModelError(message, component=prefix, field="connect")
+    if inside:
+        within = node.name.removeprefix(f"{inside[0]}.")
+        error.message += f"; connect it where {inside[0]} is added: connect={{{within}: ...}}"
+    return error
 
 
 def check_references(system: System, nodes: Mapping[str, Node]) -> None:

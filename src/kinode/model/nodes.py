@@ -84,11 +84,17 @@ def find_node(system: System, part: Part, port: str, kind: Domain) -> Node:
         if taken is not None or owner in REFERENCES:
             what = "the reference" if taken is None else f"{article(taken.sort())} {taken.sort()}"
             wanted = "a node, a joint or the world" if kind.position else "a node or gnd"
-            more = "; ports that name the same node are connected" * (taken is not None and count < len(words))
+            more = _other_names(taken) if isinstance(taken, Part) else ""
             raise ModelError(f"{owner} is {what}; {wanted} is expected{more}", component=part.name, field=port)
     if name in system.prefixes:
         raise ModelError(f"{name} is a subsystem; write {name}.… for a node in it", component=part.name, field=port)
     return Node(name, kind.kind)
+
+
+def _other_names(part: Part) -> str:
+    """What may have been meant by the name of a part where a node is expected."""
+    ends = [f"{getattr(part, port)} for {part.name}.{port}" for port in part.ports()]
+    return f"; ports that name the same node are connected: write {', '.join(ends)}, or rename one of the two"
 
 
 def article(word: str) -> str:

@@ -281,7 +281,8 @@ class Part(Element):
         if name in REFERENCES - {kind.reference}:
             raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
         if name in RESERVED or name in ("t", "system"):
-            raise reader.fail(field, f"the name {name!r} is reserved; choose another for the node")
+            message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
+            raise reader.fail(field, f"{message}; choose another, such as {name}_node")
         return name
 
     def check(self) -> None:

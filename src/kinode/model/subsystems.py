@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.atmosphere import STANDARD
-from kinode.algebra.expressions import Expression
+from kinode.algebra.expressions import RESERVED, Expression
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
 from kinode.model.declared import DeclaredPart, make_kind
@@ -22,6 +22,7 @@ from kinode.model.element import Element
 from kinode.model.fields import Component, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.names import split_owner
+from kinode.model.nodes import Node, find_node
 from kinode.model.observers import Observer
 from kinode.model.part import REFERENCES
 from kinode.model.quantities import Input, Parameter, Signal, TableRecord, read_bounds
@@ -108,11 +109,25 @@ class _Copier:
                 raise fail(unknown(f"{self.system.name} has no node", key, free))
             name = raw.name if isinstance(raw, Component) else raw
             kind = nodes[key].domain
-            if not isinstance(name, str) or not NAME.match(name) or name in ("t", "system"):
+            if not isinstance(name, str) or not NAME.match(name) or name in ("t", "system", *RESERVED):
                 raise fail(f"{key} is connected to a node, a joint or {kind.reference}, not to {short(raw)}")
             if name in REFERENCES - {kind.reference}:
                 raise fail(f"{key} is {kind.kind}: its reference is {kind.reference}, not {name}")
+            self._check_meeting(nodes[key], name, fail)
             self.connected[key] = name
+
+    def _check_meeting(self, node: Node, name: str, fail: Callable[[str], ModelError]) -> None:
+        """What a node is connected to is of its kind, as far as the target has it already."""
+        part, port = node.ports[0]
+        one = dataclasses.replace(self.system.parts[part], **{port: name})
+        try:
+            found = find_node(self.target, one, port, node.domain)
+        except ModelError as error:
+            raise fail(f"{node.name} {error.message}" if error.message.startswith("is ") else error.message) from None
+        there = self.target.nodes.get(found.name)
+        if there is not None and there.kind != node.kind:
+            other = ".".join(there.ports[0])
+            raise fail(f"{node.name} is {node.kind}, and {name} is {there.kind} by {other}: one kind meets at a node")
 
     def _bring_kinds(self) -> None:
         """Declared kinds come along; one whose name means something else here goes behind the prefix."""

@@ -23,7 +23,7 @@ from kinode.model.elements import ELEMENTS, Element
 from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
 from kinode.model.frames import NAME, Frame
 from kinode.model.joints import JOINTS, Joint
-from kinode.model.nodes import Node, find_nodes, find_parts
+from kinode.model.nodes import Node, article, find_nodes, find_parts
 from kinode.model.observers import FRAMES, Observer
 from kinode.model.part import Part
 from kinode.model.quantities import (
@@ -201,12 +201,13 @@ class System(Spellings):
             raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
         if name in self.components:
             taken = self.components[name].sort()
-            raise ModelError(f"the name {name!r} is taken by a {taken} already", component=name)
+            raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
         if name in self._prefixes:
             raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
         for prefix in _prefixes(name):
             if prefix in RESERVED or prefix in self.components:
-                what = "reserved" if prefix in RESERVED else f"a {self.components[prefix].sort()}"
+                sort = "" if prefix in RESERVED else self.components[prefix].sort()
+                what = f"{article(sort)} {sort}" if sort else "reserved"
                 raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
         return name
 
@@ -416,6 +417,8 @@ class System(Spellings):
         """
         from kinode.model.subsystems import copy_into
 
+        if isinstance(name, System):
+            raise ModelError("the name comes first: add(name, system)", component=name.name)
         self.check_name(name)
         for field, value in (("bind", bind), ("parameters", parameters), ("connect", connect)):
             if not isinstance(value, Mapping) and value is not None:
