@@ -82,6 +82,16 @@ def test_stiff():
     assert audit.largest <= 1e-5 * audit.scale + audit.uncertainty
 
 
+def test_fast_currents_between_far_times():
+    """Currents that settle within an interval: what is not known of the work is told, and not blamed on the run."""
+    system = kn.System("motor")
+    system.voltage_source("supply", "bus", "gnd", voltage="10*sin(3*t) + 5")
+    system.dc_motor("motor", "bus", "gnd", "shaft", resistance=1, inductance=1e-4, constant=0.05, inertia=1e-4)
+    system.shaft_loss("bearing", "shaft", viscous=1e-4)
+    audit = kn.simulate(system, 5.0, times=51, method="stiff").audit
+    assert audit.largest <= audit.uncertainty and "the work itself is known to" in audit.trust
+
+
 def test_a_run_of_one_state():
     audit = kn.simulate(pendulum(q=1.0), 0.0).audit
     assert (audit.change, audit.defect, audit.relative) == (0.0, 0.0, 0.0)

@@ -22,6 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.kernels import Kernel
 from kinode.formulations.power import find_causes
+from kinode.solve.law_times import ROUNDING
 from kinode.solve.tableaus import tableau
 
 if TYPE_CHECKING:
@@ -166,7 +167,8 @@ def compute_work(run: Trajectory, change: Array) -> tuple[Array, float]:
                 return new, gap
     if np.isfinite(gap) and gap <= 1e-6 * scale:
         return old, gap
-    return _interpolated(run, causes)
+    other, unsure = _interpolated(run, causes)
+    return (other, unsure) if unsure < gap or not np.isfinite(gap) else (old, gap)
 
 
 def _largest(gains: Array) -> float:
@@ -183,13 +185,14 @@ def _flow(run: Trajectory, parts: int, causes: int) -> Array:
     for first in range(0, len(work), rows):
         some = slice(first, min(first + rows, len(work)))
         t, y, h = run.t[some].copy(), run.y[some].copy(), np.diff(run.t)[some] / parts
+        begin, end = (times[some] for times in _sides(run))
         for _ in range(parts):
             slopes: list[Array] = []
             for s in range(last):
                 stage = y + h[:, None] * sum(
                     (weights[s, j] * slopes[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y)
                 )
-                slopes.append(_rates(run, t + nodes[s] * h, stage))
+                slopes.append(_rates(run, np.clip(t + nodes[s] * h, begin, end), stage))
             total = sum((weights[last, j] * slopes[j] for j in range(last)), np.zeros((len(y), y.shape[1] + causes)))
             y = y + h[:, None] * total[:, : y.shape[1]]
             work[some] += h[:, None] * total[:, y.shape[1] :]
@@ -198,28 +201,42 @@ def _flow(run: Trajectory, parts: int, causes: int) -> Array:
 
 
 def _interpolated(run: Trajectory, causes: int) -> tuple[Array, float]:
-    """The work along cubics through the states, by Gauss points; how uncertain, coarser rules tell."""
+    """The work along cubics through the states, by Gauss points; how uncertain, coarser rules tell.
+
+    A trapezoid is off by the square of the length of an interval, cubics by its fourth power: as the square of the
+    share by which the two differ.  Where that share is all of the work, the motion within the interval is not seen.
+    """
     n, h = run.y.shape[1], np.diff(run.t)[:, None]
     held = n - (run.dynamics.topology.events.n_held if run.dynamics.topology.events is not None else 0)
-    slopes = _rates(run, run.t, run.y)[:, :n]
+    begin, end = _sides(run)
+    before, after = _rates(run, begin, run.y[:-1])[:, :n], _rates(run, end, run.y[1:])[:, :n]
     found = []
     for points in (4, 6):
         at, weights = np.polynomial.legendre.leggauss(points)
         work = np.zeros((len(run) - 1, causes))
         for s, weight in zip(0.5 * (at + 1), 0.5 * weights):
             a, b, c, d = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
-            y = a * run.y[:-1] + b * h * slopes[:-1] + c * run.y[1:] + d * h * slopes[1:]
+            y = a * run.y[:-1] + b * h * before + c * run.y[1:] + d * h * after
             y[:, held:] = run.y[:-1, held:]
             work += weight * h * _rates(run, run.t[:-1] + s * h[:, 0], y)[:, n:]
         found.append(work)
     coarse = _trapezoid(run, n)
-    return found[1], float(max(np.abs(found[1] - found[0]).sum(), 0.1 * np.abs((found[1] - coarse).sum())))
+    apart, most = np.abs(found[1] - coarse), np.maximum(np.abs(found[1]), np.abs(coarse))
+    unseen = (apart * np.divide(apart, most, out=np.zeros_like(apart), where=most > 0)).sum()
+    return found[1], float(max(np.abs(found[1] - found[0]).sum(), unseen))
 
 
 def _trapezoid(run: Trajectory, n: int) -> Array:
-    power = _rates(run, run.t, run.y)[:, n:]
-    total: Array = 0.5 * np.diff(run.t)[:, None] * (power[:-1] + power[1:])
+    begin, end = _sides(run)
+    power = _rates(run, begin, run.y[:-1])[:, n:] + _rates(run, end, run.y[1:])[:, n:]
+    total: Array = 0.5 * np.diff(run.t)[:, None] * power
     return total
+
+
+def _sides(run: Trajectory) -> tuple[Array, Array]:
+    """The times at which laws are looked at for the ends of each interval: within it, since they may jump there."""
+    margin = ROUNDING * float(np.abs(run.t).max())
+    return run.t[:-1] + margin, run.t[1:] - margin
 
 
 def _rates(run: Trajectory, t: Array, y: Array) -> Array:
