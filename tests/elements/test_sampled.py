@@ -267,7 +267,7 @@ ANSWERS = {
     "a number as text": (lambda t, x: "1", "a number is expected"),
     "too many": (lambda t, x: (1, 2), "1 number is expected"),
     "another name": (lambda t, x: {"out": 1}, "what it does not have: 'out'"),
-    "no output": (lambda t, x: {"kept": 1}, "gives no output"),
+    "no output": (lambda t, x: {}, "gives no output"),
     "infinity": (lambda t, x: np.inf, "output = inf"),
     "an error": (lambda t, x: 1 / 0, "ZeroDivisionError"),
 }
@@ -278,12 +278,22 @@ def test_what_a_function_must_not_give_is_told_with_the_time(answer):
     function, message = ANSWERS[answer]
     system = hinge()
     system.controller(
-        "part", lambda t, x, kept: 0.0 if t < 0.015 else function(t, x), inputs={"x": "t"}, period="10 ms",
-        remembers={"kept": 0},
+        "part", lambda t, x: 0.0 if t < 0.015 else function(t, x), inputs={"x": "t"}, period="10 ms"
     )  # fmt: skip
     with pytest.raises(kn.Error, match=message) as caught:
         kn.simulate(system, 0.1)
     assert "part" in str(caught.value) and "t = 0.02" in str(caught.value)
+
+
+@pytest.mark.parametrize(("answer", "message"), [
+    (2.0, r"gives 2.0 at t = 0 s, and not what it remembers: return {'output': ..., 'kept': ...}"),
+    ({"output": 2.0}, r"gives no kept at t = 0 s"),
+])  # fmt: skip
+def test_a_function_gives_anew_what_it_remembers(answer, message):
+    system = hinge()
+    system.controller("part", lambda t, x, kept: answer, inputs={"x": "t"}, period="10 ms", remembers={"kept": 0})
+    with pytest.raises(kn.LawError, match=message):
+        kn.simulate(system, 0.1)
 
 
 def test_laws_of_a_circle_through_a_sample_are_a_loop():

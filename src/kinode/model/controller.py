@@ -116,15 +116,19 @@ class Controller(Coefficients, Sampled):
         memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
         given = self.function(t, **{name: memory[name] for name in self.memory})
         found = self._named(t, given)
-        kept = {name: found[name] for name, _ in self.remembers if name in found}
+        kept = {name: found[name] for name, _ in self.remembers}
         outputs = [found[name] for name in self.channels or ("output",)]
         return {**kept, **self.give_out(outputs, memory, lambda value: value)}
 
     def _named(self, t: float, given: Any) -> dict[str, float]:
-        """What the function gave, by name, all outputs among it."""
+        """What the function gave, by name: all outputs, and anew all that it remembers."""
         wanted = self.channels or ("output",)
         known = [*wanted, *(name for name, _ in self.remembers)]
         if not isinstance(given, Mapping):
+            if self.remembers:
+                whole = ", ".join(f"{name!r}: ..." for name in known)
+                message = f"its function gives {short(given)} at t = {t:.9g} s, and not what it remembers"
+                raise LawError(f"{message}: return {{{whole}}}", component=self.name)
             several = isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1
             values = list(given) if several else [given]
             if len(values) != len(wanted):
@@ -136,7 +140,7 @@ class Controller(Coefficients, Sampled):
             if name not in known:
                 message = unknown(f"its function gives at t = {t:.9g} s what it does not have:", name, known)
                 raise LawError(message, component=self.name)
-        for name in wanted:
+        for name in known:
             if name not in given:
                 raise LawError(f"its function gives no {name} at t = {t:.9g} s", component=self.name)
         return {name: self._number(t, name, value) for name, value in given.items()}

@@ -417,8 +417,9 @@ class System(Spellings):
         """
         from kinode.model.subsystems import copy_into
 
-        if isinstance(name, System):
-            raise ModelError("the name comes first: add(name, system)", component=name.name)
+        first: Any = name
+        if isinstance(first, System):
+            raise ModelError("the name comes first: add(name, system)", component=first.name)
         self.check_name(name)
         for field, value in (("bind", bind), ("parameters", parameters), ("connect", connect)):
             if not isinstance(value, Mapping) and value is not None:
