@@ -25,7 +25,7 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from kinode.algebra.scalars import Dual, Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import ARITHMETIC, Dual, Scalar, apply, is_number, register_kind
 from kinode.errors import Error
 
 Unknown = Hashable
@@ -155,15 +155,9 @@ def substitute(x: Scalar, values: Mapping[Unknown, Scalar]) -> Scalar:
 
 
 def _apply_affine(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*args)
     match name:
-        case "add":
-            return args[0] + args[1]
-        case "sub":
-            return args[0] - args[1]
-        case "mul":
-            return args[0] * args[1]
-        case "neg":
-            return -args[0]
         case "pow" if is_number(args[1]) and args[1] in (0, 1):
             return args[0] if args[1] == 1 else 1.0
         case "where" if not isinstance(args[0], Affine):

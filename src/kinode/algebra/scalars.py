@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -50,11 +51,12 @@ def find_interval(breaks: Sequence[float], x: float) -> float:
     return float(min(max(bisect_right(breaks, x) - 1, 0), len(breaks) - 2))
 
 
+# What all kinds have as operators of Python.
+ARITHMETIC: dict[str, Callable[..., Scalar]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
+}  # fmt: skip
 FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
+    **ARITHMETIC,
     "inv": lambda a: 1.0 / a if a != 0 else math.copysign(math.inf, a),
     "pow": lambda a, b: _float_power(a, b),
     "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
@@ -131,15 +133,9 @@ def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
     import sympy
 
     args = tuple(arg if isinstance(arg, (tuple, sympy.Symbol)) else exact(sympy.sympify(arg)) for arg in args)
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*args)
     match name:
-        case "add":
-            return args[0] + args[1]
-        case "sub":
-            return args[0] - args[1]
-        case "mul":
-            return args[0] * args[1]
-        case "neg":
-            return -args[0]
         case "inv":
             return 1 / args[0]
         case "pow":

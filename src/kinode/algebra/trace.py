@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import ARITHMETIC, Scalar, apply, is_number, register_kind
 
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "equal"})
 
@@ -166,17 +166,11 @@ class Tape:
 
 
 def _apply_traced(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*args)
     node = next(arg for arg in args if type(arg) is Traced)
     tape = node.tape
     match name:
-        case "add":
-            return args[0] + args[1]
-        case "sub":
-            return args[0] - args[1]
-        case "mul":
-            return args[0] * args[1]
-        case "neg":
-            return -node
         case "inv":
             return _invert(node)
         case "pow":
