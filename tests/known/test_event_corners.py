@@ -69,3 +69,20 @@ def test_an_effort_of_friction_may_be_a_parameter():
     for value in (6.0, 3.0):
         (stop,) = kn.simulate(dynamics, 2.0, parameters={"grip": value}).events
         assert stop.time == pytest.approx(4 / value, rel=1e-9)
+
+
+def test_parameters_that_friction_and_ends_cannot_have_are_refused():
+    slider = kn.System("slider", gravity=(0, 0, 0))
+    given = {"grip": 1, "share": 0.5, "low": -1, "mu": 0.1}
+    grip, share, low, mu = (slider.parameter(name, value) for name, value in given.items())
+    block = slider.body("block", mass=1, inertia=(1, 1, 1))
+    slider.prismatic("rail", slider.world, block, axis="x", friction=kn.coulomb(mu, effort=grip, static_effort=2),
+                     stop={"lower": low, "upper": 1, "restitution": share})  # fmt: skip
+    dynamics = kn.compile(slider)
+    for name, value, field in (("grip", -1, "effort"), ("grip", 3, "static_effort"), ("mu", -0.1, "coefficient"),
+                               ("share", 1.5, "restitution"), ("low", 2, "stop")):  # fmt: skip
+        with pytest.raises(kn.ModelError, match=f"rail.*{field}"):
+            kn.simulate(dynamics, 0.0, parameters={name: value})
+    kn.simulate(dynamics, 0.0, parameters={"mu": 0})
+    with pytest.raises(kn.ArgumentError, match="rail changes at once"):
+        dynamics.step(dynamics.initial, 1e-3)

@@ -309,6 +309,12 @@ class Dynamics(Arguments):
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
+        if (table := self.topology.events) is not None:
+            owner = (*table.owners, *(entry.owner for entry in table.samplers))[0]
+            message = (
+                "changes at once, which a single step does not see; simulate until t + dt with start=state instead"
+            )
+            raise ArgumentError(f"step: {owner} {message}")
         t, y = state.t, state.y
         k1 = self.rate(t, y, p=p, inputs=inputs)
         k2 = self.rate(t + dt / 2, y + dt / 2 * k1, p=p, inputs=inputs)

@@ -11,12 +11,14 @@ from kinode.model.constraints import Constraint
 from kinode.model.elements import Element
 from kinode.model.fields import Component, find_expressions, unknown
 from kinode.model.frames import Resolve
+from kinode.model.friction import check_numbers as check_friction
 from kinode.model.joint import Joint
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.node_checks import check_network
 from kinode.model.observers import Observer
 from kinode.model.part_checks import check_numbers
 from kinode.model.quantities import Signal
+from kinode.model.stops import read_ends
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -26,6 +28,7 @@ def check_system(system: System, whole: bool = True) -> None:
     """Bodies are possible and joined, constraints and laws refer to what exists."""
     system.parameter_values()
     check_bodies(system, system.nominal)
+    check_joints(system, system.nominal)
     check_frames(system)
     check_network(system, whole)
     check_laws(system)
@@ -43,9 +46,22 @@ def check_bodies(system: System, resolve: Resolve) -> None:
             body.check(resolve)
 
 
+def check_joints(system: System, resolve: Resolve) -> None:
+    """The same of friction and of the ends of ranges."""
+    for joint in system.joints.values():
+        reader, friction, ends = system.reader(joint.name), joint.friction, joint.ends
+        if friction is not None and any(True for _ in find_expressions(friction.given())):
+            known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
+            check_friction(reader, known, "friction")
+        if ends is not None and any(True for _ in find_expressions(ends.given())):
+            known_ends = {name: resolve(value) for name, value in ends.given().items()}
+            read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
+
+
 def check_parameters(system: System, resolve: Resolve) -> None:
-    """Bodies and parts can be what other values of the parameters make of them."""
+    """Bodies, joints and parts can be what other values of the parameters make of them."""
     check_bodies(system, resolve)
+    check_joints(system, resolve)
     for part in system.parts.values():
         check_numbers(part, system, resolve)
 

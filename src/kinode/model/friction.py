@@ -115,19 +115,24 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
             raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}{why}")
         if value is None:
             continue
-        number = reader.number(value, units[name], f"{field}.{name}")
-        zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
-        if isinstance(number, float) and (number < 0 if zero else number <= 0):
-            raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {number:g}")
-        found[name] = number
+        found[name] = reader.number(value, units[name], f"{field}.{name}")
     friction = FRICTIONS[kind](**found)
+    check_numbers(reader, friction, field)
     if friction.coefficient == 0.0 and friction.effort is None:
         raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
-    _check_static(reader, friction, field)
     for name, needed in joint.rubs.items():
         if needed and name not in found and friction.coefficient != 0.0:
             raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
     return friction
+
+
+def check_numbers(reader: Reader, friction: Coulomb, field: str) -> None:
+    """Refuse numbers that cannot be, as far as they are known."""
+    for name, value in friction.given().items():
+        zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
+        if isinstance(value, float) and (value < 0 if zero else value <= 0):
+            raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {value:g}")
+    _check_static(reader, friction, field)
 
 
 def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
