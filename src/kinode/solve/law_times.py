@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.errors import ModelError
 from kinode.model.checks import laws_of
+from kinode.model.events import EventTable
 from kinode.model.system import System
 
 MOST_BREAKS = 10_000_000
@@ -31,12 +33,13 @@ LONGEST_SHARE = 1e-6  # of a run: shorter steps are not asked for by sines
 MEETING = frozenset({"less", "less_equal", "equal", "min", "max"})
 TURNING = frozenset({"abs", "sign"})
 SWINGING = frozenset({"sin", "cos"})
+PROBES = (0.113, 0.371, 0.5, 0.929)  # of a piece: places on no grid, where a line is told from what swings
 LOOKS = 9  # at a rate that may change: of a chirp
 PIECES = 64  # at least, in which breaks are looked for where an argument is not linear
 SHARES = 16  # of a period of a sine: pieces there
 HALVES = 60  # of a piece, until a break in it is known
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # of the time: breaks are known so well
-ARRAYS: dict[str, Callable[..., Array]] = {
+ARRAYS: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal, "pow": np.power,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
@@ -65,7 +68,7 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
     system, topology = dynamics.system, dynamics.topology
     given = dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *inputs)), strict=True))
     clock = _Clock(system, given, t0, t1)
-    longest, found = math.inf, [np.zeros(0)]
+    longest, found = math.inf, list[Array]()
     for component in system.components.values():
         for name, law in laws_of(component):
             whole = clock.whole(law)
@@ -79,18 +82,23 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
                 raise ModelError(message, component=component.name, field=name) from None
             if topology.events is not None:
                 longest = min([longest, *(0.125 * clock.period(node.args[0]) for node in _swings(whole))])
+    longest = max(longest, LONGEST_SHARE * (t1 - t0))
     margin = ROUNDING * max(abs(t0), abs(t1))
+    found = [times for times in found if times.size]
+    return LawTimes(_joined(found, margin, topology.events), margin, longest) if found else LawTimes(longest=longest)
+
+
+def _joined(found: list[Array], margin: float, events: EventTable | None) -> Array:
+    """All breaks in order, once; those on a tick are at the tick to the last bit.  Each law has the ends of the run."""
     breaks = np.unique(np.concatenate(found))
-    for end in (t0, t1):
+    for end in (breaks[0], breaks[-1]):
         breaks[abs(breaks - end) <= margin] = end
-    events = topology.events
-    if events is not None and events.samplers:  # a break on a tick is at the tick, to the last bit
+    if events is not None and events.samplers:
         ticks = np.rint(breaks * float(events.tick.denominator) / float(events.tick.numerator))
         ticks = ticks * float(events.tick.numerator) / float(events.tick.denominator)
         breaks = np.where(abs(breaks - ticks) <= margin, ticks, breaks)
-    breaks = breaks[(breaks >= t0) & (breaks <= t1)]
-    breaks = breaks[np.diff(breaks, prepend=-math.inf) > 2.0 * margin]
-    return LawTimes(breaks, margin, max(longest, LONGEST_SHARE * (t1 - t0)))
+    kept: Array = breaks[np.diff(breaks, prepend=-math.inf) > 2.0 * margin]
+    return kept
 
 
 class _TooManyError(Exception):
@@ -153,7 +161,7 @@ class _Clock:
         names = law.names()
         if "t" not in names and not names & self._signals.keys():
             return None
-        new = law.substitute(self._signals)
+        new = law.substitute(self._signals) if names & self._signals.keys() else law
         return new if isinstance(new, Expression) else None
 
     def _timely(self, x: object) -> bool:
@@ -197,8 +205,9 @@ class _Clock:
         for node in walk(law):  # arguments before what uses them
             for x, levels in self._breaking(node):
                 if isinstance(x, Expression) and self._timely(x):
-                    ends = np.array([self.t0, self.t1])  # what happens there is no part of the run
-                    times = np.unique(np.concatenate([ends, times, self._crossings(x, levels, times)]))
+                    found = self._crossings(x, levels, times)
+                    found = found[(found >= self.t0) & (found <= self.t1)]
+                    times = np.unique(np.concatenate([[self.t0, self.t1], times, found]))
                     if times.size > MOST_BREAKS:
                         raise _TooManyError(times.size)
         return times
@@ -221,22 +230,24 @@ class _Clock:
         inside = known[(known > self.t0) & (known < self.t1)]
         edges = np.unique(np.concatenate([[self.t0], inside, [self.t1]]))
         low, long = edges[:-1], np.diff(edges)
-        middle = low + 0.5 * long
-        one, two, three = (self.values(x, low + share * long) for share in (0.25, 0.5, 0.75))
-        rise = three - one
-        finite = np.isfinite(one + two + three)
-        straight = finite & (abs(one - 2.0 * two + three) <= 1e-9 * abs(rise) + 4.0 * ROUNDING * abs(two))
+        first, beside, half, last = (self.values(x, low + share * long) for share in PROBES)
+        slope = (last - first) / (PROBES[3] - PROBES[0])
+        near = 1e-9 * abs(slope) + 4.0 * ROUNDING * np.maximum(abs(first), abs(last))
+        finite = np.isfinite(first + beside + half + last)
+        straight = abs(beside - first - (PROBES[1] - PROBES[0]) * slope) <= near
+        straight = finite & straight & (abs(half - first - (PROBES[2] - PROBES[0]) * slope) <= near)
         bent = np.flatnonzero(finite & ~straight)
-        rate = 2.0 * rise / long
+        rate = slope / long
         keep = straight & (rate != 0.0)
-        found = self._straight(middle[keep], long[keep], two[keep], rate[keep], levels)
+        found = self._straight((low + 0.5 * long)[keep], long[keep], half[keep], rate[keep], levels)
         return np.concatenate([found, *(self._bent(x, float(low[k]), float(long[k]), levels) for k in bent)])
 
     def _straight(self, middle: Array, long: Array, value: Array, rate: Array, levels: _Levels) -> Array:
         """The same in pieces in which it is linear, from its value and rate in the middle of each."""
         half = abs(rate) * (0.5 * long + ROUNDING * max(abs(self.t0), abs(self.t1)))
         piece, level = _spread(levels, value - half, value + half)
-        return middle[piece] + (level - value[piece]) / rate[piece]
+        found: Array = middle[piece] + (level - value[piece]) / rate[piece]
+        return found
 
     def _bent(self, x: Expression, low: float, long: float, levels: _Levels) -> Array:
         """The same in a piece in which it is not, between places of a grid."""
@@ -252,7 +263,8 @@ class _Clock:
             middle = 0.5 * (before + after)
             first = (self.values(x, middle) > level) == above
             before, after = np.where(first, middle, before), np.where(first, after, middle)
-        return after
+        found: Array = after
+        return found
 
 
 def _spread(levels: _Levels, low: Array, high: Array) -> tuple[Array, Array]:

@@ -240,18 +240,16 @@ def _advance(
     while run.t != t1:
         if run.steps >= max_steps:
             return "too many steps", f"the allowed number of steps was used up at t = {run.t:.9g} s"
-        if run.t == run.pieces.next:
+        broken, ticked = run.t == run.pieces.next, served is not None and run.t == served.tick_time
+        if broken:
             run.begin_piece(run.t)
+        if broken and served is None:
             run.start(run.t, run.y)
-            outcome = None if served is None else _change(run, output, run.t, run.y, R.CHANGED)
+        elif broken or ticked:
+            outcome = _change(run, output, run.t, run.y, R.TICKED if ticked else R.CHANGED)
             if outcome is not None:
                 return outcome
-            again = False
-        if served is not None and run.t == served.tick_time:
-            outcome = _change(run, output, run.t, run.y, R.TICKED)
-            if outcome is not None:
-                return outcome
-            again = False
+        again = again and not (broken or ticked)
         stop = t1 if served is None else served.stop(t1)
         stop = min(stop, run.pieces.next)
         result = run.step(stop, again) if run.moving else _Still(min(stop, run.t + run.longest))
