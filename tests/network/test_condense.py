@@ -300,3 +300,16 @@ def test_a_rectifier_charges_its_capacitor():
     late = run["c.voltage"][run.t > 1.0]
     assert 6.0 < late.min() < late.max() < 10.0
     assert run["c.voltage"].min() > -1e-3
+
+
+def test_a_law_may_divide_by_a_voltage_that_a_state_decides():
+    """The circuit as a whole solves the voltage of the bus before the rows that are not linear in it."""
+    system = kn.System("s")
+    system.battery("pack", "bus", "gnd", voltage=48, resistance=0.02)
+    system.capacitor("link", "bus", "gnd", capacitance=1e-3, initial_voltage=40)
+    system.bridge("bridge", "bus", "gnd", "out", "gnd", modulation="10/bus.voltage")
+    system.resistor("load", "out", "gnd", resistance=3)
+    for way in ("recursive", "circuit"):
+        found = kn.compile(system, formulation=way).rate(0.0, [0.0, 40.0])
+        np.testing.assert_allclose(found, [400, (400 - 10 / 40 * 10 / 3) / 1e-3], rtol=1e-12)
+    assert kn.verify(system).ok

@@ -109,25 +109,34 @@ class Condensed:
     def solve_stages(self, stages: Iterable[int]) -> None:
         """Some levels, in their order."""
         for s in stages:
-            for b, block in enumerate(self.network.stages[s]):
-                self.solving = frozenset(block.unknowns)
-                rows = [self._form(row) for row in block.rows]
-                try:
-                    found = solve(rows, find_pivots(self.network, s, b))
-                except SingularError as error:
-                    wrong = [block.rows[i] for i in error.rows]
-                    raise faults.explain_singular(self.network.rows, wrong, error.unknowns) from None
-                self.values.update((order, found[order]) for order in block.unknowns)
+            for b in range(len(self.network.stages[s])):
+                self.solve_block(s, b)
+
+    def solve_block(self, stage: int, number: int) -> None:
+        """What one block of a level is solved for."""
+        block = self.network.stages[stage][number]
+        self.solving = frozenset(block.unknowns)
+        rows = [self._form(row) for row in block.rows]
+        try:
+            found = solve(rows, find_pivots(self.network, stage, number))
+        except SingularError as error:
+            wrong = [block.rows[i] for i in error.rows]
+            raise faults.explain_singular(self.network.rows, wrong, error.unknowns) from None
+        self.values.update((order, found[order]) for order in block.unknowns)
         self.solving = frozenset()
 
     def _form(self, row: Row) -> Scalar:
         """A row as a form in the unknowns of its block."""
         try:
-            total = self._evaluate(row.rest)
-            for order, x in row.terms.items():
-                total = total + self._evaluate(x) * self.value(order)
+            return self.sum(row)
         except NonlinearError as error:
             raise faults.explain_nonlinear(row, error.unknowns, error.operation) from None
+
+    def sum(self, row: Row) -> Scalar:
+        """What a row adds up to, with forms for what is being solved for."""
+        total = self._evaluate(row.rest)
+        for order, x in row.terms.items():
+            total = total + self._evaluate(x) * self.value(order)
         return total
 
     def value(self, order: Order) -> Scalar:
