@@ -129,3 +129,16 @@ def test_an_order_for_a_long_ladder_does_not_fill():
     forms = [sum(Affine.unknown(k) * x for k, x in row.items()) - right[i] for i, row in enumerate(shuffled)]
     found = solve(forms, choose_pivots(shuffled, names))
     assert sum(count_operations(found.values()).values()) < 8 * n
+
+
+def test_what_varies_is_a_pivot_only_where_nothing_else_is():
+    """Voltages behind a bridge: second = m*first, with m anything at the samples and 0 elsewhere."""
+    m = np.array([0.7, 1.2, 0.9])
+    rows = [{"first": m, "second": -1.0}, {"second": 1.0, "current": -2.0}, {"first": 1.0, "back": 3.0, "current": 1.0},
+            {"back": 1.0, "current": m}]  # fmt: skip
+    coefficients = [{name: np.broadcast_to(x, 3) for name, x in row.items()} for row in rows]
+    pivots = choose_pivots(coefficients, ["first", "second", "current", "back"])
+    still = [{name: 0.0 if x is m else x for name, x in row.items()} for row in rows]
+    right = [0.0, 0.0, 1.0, 0.0]
+    found = solve([sum(Affine.unknown(n) * x for n, x in row.items()) - b for row, b in zip(still, right)], pivots)
+    assert found == {"first": 1.0, "second": 0.0, "current": 0.0, "back": 0.0}

@@ -313,3 +313,20 @@ def test_a_law_may_divide_by_a_voltage_that_a_state_decides():
         found = kn.compile(system, formulation=way).rate(0.0, [0.0, 40.0])
         np.testing.assert_allclose(found, [400, (400 - 10 / 40 * 10 / 3) / 1e-3], rtol=1e-12)
     assert kn.verify(system).ok
+
+
+@pytest.mark.parametrize("formulation", ["recursive", "circuit"])
+def test_a_bridge_that_passes_nothing_on(formulation):
+    """At the zero of its law nothing is divided by it: the load is shorted, the bus keeps 2 A * 3 Ohm."""
+    system = kn.System("s")
+    system.current_source("supply", "bus", "gnd", current=2)
+    system.resistor("sink", "bus", "gnd", resistance=3)
+    system.bridge("bridge", "bus", "gnd", "out", "gnd", modulation="sin(t)")
+    system.resistor("series", "out", "middle", resistance=2)
+    system.resistor("load", "middle", "gnd", resistance=2)
+    dynamics = kn.compile(system, formulation=formulation)
+    for t in (0.0, 1e-9, 0.5):
+        m = np.sin(t)
+        bus = 2 / (1 / 3 + m * m / 4)
+        found = dynamics.evaluate(["bus.voltage", "load.current", "bridge.current"], t, [], [])
+        np.testing.assert_allclose(list(found.values()), [bus, m * bus / 4, m * m * bus / 4], rtol=1e-13)

@@ -11,9 +11,10 @@ in them.  Rows without a pivot are left alone.
 
 finds an order at sample values where nothing better is known: the entry that disturbs fewest others among those that
 are not small [H. M. Markowitz, "The elimination form of the inverse and its application to linear programming",
-Management Science 3 (1957) 255-269], at all samples at once.  It is for blocks that are coupled by nature; a chain of
-joints has its own order, and loses seven digits with one that was chosen at a sample.  ``SingularError`` says
-which rows depend on each other and which unknowns they leave open.
+Management Science 3 (1957) 255-269], at all samples at once.  Entries that are the same at all samples come first:
+what varies, as the share of a voltage that a law passes on, may vanish elsewhere.  It is for blocks that are coupled by
+nature; a chain of joints has its own order, and loses seven digits with one that was chosen at a sample.
+``SingularError`` says which rows depend on each other and which unknowns they leave open.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from kinode.errors import Error
 Pivots = Sequence[tuple[int, Unknown]]
 THRESHOLD = 0.05  # of the largest entry of the row, all scaled to 1: smaller ones are no pivots
 SMALL = 1e-10  # of entries scaled to 1: what is left of those that cancel
+SMALLER = 2  # rank of an entry that is too small at some sample, behind those that vary (1) or do not (0)
 FEW = 6  # rows that are looked at for the next pivot
 TAKES_PART = 1e-6  # of a null vector's largest entry
 
@@ -53,7 +55,7 @@ def solve(rows: Sequence[Scalar], pivots: Pivots) -> dict[Unknown, Scalar]:
             users.setdefault(name, {})[i] = None
     for i, name in pivots:
         terms = work[i][1]
-        if name not in terms:
+        if name not in terms or is_zero(terms[name]):
             raise SingularError([i], [name])
         for other in terms:
             del users[other][i]
@@ -114,17 +116,19 @@ def choose_pivots(
 
     SingularError where the rows do not determine the unknowns at one of the samples.
     """
-    rows = _scaled([{n: np.atleast_1d(np.asarray(x, float)) for n, x in row.items()} for row in coefficients], unknowns)
+    given = [{n: np.atleast_1d(np.asarray(x, float)) for n, x in row.items()} for row in coefficients]
+    rows = _scaled(given, unknowns)
+    firm = [{n for n in row if np.all(x[n] == x[n][0])} for row, x in zip(rows, given, strict=True)]  # do not vary
     whole = [dict(row) for row in rows]
     columns: dict[Unknown, set[int]] = {name: set() for name in unknowns}
     for i, row in enumerate(rows):
         for name in row:
             columns[name].add(i)
-    waiting = [(len(row), i) for i, row in enumerate(rows)]
+    waiting = [(not firm[i], len(row), i) for i, row in enumerate(rows)]
     heapq.heapify(waiting)
     open_rows, pivots = set(range(len(rows))), []
     while open_rows:
-        found = _cheapest(rows, columns, waiting, open_rows)
+        found = _cheapest(rows, firm, columns, waiting, open_rows)
         if found is None or len(rows) != len(unknowns):
             raise _singular(whole, unknowns)
         i, name = found
@@ -133,8 +137,8 @@ def choose_pivots(
         for other in rows[i]:
             columns[other].discard(i)
         for k in sorted(columns[name]):
-            _subtract(rows, k, i, name, columns)
-            heapq.heappush(waiting, (len(rows[k]), k))
+            _subtract(rows, firm, k, i, name, columns)
+            heapq.heappush(waiting, (not firm[k], len(rows[k]), k))
     if len(pivots) != len(unknowns):
         raise _singular(whole, unknowns)
     return pivots
@@ -169,45 +173,57 @@ def _or_one(sizes: Array) -> Array:
 
 def _cheapest(
     rows: Sequence[Mapping[Unknown, Array]],
+    firm: Sequence[set[Unknown]],
     columns: Mapping[Unknown, set[int]],
-    waiting: list[tuple[int, int]],
+    waiting: list[tuple[bool, int, int]],
     open_rows: set[int],
 ) -> tuple[int, Unknown] | None:
     """The entry with the least (other entries in its row) * (in its column), of the shortest rows that have a pivot.
 
-    Where every entry is small at some sample, the one that is least so.
+    Rows with entries that do not vary come first.  Where every entry is small at some sample, the one that is least so.
     """
-    best: tuple[float, float, int, Unknown] | None = None
-    seen: dict[int, int] = {}
+    best: tuple[int, float, float, int, Unknown] | None = None
+    seen: dict[int, tuple[bool, int, int]] = {}
     useful = 0
     while waiting and useful < FEW:
-        count, i = heapq.heappop(waiting)
-        if i not in open_rows or count != len(rows[i]) or i in seen:
+        varies, count, i = heapq.heappop(waiting)
+        if i not in open_rows or (varies, count) != (not firm[i], len(rows[i])) or i in seen:
             continue  # the entry of an earlier state of this row
-        seen[i] = count
+        seen[i] = (varies, count, i)
         top = np.max([np.abs(x) for x in rows[i].values()], axis=0, initial=SMALL)
         for name, x in rows[i].items():
             share = float(np.min(np.abs(x) / top)) if np.all(np.abs(x) > SMALL) else 0.0
             cost = (count - 1) * (len(columns[name]) - 1)
-            rank = (cost, -share) if share >= THRESHOLD else (np.inf, -share)
-            if share > 0.0 and (best is None or rank < best[:2]):
+            rank = (int(name not in firm[i]), cost, -share) if share >= THRESHOLD else (SMALLER, 0, -share)
+            if share > 0.0 and (best is None or rank < best[:3]):
                 best = (*rank, i, name)
-        useful += best is not None and best[0] < np.inf
-    for i, count in seen.items():
-        heapq.heappush(waiting, (count, i))
-    return None if best is None else (best[2], best[3])
+        useful += best is not None and best[0] <= varies
+    for entry in seen.values():
+        heapq.heappush(waiting, entry)
+    return None if best is None else (best[3], best[4])
 
 
 def _subtract(
-    rows: list[dict[Unknown, Array]], k: int, i: int, name: Unknown, columns: dict[Unknown, set[int]]
+    rows: list[dict[Unknown, Array]],
+    firm: Sequence[set[Unknown]],
+    k: int,
+    i: int,
+    name: Unknown,
+    columns: dict[Unknown, set[int]],
 ) -> None:
-    """Row k without the unknown, by row i; what cancels is no entry any more."""
+    """Row k without the unknown, by row i; what cancels is no entry any more, what varying ones change varies."""
     factor = rows[k][name] / rows[i][name]
+    steady = name in firm[k] and name in firm[i]
     for other, x in rows[i].items():
+        if steady and other in firm[i] and other not in rows[k]:
+            firm[k].add(other)
+        elif not (steady and other in firm[i]):
+            firm[k].discard(other)
         before = rows[k].get(other, 0.0)
         after = before - factor * x
         if other == name or np.all(np.abs(after) <= SMALL * np.maximum(np.abs(before), np.abs(factor * x))):
             rows[k].pop(other, None)
+            firm[k].discard(other)
             columns[other].discard(k)
         else:
             rows[k][other] = after
