@@ -86,3 +86,12 @@ def test_parameters_that_friction_and_ends_cannot_have_are_refused():
     kn.simulate(dynamics, 0.0, parameters={"mu": 0})
     with pytest.raises(kn.ArgumentError, match="rail changes at once"):
         dynamics.step(dynamics.initial, 1e-3)
+
+
+@pytest.mark.parametrize("period", [0.1 / 7, np.pi / 100, 1 / (2 * np.pi * 50), 0.001234567890123])
+def test_any_period_is_one(period):
+    clock = kn.System("clock", gravity=(0, 0, 0))
+    clock.prismatic("rail", clock.world, clock.body("block", mass=1, inertia=(1, 1, 1)), axis="x", u=1)
+    clock.sample_hold("watch", "rail.q", period)
+    run = kn.simulate(clock, 100.3 * period, times=[99.5 * period, 100.2 * period])
+    assert run["watch.output"] == pytest.approx([99 * period, 100 * period], rel=1e-12)

@@ -35,6 +35,7 @@ TOLERANCE = 1e-9
 """What of a root, which is divided by a natural scale, counts as zero."""
 MOST_TICKS = 1 << 50
 """Whole numbers up to this are exact in floats, with some room."""
+ROUNDING = Fraction(1, 1 << 51)  # of a time in floats: two units of its last place
 
 
 def _rising(scene: Any) -> float:
@@ -77,9 +78,19 @@ class Sampler:
 
 
 def exact_seconds(seconds: float) -> Fraction:
-    """The rational number that a time in floats stands for: a thirtieth of a second, or a decimal as it is written."""
-    near = Fraction(seconds).limit_denominator(1_000_000)
-    return near if float(near) == seconds else Fraction(repr(float(seconds)))
+    """The rational number that a time in floats stands for: a thirtieth of a second, or a decimal as it is written.
+
+    It may be off by the rounding of the arithmetic that led to it: 0.1/7 stands for a seventieth, and pi/100, which is
+    nothing of the sort, for a fraction as simple as can be.
+    """
+    known, written = Fraction(seconds), Fraction(repr(float(seconds)))
+    places, near = 1_000_000, known.limit_denominator(1_000_000)
+    while abs(near - known) > abs(known) * ROUNDING:
+        if written.denominator <= MOST_TICKS:
+            return written
+        places *= 2
+        near = known.limit_denominator(places)
+    return near
 
 
 @dataclass(frozen=True)
