@@ -259,3 +259,45 @@ def test_a_loose_member_makes_a_spinner_unstable_above_its_resonance():
     size = np.hypot(run["across.q"], run["up.q"])
     late = run.t > 6.0  # what dies away is gone
     assert np.polyfit(run.t[late], np.log(size[late]), 1)[0] == pytest.approx(above, rel=5e-3)
+
+
+# -- modes -------------------------------------------------------------------------------------------------
+def rectifier() -> kn.System:
+    system = kn.System("rectifier")
+    system.voltage_source("supply", "bus", "gnd", voltage=12)
+    system.diode("diode", "bus", "out", drop=0.7, on_resistance=0.1)
+    system.capacitor("tank", "out", "gnd", capacitance=1e-3)
+    system.resistor("load", "out", "gnd", resistance=6)
+    return system
+
+
+def test_modes_fit_the_state_of_rest():
+    """The diode conducts: 11.3 V are divided by 0.1 and 6 Ohm."""
+    rest = kn.equilibrium(rectifier())
+    assert rest.values["diode.mode"] == 1 and rest.values["tank.voltage"] == pytest.approx(11.3 * 6 / 6.1, rel=1e-9)
+    small = kn.linearize(rectifier(), {"tank.voltage": 5.0}, anywhere=True)
+    assert small.A[0, 0] == pytest.approx(-(1 / 0.1 + 1 / 6) / 1e-3)
+
+
+def test_a_switch_that_finds_no_rest_is_named():
+    system = rectifier()
+    system.switch("regulator", "bus", "out", command="5 - tank.voltage")
+    system.change("diode", drop=20)
+    with pytest.raises(kn.ModelError, match="regulator: changes its mode again and again"):
+        kn.equilibrium(system)
+
+
+def bumped(**stop) -> kn.System:
+    system = kn.System("bumped", gravity=(0, -G, 0))
+    body = system.body("rod", mass=1.0, com=(0.5, 0, 0), inertia={"zz": 0.1})
+    system.revolute("pin", system.world, body, damping=0.5, stop={"lower": -0.5, **stop})
+    return system
+
+
+def test_what_rests_on_a_stop():
+    found = kn.equilibrium(bumped(stiffness=1000)).values["pin.q"]
+    assert 1000 * (-0.5 - found) == pytest.approx(0.5 * G * math.cos(found), rel=1e-9)
+    with pytest.raises(kn.ModelError, match=r"pin: would rest at -1.5708, beyond its rigid end at -0.5"):
+        kn.equilibrium(bumped(restitution=0.3))
+    held = kn.equilibrium(bumped(restitution=0.3), {"pin.q": -0.5}, hold="pin")
+    assert held.holding["pin.effort"] == pytest.approx(0.5 * G * math.cos(0.5))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.events import TOLERANCE
+from kinode.codegen.records import State
+from kinode.model.events import TOLERANCE, RootEntry
 
 if TYPE_CHECKING:
     from kinode.codegen.dynamics import Dynamics
@@ -87,3 +88,39 @@ def _violated(dynamics: Dynamics, z: Array, g: Array, rates: Array, tries: int) 
         if bad > 0.0 and (found is None or (tries < BY_WORST and bad > worst)):
             found, worst = k, bad
     return found
+
+
+def find_misfit(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> RootEntry | None:
+    """The mode that a state contradicts most: a diode that should conduct, a gear beyond its play; None if all fit.
+
+    Only what the state tells by itself is looked at: friction and rigid ends depend on what presses.
+    """
+    table = dynamics.topology.events
+    if table is None or not table.roots:
+        return None
+    g = dynamics._call("roots", state.t, state.q, state.u, state.z, p, inputs, None)[: len(table.roots)]
+    rigid = {name for name, joint in dynamics.system.joints.items() if joint.ends is not None and joint.ends.rigid}
+    told = (
+        (float(x), entry)
+        for x, entry in zip(g, table.roots, strict=True)
+        if entry.root.by_state and entry.at >= 0 and state.z[entry.at] == entry.root.value and entry.owner not in rigid
+    )
+    worst = min(told, key=lambda one: one[0], default=None)
+    return worst[1] if worst is not None and worst[0] < -TOLERANCE else None
+
+
+def with_mode(state: State, entry: RootEntry) -> State:
+    """A state in which the mode of a root is the one that begins where the root ends."""
+    z = state.z.copy()
+    z[entry.at] = entry.root.then
+    return State(state.t, state.q, state.u, z)
+
+
+def fit_modes(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> State:
+    """The state with modes that do not contradict it."""
+    for _ in range(TRIES):
+        entry = find_misfit(dynamics, state, p, inputs)
+        if entry is None:
+            break
+        state = with_mode(state, entry)
+    return state

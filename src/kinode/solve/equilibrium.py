@@ -24,16 +24,21 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
+from kinode.codegen.modes import find_misfit, with_mode
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.checks import find_steering
 from kinode.model.fields import Component, short
+from kinode.model.joint import Joint
+from kinode.model.joint_events import STOP
+from kinode.model.stops import bounds
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.linearize import Linearization, Slopes, linearize_at
 from kinode.solve.simulate import find_start
 
 STEPS = 200
+MODES = 40  # that are changed until all fit
 LONGEST = 0.5  # of a step: radians, or characteristic lengths
 RESTS = 1e-9  # of the forces at the start or of the weight
 DIFFERENCE = 1e-6  # of steps for slopes, relative for states
@@ -97,15 +102,55 @@ def equilibrium(
 
 
 def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> Equilibrium:
-    """The state of rest nearest to a start, in the sense that damped steps downhill reach it."""
-    search = _Search(dynamics, start, p, inputs, held)
-    state, residual = search.run()
+    """The state of rest nearest to a start, in the sense that damped steps downhill reach it.
+
+    Modes stay as they are while it is looked for; one that contradicts what was found is changed, and all begins anew.
+    """
+    start = _off_rigid_ends(dynamics, start)
+    for _ in range(MODES):
+        search = _Search(dynamics, start, p, inputs, held)
+        state, residual = search.run()
+        wrong = find_misfit(dynamics, state, p, inputs)
+        if wrong is None:
+            break
+        start = with_mode(start, wrong)
+    else:
+        message = "changes its mode again and again: there is none in which all rests; a simulation tells what it does"
+        raise ModelError(message, component=wrong.owner)
+    _check_rigid_ends(dynamics, state, p)
     speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
     sticking = tuple(n for n in dynamics.topology.held_of if type(dynamics.system[n]).locks is not Component.locks)
     return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking)
+
+
+def _rigid_ends(dynamics: Dynamics) -> list[Joint]:
+    joints = (dynamics.system.joints[name] for name in dynamics.topology.held_of if name in dynamics.system.joints)
+    return [joint for joint in joints if joint.ends is not None and joint.ends.rigid]
+
+
+def _off_rigid_ends(dynamics: Dynamics, start: State) -> State:
+    """The start with joints free of the rigid ends that they rest on, for what these take is not known here."""
+    z, places = start.z.copy(), {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
+    for joint in _rigid_ends(dynamics):
+        z[places[f"{joint.name}.{STOP}"]] = 0.0
+    return State(start.t, start.q, start.u, z)
+
+
+def _check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
+    """Refuse what would rest beyond a rigid end: there is no force that pushes back by how deep it is."""
+    values = dynamics.values(state)
+    for joint in _rigid_ends(dynamics):
+        q, (lower, upper) = values[f"{joint.name}.q"], bounds(joint, dynamics._resolver(p))
+        for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
+            if beyond:
+                message = (
+                    f"would rest at {q:g}, beyond its rigid end at {float(end):g}: start there and hold it, "
+                    f"or give the end a stiffness"
+                )
+                raise ModelError(message, component=joint.name)
 
 
 class _Undecided(Exception):

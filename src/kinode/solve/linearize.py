@@ -28,6 +28,7 @@ from kinode.algebra.scalars import Array, rate
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.dynamics import compile as compile_system
 from kinode.codegen.kernels import Kernel
+from kinode.codegen.modes import fit_modes
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError
 from kinode.model.checks import find_steering
@@ -134,7 +135,7 @@ def linearize(
     at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
-    return linearize_at(dynamics, begin, p, given, names, anywhere=anywhere)
+    return linearize_at(dynamics, fit_modes(dynamics, begin, p, given), p, given, names, anywhere=anywhere)
 
 
 def linearize_at(
