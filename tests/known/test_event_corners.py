@@ -95,3 +95,11 @@ def test_any_period_is_one(period):
     clock.sample_hold("watch", "rail.q", period)
     run = kn.simulate(clock, 100.3 * period, times=[99.5 * period, 100.2 * period])
     assert run["watch.output"] == pytest.approx([99 * period, 100 * period], rel=1e-12)
+
+
+def test_stiff_runs_may_begin_late():
+    drop = kn.System("drop")
+    drop.prismatic("flight", drop.world, drop.body("bob", mass=1, inertia=(1, 1, 1)), axis="z", q=1, stop={"lower": 0})
+    run = kn.simulate(drop, 1e6 + 1.0, t0=1e6, method="stiff")
+    (hit,) = run.events
+    assert hit.time - 1e6 == pytest.approx((2 / 9.81) ** 0.5, abs=1e-6)

@@ -42,6 +42,8 @@ Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
 AT_ONCE = 4.0 * float(np.finfo(float).eps)
 """Of the time: an output time nearer than that to an event is at the event."""
+SMALL_STEPS = 10
+"""In a row, after which there is no way on; the first after a start may be as small as time can tell."""
 _LOGS = ("SUNLOGGER_ERROR_FILENAME", "SUNLOGGER_WARNING_FILENAME")
 
 
@@ -103,7 +105,7 @@ class _Stiff:
         self.longest = options["max_step"] or math.inf
         self.t, self.y = math.nan, np.zeros(n)
         self.rows: list[tuple[float, Array]] = []
-        self.steps = 0
+        self.steps, self.small_steps = 0, 0
 
     def note(self, t: float, values: Array) -> None:
         """Remember the first row of values that is not finite since the last good step: it is where it began."""
@@ -178,7 +180,9 @@ class _Stiff:
 
 def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[Status, str] | None:
     """Why the run cannot go on after a step, or None."""
-    stuck = moved <= 16.0 * np.finfo(float).eps * max(abs(run.t), abs(t1) * 1e-9)
+    small = moved <= 16.0 * np.finfo(float).eps * max(abs(run.t), abs(t1) * 1e-9)
+    run.small_steps = run.small_steps + 1 if small else 0
+    stuck = run.small_steps > SMALL_STEPS
     if result.status >= 0 and not stuck and np.isfinite(result.y).all():
         run.bad = None
         return None
