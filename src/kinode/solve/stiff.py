@@ -184,7 +184,7 @@ def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[Status, 
     run.small_steps = run.small_steps + 1 if small else 0
     stuck = run.small_steps > SMALL_STEPS
     if result.status >= 0 and not stuck and np.isfinite(result.y).all():
-        run.bad = None
+        run.bad = run.bad if small else None
         return None
     run.note(float(result.t), result.y)
     if run.bad is not None:
