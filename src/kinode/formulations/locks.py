@@ -8,23 +8,28 @@ that it holds with, its equation is a mixture whose pivot never vanishes:
 In a tree whose locks hold one joint each, articulated bodies do the same with (1 - s)/D in place of 1/D, and the
 residual of the axis is h.  Locks may hold what others hold already: two brakes on one shaft, two hinges of a four-bar.
 The last of them to be eliminated is then left with a pivot of rounding alone, and holds with (almost) nothing; where it
-contradicts the others, as at a dead center, its effort is beyond every limit and its mode ends.
+contradicts the others, as at a dead center, its effort is beyond every limit and its mode ends.  What several hold in
+one joint is then shared out anew (model/locks.py), so that none ends its mode while another could still hold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, less, tidy
+from kinode.algebra.scalars import Array, Scalar, absolute, less, tidy, where
 from kinode.formulations import loops
 from kinode.formulations.saddle import Row, Saddle
 from kinode.formulations.statics import HeldJoint
 
 if TYPE_CHECKING:
     from kinode.formulations.motion import Motion
+
+ENDLESS = 1e30  # an effort that nothing is good for
+ALL = 1.0 + 1e-6  # times what a lock holds with: more than that is left
 
 
 class Locking:
@@ -126,12 +131,54 @@ class Locking:
     @cached_property
     def efforts(self) -> Array:
         """What each lock holds with, zero where it does not."""
+        found = list(self._found_efforts)
+        for places in self.shared.values():
+            rest = sum((found[k] for k in places), 0.0)
+            for i, k in enumerate(places):
+                lock, later = self.locks[k], self._any_stuck(places[i + 1 :])
+                most = rest if lock.takes is None else where(later, lock.takes(rest), rest)
+                found[k] = lock.stuck * most
+                rest = rest - found[k]
+        return tidy(found)
+
+    @cached_property
+    def shared(self) -> dict[str, list[int]]:
+        """The locks of each joint that several hold, those that take all they can last."""
+        places: dict[str, list[int]] = {}
+        for k, lock in enumerate(self.locks):
+            if len(lock.joints) == 1:
+                places.setdefault(lock.joints[0][0], []).append(k)
+        rank = [2 if lock.takes is None else 0 if lock.part == "stop" else 1 for lock in self.locks]
+        return {name: sorted(ks, key=rank.__getitem__) for name, ks in places.items() if len(ks) > 1}
+
+    def _any_stuck(self, places: Sequence[int]) -> Scalar:
+        free: Scalar = 1.0
+        for k in places:
+            free = free * (1.0 - self.locks[k].stuck)
+        return 1.0 - free
+
+    def beside(self, owner: str, part: str) -> Scalar:
+        """1 while another lock holds the joint of one, and could hold more, else 0."""
+        k = self._index(owner, part)
+        mine = next((places for places in self.shared.values() if k in places), [])
+        free: Scalar = 1.0
+        for i in mine:
+            if i != k:
+                lock, effort = self.locks[i], self.efforts[i]
+                beyond = where(less(effort, 0.0), -ENDLESS, ENDLESS)
+                most = self.motion.friction_limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
+                free = free * (1.0 - lock.stuck * less(ALL * absolute(effort), most))
+        return 1.0 - free
+
+    @cached_property
+    def _found_efforts(self) -> Array:
+        """The same as the equations have it: of locks that hold one joint the first takes all."""
         motion = self.motion
         if motion.topology.constrained:
             return motion.constraints.holding
         if not self.single:
             return self.solution[1]
-        found, taken = [], dict.fromkeys(self.free, 1.0)  # of several locks on a joint the first takes all
+        found, taken = [], dict.fromkeys(self.free, 1.0)
         for lock in self.locks:
             i = motion.node_named[lock.joints[0][0]]
             whole = motion.axis_residual(i)

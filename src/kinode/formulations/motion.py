@@ -159,6 +159,10 @@ class Motion(PartMotion):
         """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
         return self.locking.response_of(owner, part)
 
+    def held_beside(self, owner: str, part: str) -> Scalar:
+        """1 while another lock holds the joint of one, and could hold more, else 0."""
+        return self.locking.beside(owner, part)
+
     def stopped(self, owner: str, part: str) -> Array:
         """The speeds of the state when a lock begins to hold."""
         return self.locking.stopped(owner, part)

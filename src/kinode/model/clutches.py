@@ -1,28 +1,35 @@
 """Brakes and clutches: friction that a law presses together.
 
-A brake acts in a joint that turns, a clutch between two of them, on ``first - ratio second``.  Both slide with
-their capacity against it, and hold up to that (times ``static_ratio``) once it is zero.  How much of the capacity is
-applied is a law, the ``command``, from 0 (released) to 1.
+A brake acts in a joint that turns or slides, a clutch between two that turn, on ``first - ratio second``.  Both slide
+with their capacity against it, and hold up to that (times ``static_ratio``) once it is zero.  How much of the capacity
+is applied is a law, the ``command``, from 0 to 1.  The mode is 1 and -1 while it slides forward or back, 0 while it
+sticks, and 2 while it is released: nothing is applied.
+
+Where a brake and friction hold one joint, or two brakes, what each of them does is not unique, and the sum is.  A brake
+then takes what it can, the next one what is left, friction the rest; none slides before all have to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, maximum, minimum, sign, where
+from kinode.algebra.scalars import Scalar, absolute, less, maximum, minimum, sign, where
 from kinode.errors import ModelError
 from kinode.model.element import Element, Load, Scene, register_element
 from kinode.model.events import Root
 from kinode.model.fields import Spec, Value, declare, law, number, record, unknown
 from kinode.model.friction import SLIP
 from kinode.model.locks import Lock
-from kinode.model.sticking import comes_to_rest, sticking_roots
+from kinode.model.sticking import NEARLY, comes_to_rest, sticking_roots
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+RELEASED = 2.0
 
 
 def joint(doc: str) -> Any:
@@ -35,6 +42,7 @@ class Grip(Element):
     """What rubs between joints, pressed by a law."""
 
     pushes: ClassVar[bool] = False  # what it does it does along joints
+    turns: ClassVar[bool] = True
     capacity: Value = number("moment", "what it slides with when it is fully applied")
     command: Value = law("dimensionless", "how much of the capacity is applied, a law: 0 releases", 1.0)
     static_ratio: Value = number("dimensionless", "what it holds with at rest, in parts of the capacity", 1.0)
@@ -59,11 +67,13 @@ class Grip(Element):
             if found is None:
                 message = unknown("no joint is called", name, system.joints)
                 raise ModelError(message, component=self.name, field=field)
-            if [kind for _, kind in found.coordinates] != ["angle"]:
-                message = f"{name} is a {found.kind} joint; it acts in joints with one freedom that turn"
+            if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+                what = "turn" if self.turns else "slide"
+                message = f"{name} is a {found.kind} joint; it acts in joints with one freedom that {what}{self.other}"
                 raise ModelError(message, component=self.name, field=field)
 
     joint_fields: ClassVar[tuple[str, ...]] = ()
+    other: ClassVar[str] = ""  # what to say where a joint is of the other kind
 
     # -- motion --------------------------------------------------------------------------------------
     def slip_of(self, scene: Any) -> Scalar:
@@ -75,20 +85,30 @@ class Grip(Element):
         return scene.law(self.capacity) * minimum(maximum(scene.law(self.command), 0.0), 1.0)
 
     def efforts(self, scene: Any) -> Mapping[str, Scalar]:
-        push = -scene.held(self.name)["mode"] * self.applied(scene)
+        push = -self._way(scene) * self.applied(scene)
         return {name: scene.law(factor) * push for name, factor in self.members()}
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
         return ()
 
     def locks(self, scene: Any) -> Sequence[Lock]:
+        square = scene.held(self.name)["mode"] ** 2
+        stuck, members = (1.0 - square) * (1.0 - 0.25 * square), tuple((n, scene.law(f)) for n, f in self.members())
+        return (Lock(self.name, "grip", members, stuck, takes=partial(self._takes, scene)),)
+
+    def _takes(self, scene: Any, effort: Scalar) -> Scalar:
+        limit = self._limit(scene)
+        return minimum(maximum(effort, -limit), limit)
+
+    def _way(self, scene: Any) -> Scalar:
+        """1 and -1 while it slides, else 0."""
         mode = scene.held(self.name)["mode"]
-        return (Lock(self.name, "grip", tuple((n, scene.law(f)) for n, f in self.members()), 1.0 - mode * mode),)
+        return mode * (4.0 - mode * mode) / 3.0
 
     def quantity(self, name: str, scene: Any) -> Scalar:
         if name == "slip":
             return self.slip_of(scene)
-        return -scene.held(self.name)["mode"] * self.applied(scene) + scene.held_effort(self.name, "grip")
+        return -self._way(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
 
     # -- events --------------------------------------------------------------------------------------
     @property
@@ -96,10 +116,10 @@ class Grip(Element):
         return (("mode", "dimensionless"),)
 
     def settled(self, scene: Any) -> Mapping[str, Any]:
-        return {"mode": sign(self.slip_of(scene))}
+        return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip_of(scene)), RELEASED)}
 
     def _speed(self, scene: Any) -> Scalar:
-        return self.slip_of(scene) / SLIP["angle"]
+        return self.slip_of(scene) / SLIP["angle" if self.turns else "length"]
 
     def _rate(self, scene: Any) -> Scalar:
         return sum((scene.law(f) * scene.joint_acceleration(n)[0] for n, f in self.members()), 0.0)
@@ -110,28 +130,63 @@ class Grip(Element):
     def _holding(self, scene: Any) -> Scalar:
         return scene.held_effort(self.name, "grip")
 
+    def _beside(self, scene: Any) -> Scalar:
+        return scene.held_beside(self.name, "grip")
+
+    def _presses(self, sense: float, scene: Any) -> Scalar:
+        """1 while it is applied, -1 while it is released, or the other way around."""
+        return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
+
     @property
     def roots(self) -> tuple[Root, ...]:
-        return sticking_roots("mode", self._speed, self._rate, self._limit, self._holding)
+        found = sticking_roots("mode", self._speed, self._rate, self._limit, self._holding, beside=self._beside)
+        words = {root.value: root.words[0] for root in found}
+        lets_go = (
+            Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))
+            for value, word in words.items()
+        )
+        grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
+        return (*found, *lets_go, grips)
 
     def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
-        sticks = sum((f for f, root in zip(fired, self.roots, strict=True) if root.then == 0.0), 0.0)
-        rests = sticks * comes_to_rest(self._speed(scene))
+        speed, rests = self._speed(scene), 0.0
+        mode = scene.held(self.name)["mode"]
+        for one, root in zip(fired, self.roots, strict=True):
+            then: Scalar = root.then
+            if root.then == 0.0:
+                slow = less(absolute(speed), NEARLY) if root.value == RELEASED else comes_to_rest(speed)
+                rests, then = rests + one * slow, where(slow, 0.0, sign(speed))
+            mode = where(one, then, mode)
         still = scene.stopped(self.name, "grip")
-        return {"u": np.array([where(rests, a, b) for a, b in zip(still, scene.u, strict=True)], dtype=object)}
+        u = np.array([where(rests, a, b) for a, b in zip(still, scene.u, strict=True)], dtype=object)
+        return {"u": u, "mode": mode}
 
 
 @register_element
 @record
 class Brake(Grip):
-    """A brake in a joint of one freedom."""
+    """A brake in a joint that turns."""
 
     kind: ClassVar[str] = "brake"
+    other: ClassVar[str] = "; a slide_brake acts in those that slide"
     joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
     joint: str = joint("the joint that it brakes")
 
     def members(self) -> tuple[tuple[str, Value], ...]:
         return ((self.joint, 1.0),)
+
+
+@register_element
+@record
+class SlideBrake(Brake):
+    """A brake in a joint that slides."""
+
+    kind: ClassVar[str] = "slide_brake"
+    turns: ClassVar[bool] = False
+    other: ClassVar[str] = "; a brake acts in those that turn"
+    capacity: Value = number("force", "what it slides with when it is fully applied")
+    quantities: ClassVar[dict[str, str]] = {"force": "force", "slip": "velocity"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
 
 
 @register_element

@@ -53,7 +53,7 @@ def roots(joint: Joint) -> tuple[Root, ...]:
     found: list[Root] = []
     if joint.sticks:
         functions = (partial(f, joint) for f in (_speed, _acceleration, _limit, _holding))
-        found += sticking_roots(FRICTION, *functions)
+        found += sticking_roots(FRICTION, *functions, beside=partial(_beside, joint))
     if joint.ends is not None:
         for side, end in ((1.0, "upper"), (-1.0, "lower")):
             if end == "upper" and getattr(joint.stop, "upper", 0.0) is None:
@@ -74,19 +74,24 @@ def roots(joint: Joint) -> tuple[Root, ...]:
 
 
 def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
-    """Speeds after an event: none where friction begins to stick, others after an impact, which may end in rest."""
-    u, found = scene.u, {}
-    mode = scene.held(joint.name).get(STOP)
+    """Speeds after an event: none where friction begins to stick, others after an impact, which may end in rest.
+
+    What an impact turned around does not stick on its way: it slides on, the other way.
+    """
+    u, held = scene.u, scene.held(joint.name)
+    found: dict[str, Any] = {}
     for k, root in enumerate(joint.roots):
+        then: Scalar = root.then
         if root.mode == FRICTION and root.then == 0.0:
-            rests = fired[k] * comes_to_rest(_speed(joint, scene))
-            u = _chosen(rests, scene.stopped(joint.name, "friction"), u)
-        elif root.mode == STOP and joint.ends is not None and joint.ends.rigid:
-            then: Scalar = root.then
-            if root.value == 0.0:
-                struck, slow = _impact(joint, scene, root.then)
-                u, then = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
-            mode = found[STOP] = where(fired[k], then, mode)
+            speed = _speed(joint, scene)
+            rests = comes_to_rest(speed)
+            u = _chosen(fired[k] * rests, scene.stopped(joint.name, "friction"), u)
+            then = where(rests, 0.0, sign(speed))
+        elif root.mode == STOP and root.value == 0.0 and joint.ends is not None and joint.ends.rigid:
+            struck, slow = _impact(joint, scene, root.then)
+            u, then = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
+        assert root.mode is not None
+        found[root.mode] = where(fired[k], then, found.get(root.mode, held[root.mode]))
     return found if u is scene.u else {"u": u, **found}
 
 
@@ -98,7 +103,8 @@ def locks(joint: Joint, scene: Any) -> list[Lock]:
         found.append(Lock(joint.name, "friction", ((joint.name, 1.0),), 1.0 - mode * mode))
     if joint.ends is not None and joint.ends.rigid:
         mode = held[STOP]
-        found.append(Lock(joint.name, "stop", ((joint.name, 1.0),), mode * mode, mode))
+        takes = partial(_pushed, mode)
+        found.insert(0, Lock(joint.name, "stop", ((joint.name, 1.0),), mode * mode, mode, takes))
     return found
 
 
@@ -123,7 +129,16 @@ def _holding(joint: Joint, scene: Any) -> Scalar:
     return scene.held_effort(joint.name, "friction")
 
 
+def _beside(joint: Joint, scene: Any) -> Scalar:
+    return scene.held_beside(joint.name, "friction")
+
+
 # -- ends of a range -------------------------------------------------------------------------------
+def _pushed(side: Scalar, effort: Scalar) -> Scalar:
+    """What a rigid end takes of an effort: all that pushes."""
+    return side * minimum(side * effort, 0.0)
+
+
 def _range(joint: Joint, scene: Any) -> Range:
     q, u, _ = scene.joint_state(joint.name)
     return Range(joint, scene.resolve, q, u, scene.held(joint.name)[STOP])

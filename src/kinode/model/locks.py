@@ -6,6 +6,7 @@ whatever effort that takes; how much it may take is for its owner to say, whose 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kinode.algebra.scalars import Scalar
@@ -17,6 +18,9 @@ class Lock:
 
     The effort that it holds with acts along each joint, times its factor.  With a ``side``, 1 or -1, it is something
     that joints rest against and that takes part in impacts: it only pushes, against the speed of that sign.
+
+    Of several that hold one joint the sum alone is unique.  Each ``takes`` of the effort that is asked for what it is
+    good for, stops first, then brakes; friction takes the rest.  What takes all has no such function.
     """
 
     owner: str
@@ -24,3 +28,4 @@ class Lock:
     joints: tuple[tuple[str, Scalar], ...]
     stuck: Scalar
     side: Scalar = 0.0
+    takes: Callable[[Scalar], Scalar] | None = None

@@ -201,6 +201,10 @@ class Spellings:
         """A brake in a joint that turns, applied by a law ``command`` from 0 to 1; it holds what it stopped."""
         return self.element(name, "brake", joint=joint, capacity=capacity, **fields)
 
+    def slide_brake(self, name: str, joint: Any, capacity: Any, **fields: Any) -> Element:
+        """A brake in a joint that slides."""
+        return self.element(name, "slide_brake", joint=joint, capacity=capacity, **fields)
+
     def clutch(self, name: str, first: Any, second: Any, capacity: Any, **fields: Any) -> Element:
         """A clutch between two joints that turn, applied by a law ``command`` from 0 to 1."""
         return self.element(name, "clutch", first=first, second=second, capacity=capacity, **fields)

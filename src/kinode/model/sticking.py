@@ -22,11 +22,16 @@ TINY = 1e-200
 WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
-def sticking_roots(mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks") -> tuple[Root, ...]:
-    """For each way the root that ends sliding, and the one that begins it."""
+def sticking_roots(
+    mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None
+) -> tuple[Root, ...]:
+    """For each way the root that ends sliding, and the one that begins it.
+
+    ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.
+    """
     found: list[Root] = []
     for way, words in WAYS:
-        ends = partial(_times, way, speed), partial(_times, way, rate)
+        ends = partial(_times, way, speed), partial(_slowing, way, rate, beside)
         found += [
             Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
             Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
@@ -41,6 +46,10 @@ def comes_to_rest(speed: Scalar) -> Scalar:
 
 def _times(way: float, function: Of, scene: Any) -> Scalar:
     return way * function(scene)
+
+
+def _slowing(way: float, rate: Of, beside: Of | None, scene: Any) -> Scalar:
+    return way * rate(scene) if beside is None else where(beside(scene), -1.0, way * rate(scene))
 
 
 def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Any) -> Scalar:

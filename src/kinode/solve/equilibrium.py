@@ -28,7 +28,7 @@ from kinode.codegen.modes import find_misfit, with_mode
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.checks import find_steering
-from kinode.model.fields import Component, short
+from kinode.model.fields import short
 from kinode.model.joint import Joint
 from kinode.model.joint_events import STOP
 from kinode.model.stops import bounds
@@ -122,7 +122,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
-    sticking = tuple(n for n in dynamics.topology.held_of if type(dynamics.system[n]).locks is not Component.locks)
+    sticking = _find_sticking(dynamics, state, p, inputs)
     return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking)
 
 
@@ -151,6 +151,13 @@ def _check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
                     f"or give the end a stiffness"
                 )
                 raise ModelError(message, component=joint.name)
+
+
+def _find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
+    """What rubs and could hold something: no stop, and no brake that is released."""
+    locks = dynamics.snapshot(state, p, inputs).locking.locks if dynamics.topology.held_of else []
+    rubbing = (lock for lock in locks if lock.part != "stop" and (lock.takes is None or float(lock.takes(1.0)) > 0))
+    return tuple(dict.fromkeys(lock.owner for lock in rubbing))
 
 
 class _Undecided(Exception):

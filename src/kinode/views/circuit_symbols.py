@@ -12,6 +12,7 @@ from kinode.views.circuit_graph import INFORMATION, Box
 LEADS = '<path d="M0,-20V-12M0,12V20"/>'
 ZIGZAG = '<path d="M0,-20V-13L7,-10.5L-7,-6L7,-1.5L-7,3L7,7.5L0,11V20"/>'
 DASHPOT = '<path d="M0,-20V-1M-7,-1H7M-10,-9V9H10V-9M0,9V20"/>'
+BRAKE = '<path d="M0,-20V-10M-11,10H11M-11,10l-3,5M-4,10l-3,5M3,10l-3,5M10,10l-3,5"/><circle r="9" class="face"/>'
 HATCH = '<path d="M0,-20V-4M-11,-4H11M-11,4H11M0,4V20M-9,4L-4,-4M-2,4L3,-4M5,4L10,-4"/>'
 STICKS = f'{HATCH}<path d="M-11,-4V4M11,-4V4"/>'
 COIL = "a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7"
@@ -117,7 +118,8 @@ OTHERS = {
     "slide_lugre": HATCH,
     "stop": '<path d="M0,-20V-5M-8,-5H8M-8,5H8M0,5V20M-8,5l-3,4M-2,5l-3,4M4,5l-3,4"/>',
     "backlash": '<path d="M0,-20V-8H-7V-3M-7,-3H-1M7,3H1M-7,3V8H7V-3"/>',
-    "brake": '<path d="M0,-20V-10M-11,10H11M-11,10l-3,5M-4,10l-3,5M3,10l-3,5M10,10l-3,5"/><circle r="9" class="face"/>',
+    "brake": BRAKE,
+    "slide_brake": BRAKE,
     "clutch": '<path d="M0,-20V-4M-10,-4H10M-10,3H10M0,3V20"/>',
     "aerodynamic": _round("A", leads=False),
     "ballistic": _round("A", leads=False),
