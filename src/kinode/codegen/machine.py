@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as remember
 from functools import cached_property
 from typing import Any
 
 from kinode.codegen import cache, llvm, routines
-from kinode.codegen.program import ARGUMENTS, Program
+from kinode.codegen.program import ARGUMENTS, Program, find_entries
 
 LONG = 1_500  # lines above which the code generator works less hard: the same speed for less time
 HUGE = 40_000  # lines above which it hardly works at all: a tenth of the time, for code that takes half as long again
@@ -36,6 +36,8 @@ class Machine:
     lanes: int
     sizes: Mapping[str, int]
     engine: Any = field(repr=False, compare=False)
+    reads_z: Sequence[int] | None = None
+    """The entries of z that it reads; None where that was not asked."""
 
     @property
     def work_size(self) -> int:
@@ -201,7 +203,7 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
     def make() -> bytes:
         program = make_program()
         sizes = {name: int(program.sizes.get(name, 0)) for name in ARGUMENTS}
-        head = json.dumps({"name": program.name, "sizes": sizes}).encode()
+        head = json.dumps({"name": program.name, "sizes": sizes, "reads_z": find_entries(program, "z")}).encode()
         text = llvm.write(replace(program, sizes=sizes), lanes, choose_lanes())
         return head + b"\n" + compile_text(text, choose_level(text, program.rare))
 
@@ -211,7 +213,7 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
     engine = load_object(code)
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
-    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared))
+    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared), about["reads_z"])
 
 
 def compile_program(program: Program, lanes: int) -> Machine:

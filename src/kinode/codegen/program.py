@@ -53,6 +53,14 @@ class Program:
     rare: bool = False
 
 
+def find_entries(program: Program, argument: str) -> list[int] | None:
+    """The entries of an argument that straight-line code reads; None for loops, whose tables would have to tell."""
+    if len(program.blocks) != 1 or program.blocks[0].count != 1 or program.blocks[0].views:
+        return None
+    nodes = needed(value for case in program.blocks[0].cases for _, _, value in case)
+    return sorted(node.args[1] for node in nodes if node.op == "input" and node.args[0] == argument)
+
+
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
     """Run a program on float arrays, one lane, in place: slow, and the reference for all other ways."""
     memory = {name: np.asarray(array, dtype=float) for name, array in program.constants.items()}

@@ -57,10 +57,10 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
         new = now.system[owner].sample(now, own)
         if not new:
             continue
-        z = list(now.z)
+        z, held = list(now.z), topology.held_of.get(owner, slice(0, 0))
         for place, value in _places(now, owner, new).items():
-            if place < base + topology.n_z - table.n_held:
-                raise ModelError("a sample sets held entries alone", component=owner)
+            if not held.start <= place - base < held.stop:
+                raise ModelError("a sample sets its own held entries alone", component=owner)
             z[place - base] = where(sum(own[1:], own[0]), value, z[place - base])
         now = now.at(z=np.array(z, dtype=object))
     return _state(now)

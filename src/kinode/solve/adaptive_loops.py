@@ -38,13 +38,14 @@ def _size_of_error(layout: Ints, memory: Floats, h: float, table_row: int) -> fl
         floats(layout[AT_ATOL]),
         state_row(layout, Y_STAGE),
     )
-    for i in range(layout[N]):
-        estimate[i] = 0.0
-    add(layout, h, table(layout, table_row), layout[LAST] + 1, estimate)
-    for i in range(layout[N]):
-        estimate[i] /= atol[i] + memory[RTOL] * max(abs(y[i]), abs(new[i]))
-    total = 0.0
-    for i in range(layout[N]):
+    weights, k, rtol = table(layout, table_row), state_row(layout, SLOPES), memory[RTOL]
+    a, total = h * weights[0], 0.0
+    for i in range(layout[CONTROLLED]):
+        estimate[i] = a * k[i]
+    add(layout, h, weights, 1, layout[LAST] + 1, estimate)
+    for i in range(layout[CONTROLLED]):
+        estimate[i] /= atol[i] + rtol * max(abs(y[i]), abs(new[i]))
+    for i in range(layout[CONTROLLED]):
         total += estimate[i] * estimate[i]
     return total
 
@@ -72,11 +73,12 @@ def _close_end(layout: Ints, memory: Floats, t: float) -> float:
         floats(layout[AT_ATOL]),
         state_row(layout, Y_STAGE),
     )
+    if layout[PROJECTION] == 0:
+        normalize(layout, new)
+        return 0.0
     for i in range(layout[N]):
         open_end[i] = new[i]
     project(layout, t, layout[AT_STATE] + 8 * Y_NEW * layout[N])
-    if layout[PROJECTION] == 0:
-        return 0.0
     total = 0.0
     for i in range(layout[N]):
         moved = (new[i] - open_end[i]) / (atol[i] + memory[RTOL] * max(abs(y[i]), abs(new[i])))
@@ -142,7 +144,7 @@ def _attempt(layout: Ints, memory: Floats, counters: Ints, h: float) -> bool:
         rate(layout, t, row, SLOPES + s)
         counters[EVALUATIONS] += 1
         if not_finite(layout, SLOPES + s) != 0:
-            counters[FAILED] = first_not_finite(state_row(layout, SLOPES + s), layout[N])
+            counters[FAILED] = first_not_finite(state_row(layout, SLOPES + s), layout[CONTROLLED])
             memory[FAILED_TIME] = t
             return False
     return True
@@ -244,10 +246,18 @@ def _finish(layout: Ints, memory: Floats, counters: Ints) -> None:
         state_row(layout, SLOPES),
         state_row(layout, SLOPES + layout[LAST]),
     )
-    for i in range(layout[N]):
+    for i in range(layout[CONTROLLED]):
         y[i] = new[i]
         k[i] = k_last[i]
     memory[T] = memory[T_NEW]
+
+
+def _halve(layout: Ints, memory: Floats) -> None:
+    """The state in the middle of the step, for a first look: on the cubic through both ends and their slopes."""
+    y, new, middle = state_row(layout, Y), state_row(layout, Y_NEW), floats(layout[AT_BETWEEN])
+    k, k_last, eighth = state_row(layout, SLOPES), state_row(layout, SLOPES + layout[LAST]), 0.125 * memory[H_DONE]
+    for i in range(layout[CONTROLLED]):
+        middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
 
 
 def _seen_step(layout: Ints, memory: Floats, counters: Ints) -> int:
@@ -259,8 +269,9 @@ def _seen_step(layout: Ints, memory: Floats, counters: Ints) -> int:
         if code != DONE:
             return code
         counters[PENDING], counters[EXTRA] = STEPPED, 0
-        if layout[EVENTS] == 0:
+        if layout[N_ROOTS] == 0:
             return DONE
+        _halve(layout, memory)
         if find_event(layout, memory, counters):
             counters[PENDING] = STRUCK
             return DONE

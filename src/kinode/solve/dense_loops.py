@@ -10,10 +10,10 @@ from kinode.solve.primitives import *
 from kinode.solve.records import *
 
 
-def add(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
-    """out += h * sum_j weights[j] slope_j; in pairs, which halves the passes through memory."""
-    n = layout[N]
-    j = 0
+def add(layout: Ints, h: float, weights: Floats, first: int, count: int, out: Floats) -> None:
+    """out += h * sum_j weights[j] slope_j for j from the first on; in pairs, which halves the passes through memory."""
+    n = layout[CONTROLLED]
+    j = first
     while j < count:
         a, ka = h * weights[j], state_row(layout, SLOPES + j)
         j += 1
@@ -30,11 +30,11 @@ def add(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> Non
 
 
 def combine(layout: Ints, h: float, weights: Floats, count: int, out: Floats) -> None:
-    """out = y + h * sum_j weights[j] slope_j."""
-    y = state_row(layout, Y)
-    for i in range(layout[N]):
-        out[i] = y[i]
-    add(layout, h, weights, count, out)
+    """out = y + h * sum_j weights[j] slope_j, without the entries that steps do not change."""
+    y, a, k = state_row(layout, Y), h * weights[0], state_row(layout, SLOPES)
+    for i in range(layout[CONTROLLED]):
+        out[i] = y[i] + a * k[i]
+    add(layout, h, weights, 1, count, out)
 
 
 def table(layout: Ints, row: int) -> Floats:
@@ -42,9 +42,19 @@ def table(layout: Ints, row: int) -> Floats:
     return floats(layout[AT_TABLE] + 8 * row * layout[STAGES])
 
 
+def end_slope(layout: Ints, memory: Floats, counters: Ints) -> None:
+    """The slope at the end of a step of fixed length, which is worked out where it is wanted."""
+    if counters[EXTRA] == 0:
+        rate(layout, memory[T_NEW], Y_NEW, K_NEXT)
+        counters[EVALUATIONS] += 1
+        counters[EXTRA] = 1
+
+
 def sample(layout: Ints, memory: Floats, counters: Ints, t: float, out: Floats) -> None:
     """The dense output of the step that was just accepted, at time t."""
     h, stages = memory[H_DONE], layout[STAGES]
+    if layout[ESTIMATES] == 0:
+        end_slope(layout, memory, counters)
     if counters[EXTRA] == 0:
         nodes = table(layout, stages)
         for s in range(layout[LAST] + 1, stages):
@@ -62,3 +72,4 @@ def sample(layout: Ints, memory: Floats, counters: Ints, t: float, out: Floats) 
             w = dense[k * stages + j] + w * ((1.0 - theta) if k % 2 == 0 else theta)
         weights[j] = theta * w
     combine(layout, h, weights, stages, out)
+    copy_held(layout, out)

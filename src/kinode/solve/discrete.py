@@ -53,6 +53,8 @@ class EventSpec:
     ticks: tuple[tuple[int, int], ...] = ()
     """Period and phase of each sampler in ticks."""
     tick: Fraction = Fraction(1)
+    ticks_seen: bool = True
+    """Whether roots depend on what samplers hold: else a tick leaves all modes as they are."""
     in_python: tuple[bool, ...] = ()
     """The samplers that are called, by ``call(t, y, which)``, which changes y."""
     call: Call | None = None
@@ -90,7 +92,7 @@ class Discrete:
         layout[[R.EVENTS, R.ROOTS, R.JUMP, R.SAMPLE, R.N_ROOTS]] = 1, spec.roots, spec.jump, spec.sample, m
         layout[[R.N_SAMPLERS, R.NUMERATOR, R.DENOMINATOR]] = len(spec.ticks), tick.numerator, tick.denominator
         layout[R.EVENT_ROOM], layout[R.CONTROLLED] = len(self.roots), max(1, n - spec.n_held)
-        layout[R.GLANCE] = spec.glance
+        layout[R.GLANCE], layout[R.TICKS_SEEN] = spec.glance, spec.ticks_seen
         floats = {
             R.AT_VALUES: np.array(spec.values, dtype=float), R.AT_G: self.g, R.AT_BETWEEN: np.zeros(n),
             R.AT_MASK: np.zeros(m + len(spec.ticks)), R.AT_CHANGED: np.zeros(n), R.AT_EVENT_NUMBERS: self.numbers,

@@ -2,12 +2,13 @@
 
 A root counts while its mode has its value. It is armed once it was clearly positive; an armed root fires where it
 becomes negative, another where it is negative and falls, or clearly negative, so that a root that is zero when its mode
-begins has the time to leave zero. A step is looked at in its middle, on a cubic through its ends, and at its end, and
+begins has the time to leave zero. A step is looked at about its middle and at its end, and
 in more places if a root may have been negative in between; where a root fires it is cut at the first instant at which
 that is seen on the dense output, found to the last bit of time.
 
 Then the state jumps, and modes are settled: a root is violated where it is clearly negative, or zero and falling; the
-worst of them fires, after some tries the first, until none is left.
+worst of them fires, after some tries the first, until none is left. A tick that changes nothing that roots depend on
+leaves them as they were looked at before it.
 """
 
 # The names of records.py, in capitals, are the names of all that is stored: wanted here without a prefix.
@@ -49,40 +50,36 @@ def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
     look(layout, t, between)
     if any_fires(layout, counters):
         return True
-    arm(layout)
+    arm(layout, counters)
     return False
 
 
 def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
-    """Whether a root fires in the step that was just accepted; the step is then cut there."""
-    if layout[N_ROOTS] == 0:
-        return False
-    n, h, t, end = layout[N], memory[H_DONE], memory[T], memory[T_NEW]
-    y, new, middle = state_row(layout, Y), state_row(layout, Y_NEW), floats(layout[AT_BETWEEN])
-    k, k_last = state_row(layout, SLOPES), state_row(layout, SLOPES + layout[LAST])
+    """Whether a root fires in the step that was just accepted; the step is then cut there.
+
+    The state about its middle is at AT_BETWEEN.
+    """
+    n, t, end = layout[N], memory[T], memory[T_NEW]
     keep(layout, AT_G_BEFORE)
-    eighth = 0.125 * h
-    for i in range(n):
-        middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k[i] - k_last[i])
-    half = t + 0.5 * h
+    half = t + 0.5 * memory[H_DONE]
     if not is_clear(layout, counters, half, layout[AT_BETWEEN]):
         look(layout, half, layout[AT_BETWEEN])
         if any_fires(layout, counters) and _fires_at(layout, memory, counters, half):
             _cut(layout, memory, counters, t, half)
             return True
-        arm(layout)
+        arm(layout, counters)
     keep(layout, AT_G_HALF)
     address = layout[AT_STATE] + 8 * Y_NEW * n
     if not is_clear(layout, counters, end, address):
         look(layout, end, address)
         if any_fires(layout, counters):
-            if _fires_at(layout, memory, counters, half):  # the dense output is not the cubic
+            if _fires_at(layout, memory, counters, half):  # the dense output is not what was looked at
                 _cut(layout, memory, counters, t, half)
             else:
                 look(layout, end, address)
                 _cut(layout, memory, counters, half, end)
             return True
-        arm(layout)
+        arm(layout, counters)
     return may_dip(layout, counters) and _find_dip(layout, memory, counters)
 
 
@@ -191,6 +188,7 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
 
 def _fire_all(layout: Ints, memory: Floats, counters: Ints) -> int:
     """The events of all roots that fired, one after the other as far as they still do."""
+    counters[FIT] = 0
     here, first, fired = layout[AT_STATE] + 8 * Y * layout[N], True, ints(layout[AT_FIRED])
     for k in range(layout[N_ROOTS]):
         if fired[k] != 0:
@@ -224,6 +222,7 @@ def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
     armed, tries, here = ints(layout[AT_ARMED]), 0, layout[AT_STATE] + 8 * Y * layout[N]
     for k in range(layout[N_ROOTS]):
         armed[k] = 0
+    counters[FIT] = 1
     while layout[N_ROOTS] > 0:
         find_counting(layout, counters, here)
         if is_clear(layout, counters, memory[T], here):
@@ -231,7 +230,7 @@ def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
         look(layout, memory[T], here)
         k = _find_violated(layout, tries)
         if k < 0:
-            arm(layout)
+            arm(layout, counters)
             break
         if tries == TRIES:
             counters[BLAMED] = k
@@ -278,6 +277,8 @@ def _tick(layout: Ints, memory: Floats, counters: Ints) -> bool:
         here = layout[AT_STATE] + 8 * Y * layout[N]
         run_kernel(layout, layout[SAMPLE], memory[T], here, layout[AT_MASK], layout[AT_CHANGED])
         _copy_changed(layout)
+    if layout[TICKS_SEEN] != 0:
+        counters[FIT] = 0
     for s in range(layout[N_SAMPLERS]):
         mask[s] = 0.0
     counters[TICK] = counters[DUE] + 1
@@ -309,7 +310,7 @@ def pass_break(layout: Ints, memory: Floats, counters: Ints) -> bool:
     begin_piece(layout, memory, counters)
     if layout[EVENTS] == 0:
         return start(layout, memory, counters)
-    counters[PENDING] = TICKED if memory[T] == memory[TICK_TIME] else CHANGED
+    counters[FIT], counters[PENDING] = 0, TICKED if memory[T] == memory[TICK_TIME] else CHANGED
     return True
 
 
@@ -327,9 +328,10 @@ def change(layout: Ints, memory: Floats, counters: Ints) -> int:
             if _tick(layout, memory, counters):
                 return CALLED
         else:
-            code = _settle(layout, memory, counters)
-            if code != DONE:
-                return code
+            if counters[FIT] == 0:
+                code = _settle(layout, memory, counters)
+                if code != DONE:
+                    return code
             if memory[T] == memory[TICK_TIME] and counters[STARTED] == 0:
                 counters[PENDING] = TICKED
             else:
@@ -396,5 +398,5 @@ def serve(layout: Ints) -> int:
         for k in range(layout[N_ROOTS]):
             fired[k] = int(fires(layout, k, there))
     elif not found:
-        arm(layout)
+        arm(layout, counters)
     return int(found)

@@ -20,7 +20,7 @@ import math
 from kinode.codegen.memory import Floats, Ints, call, floats, ints
 from kinode.solve.records import *
 
-_EXPONENT = 0x7FF0000000000000
+_HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000000000  # bits of an exponent
 LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond what matters
 
 
@@ -76,13 +76,23 @@ def state_row(layout: Ints, row: int) -> Floats:
 def not_finite(layout: Ints, row: int) -> int:
     """Nonzero if a number in the row is not finite, that is, has all bits of its exponent set.
 
-    Integers are compared several at a time; a sum of floats must be formed in order, which takes longer.
+    Integers need not be looked at in order; a sum of floats must be formed so, which takes longer.
     """
-    bits = ints(layout[AT_STATE] + 8 * row * layout[N])
-    bad = 0
-    for i in range(layout[N]):
-        bad |= int((bits[i] & _EXPONENT) == _EXPONENT)
-    return bad
+    return _any_not_finite(ints(layout[AT_STATE] + 8 * row * layout[N]), 0, layout[CONTROLLED])
+
+
+def _any_not_finite(bits: Ints, first: int, stop: int) -> int:
+    seen = 0
+    for i in range(first, stop):
+        seen |= ((bits[i] & _LOWER) + _LOWEST) & bits[i]  # the lower bits carry into the highest if all are set
+    return seen & _HIGHEST
+
+
+def copy_held(layout: Ints, out: Floats) -> None:
+    """Give a state the entries of the present one that steps do not change."""
+    y = state_row(layout, Y)
+    for i in range(layout[CONTROLLED], layout[N]):
+        out[i] = y[i]
 
 
 def first_not_finite(values: Floats, n: int) -> int:
@@ -145,10 +155,20 @@ def normalize(layout: Ints, y: Floats) -> None:
 
 
 def start(layout: Ints, memory: Floats, counters: Ints) -> bool:
-    """The slope at the start; False if it is not finite."""
+    """The slope at the start, and what steps leave as it is; False if it is not finite, or that is no number."""
+    y = state_row(layout, Y)
+    copy_held(layout, state_row(layout, Y_NEW))
+    copy_held(layout, state_row(layout, Y_STAGE))
+    if layout[N_ROOTS] != 0:
+        copy_held(layout, floats(layout[AT_BETWEEN]))
     rate(layout, memory[T], Y, SLOPES)
     counters[EVALUATIONS] += 1
-    counters[FAILED] = first_not_finite(state_row(layout, SLOPES), layout[N])
+    counters[FAILED] = -1
+    if not_finite(layout, SLOPES) != 0:
+        counters[FAILED] = first_not_finite(state_row(layout, SLOPES), layout[CONTROLLED])
+    elif _any_not_finite(ints(layout[AT_STATE]), layout[CONTROLLED], layout[N]) != 0:
+        for i in range(layout[CONTROLLED], layout[N]):
+            counters[FAILED] = i if y[i] != y[i] else counters[FAILED]
     memory[FAILED_TIME] = memory[T]
     counters[STARTED] = 1
     return counters[FAILED] < 0

@@ -18,7 +18,7 @@ FIRST_GROUP, LAST_GROUP, RUNS, AT_START, ALL_P, N_P, P_STRIDE, ALL_INPUTS, N_INP
 EVERY, SAMPLES, AT_STOP, AT_FAILED_STEP, AT_FAILED_COMPONENT = range(40, 45)
 # the kernel that brings a state onto its constraints (0: none), and room for what it gives
 PROJECTION, AT_PROJECTED = range(45, 47)
-# entries that the error control looks at
+# entries that the error control looks at: steps do not change those behind them
 CONTROLLED = 47
 # events: 1 if there are any; kernels and the table of roots and samplers (model/events.py); room for what kernels give
 EVENTS, ROOTS, JUMP, SAMPLE, N_ROOTS, AT_MODES, AT_VALUES, N_SAMPLERS, AT_TICKS, AT_IN_PYTHON = range(48, 58)
@@ -31,7 +31,9 @@ AT_G_BEFORE, AT_G_HALF = range(71, 73)
 # room for a list of the roots that count
 AT_COUNTING = 73
 # breaks of laws of time
-AT_BREAKS, BREAKS, LAYOUT_SIZE = range(74, 77)
+AT_BREAKS, BREAKS = range(74, 76)
+# whether roots depend on what samplers hold
+TICKS_SEEN, LAYOUT_SIZE = range(76, 78)
 
 # ``memory`` (float64): what a run remembers, followed by room for one weight of each stage
 T, H, T_END, PREVIOUS_ERROR, RTOL, MAX_STEP, DAMPING, T_NEW, H_DONE, FAILED_TIME, T_START = range(11)
@@ -52,7 +54,9 @@ TICK, DUE, CUT, LISTED_EVENTS, CROWD, BLAMED, BESIDE = range(11, 18)
 COUNTING, UNTOLD = range(18, 20)
 # the break that comes next
 NEXT_BREAK = 20
-COUNTERS_SIZE = 21
+# whether the modes are known to fit the present state
+FIT = 21
+COUNTERS_SIZE = 22
 
 # ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
 # tick, the modes are to be dealt with; the rows after that are to be written

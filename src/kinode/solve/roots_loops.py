@@ -62,16 +62,17 @@ def _is_over(layout: Ints, k: int) -> bool:
 
 def any_fires(layout: Ints, counters: Ints) -> bool:
     """Whether any root fires, of those that were found to count."""
-    listed, found = ints(layout[AT_COUNTING]), False
+    g, listed, found = floats(layout[AT_G]), ints(layout[AT_COUNTING]), False
     for i in range(counters[COUNTING]):
-        found = found or _is_over(layout, listed[i])
+        found = found or (g[listed[i]] < 0.0 and _is_over(layout, listed[i]))
     return found
 
 
-def arm(layout: Ints) -> None:
-    """Arm what is clearly positive, as it was looked at last."""
-    g, armed = floats(layout[AT_G]), ints(layout[AT_ARMED])
-    for k in range(layout[N_ROOTS]):
+def arm(layout: Ints, counters: Ints) -> None:
+    """Arm what counts and is clearly positive, as it was looked at last."""
+    g, armed, listed = floats(layout[AT_G]), ints(layout[AT_ARMED]), ints(layout[AT_COUNTING])
+    for i in range(counters[COUNTING]):
+        k = listed[i]
         if g[k] > ZERO:
             armed[k] = 1
 
@@ -99,11 +100,12 @@ def may_dip(layout: Ints, counters: Ints) -> bool:
     listed, found = ints(layout[AT_COUNTING]), False
     for i in range(counters[COUNTING]):
         k = listed[i]
-        bend = 2.0 * (before[k] - 2.0 * half[k] + g[k])
         slope = 4.0 * half[k] - 3.0 * before[k] - g[k]
-        if 0.0 < -slope < 2.0 * bend:
-            lowest = before[k] - 0.25 * slope * slope / bend
-            found = found or lowest < NEAR * min(before[k], half[k], g[k])
+        if slope < 0.0:
+            bend = 2.0 * (before[k] - 2.0 * half[k] + g[k])
+            if -slope < 2.0 * bend:
+                lowest = before[k] - 0.25 * slope * slope / bend
+                found = found or lowest < NEAR * min(before[k], half[k], g[k])
     return found
 
 

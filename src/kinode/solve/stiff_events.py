@@ -30,6 +30,7 @@ class Served:
         self.job.p[: p.size], self.job.inputs[: inputs.size] = p, inputs
         self.job.memory[[R.T, R.T_NEW, R.T_START, R.T_END]] = span[0], span[0], span[0], span[1]
         self.discrete = Discrete(kernel.events, self.job, span[0], first_tick)
+        self.job.layout[R.TICKS_SEEN] = 1  # roots are not looked at in the state that a tick finds
         self.n_held = kernel.events.n_held
         self.spec = kernel.events
         self.told = np.array(self.spec.told, dtype=bool)
