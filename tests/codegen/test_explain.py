@@ -139,6 +139,17 @@ def test_gears_and_symbols():
     assert explanation["Decompose"].table[1][1][4] == "revolute, geared to joint_1"
 
 
+def test_rotors_of_parts():
+    """A rotor on a gear has no body: what it adds stands among the efforts, and nothing is left over."""
+    system = kn.System("arm", gravity=(0, -9.81, 0))
+    system.revolute("pin", system.world, system.body("arm", mass=3, com=(0.35, 0, 0), inertia={"zz": 0.15}))
+    system.shaft_inertia("rotor", "shaft", inertia=6e-5)
+    system.gearbox("gear", "shaft", "pin", ratio=60)
+    found = explain(system)
+    assert found.values["eps_arm_z"] == pytest.approx(-3 * 9.81 * 0.35 / (0.15 + 3 * 0.35**2 + 3600 * 6e-5))
+    assert found.values["rest_pin"] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_latex_and_html():
     explanation = explain(geared())
     latex = explanation.latex(document=True)

@@ -394,13 +394,21 @@ class Explainer:
         coordinates = self.system.joints[name].coordinates
         return [p if len(coordinates) > 1 else "" for p, _ in coordinates], [EFFORTS[kind] for _, kind in coordinates]
 
+    def _rotors(self, name: str) -> Array:
+        """What parts do along a joint for the inertia that they add."""
+        network, still = self.snapshot.condensed, np.zeros(self.system.joints[name].n_u)
+        if network is None or name not in network.network.touched:
+            return still
+        without = network.effort(name)
+        return self.snapshot.parts_on(name) - (still if without is None else without)
+
     def _drives(self) -> Step:
         """Efforts of joints, of drives and through gears; what has to vanish for each free speed."""
         items: list[Item] = []
         efforts: list[Array] = []
         for node in self.nodes:
             name = node.joint.name
-            own = self.snapshot.own_effort(name)
+            own = self.snapshot.own_effort(name) + self._rotors(name)
             if node.joint.n_u:
                 parts, unit = self._freedoms(name)
                 if any(own):
