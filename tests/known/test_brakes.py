@@ -142,3 +142,15 @@ def test_a_brake_closes_on_a_moving_loop():
     run = kn.simulate(system, 2.0, rtol=1e-10)
     assert [x[1:] for x in told(run)] == [("is released", "slides forward"), ("slides forward", "sticks")]
     assert run["hinge_low.q"][-1] == pytest.approx(0.5 + 0.5, rel=1e-6)  # a law of time is seen within a step
+
+
+def test_a_drive_works_against_friction_while_it_moves_and_alone_while_it_rests():
+    system = wheel("0", friction=FRICTION)
+    system.brake("brake", "hub", 5.0)
+    t = np.array([0.5, 1.2, 1.8, 2.0, 2.5, 3.2, 3.8, 4.5])
+    run = kn.inverse(system, t, {"hub": "smoothstep(t, 1, 2) - smoothstep(t, 3, 4)"})
+    way = np.array([0, 1, 1, 0, 0, -1, -1, 0])
+    u_dot = np.where((t % 2 > 1) & (t < 4), np.sign(2.5 - t) * (6 - 12 * (t % 1)), 0.0)
+    np.testing.assert_allclose(run["hub.effort.friction"], -2.0 * way, atol=1e-12)
+    np.testing.assert_allclose(run["brake.moment"], -5.0 * way, atol=1e-12)
+    np.testing.assert_allclose(run["hub.effort.drive"], 7.0 * way + J * u_dot, atol=1e-9)

@@ -133,13 +133,18 @@ class Grip(Element):
     def _beside(self, scene: Any) -> Scalar:
         return scene.held_beside(self.name, "grip")
 
+    def _given(self, scene: Any) -> bool:
+        """Whether laws of time move all its joints."""
+        return all(scene.joint_state(name)[2] is not None for name, _ in self.members())
+
     def _presses(self, sense: float, scene: Any) -> Scalar:
         """1 while it is applied, -1 while it is released, or the other way around."""
         return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        found = sticking_roots("mode", self._speed, self._rate, self._limit, self._holding, beside=self._beside)
+        functions = self._speed, self._rate, self._limit, self._holding
+        found = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
         words = {root.value: root.words[0] for root in found}
         lets_go = (
             Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))

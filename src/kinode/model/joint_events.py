@@ -53,7 +53,7 @@ def roots(joint: Joint) -> tuple[Root, ...]:
     found: list[Root] = []
     if joint.sticks:
         functions = (partial(f, joint) for f in (_speed, _acceleration, _limit, _holding))
-        found += sticking_roots(FRICTION, *functions, beside=partial(_beside, joint))
+        found += sticking_roots(FRICTION, *functions, beside=partial(_beside, joint), given=partial(_given, joint))
     if joint.ends is not None:
         for side, end in ((1.0, "upper"), (-1.0, "lower")):
             if end == "upper" and getattr(joint.stop, "upper", 0.0) is None:
@@ -131,6 +131,10 @@ def _holding(joint: Joint, scene: Any) -> Scalar:
 
 def _beside(joint: Joint, scene: Any) -> Scalar:
     return scene.held_beside(joint.name, "friction")
+
+
+def _given(joint: Joint, scene: Any) -> bool:
+    return scene.joint_state(joint.name)[2] is not None
 
 
 # -- ends of a range -------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from kinode.algebra.scalars import Scalar, absolute, less, where
 from kinode.model.events import Root
 
 Of = Callable[[Any], Scalar]  # a function of a scene
+Whether = Callable[[Any], bool]
 
 NEARLY = 1e-6  # the share of the small speed from which what should rest moves
 SLOW = 1e-3  # that below which what begins to stick is brought to rest
@@ -23,15 +24,17 @@ WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
 def sticking_roots(
-    mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None
-) -> tuple[Root, ...]:
+    mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None,
+    given: Whether | None = None,
+) -> tuple[Root, ...]:  # fmt: skip
     """For each way the root that ends sliding, and the one that begins it.
 
-    ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.
+    ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.  A speed that is
+    ``given`` by laws of time may come to zero and stay there.
     """
     found: list[Root] = []
     for way, words in WAYS:
-        ends = partial(_times, way, speed), partial(_slowing, way, rate, beside)
+        ends = partial(_slides, way, speed, given), partial(_slowing, way, rate, beside)
         found += [
             Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
             Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
@@ -44,8 +47,9 @@ def comes_to_rest(speed: Scalar) -> Scalar:
     return less(absolute(speed), SLOW)
 
 
-def _times(way: float, function: Of, scene: Any) -> Scalar:
-    return way * function(scene)
+def _slides(way: float, speed: Of, given: Whether | None, scene: Any) -> Scalar:
+    least = 0.5 * NEARLY if given is not None and given(scene) else 0.0
+    return way * speed(scene) - least
 
 
 def _slowing(way: float, rate: Of, beside: Of | None, scene: Any) -> Scalar:

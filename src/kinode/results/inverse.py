@@ -47,7 +47,8 @@ def inverse(
 
     ``by`` names the joints whose efforts make the motion, where these are not the joints of the path.  Their own effort
     laws are left out; springs, dampers and friction stay, and ``effort.drive`` is what the drives give beyond them.
-    A path stays within the stops and the play of its joints.
+    While a given motion rests, what friction and brakes in its joint hold with depends on what was before: they are
+    taken to hold with nothing.  A path stays within the stops and the play of its joints.
     Freedoms that are not given move by forces, from the model's initial values or ``start``.
     """
     model = find_model(model)
