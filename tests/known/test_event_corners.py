@@ -103,3 +103,20 @@ def test_stiff_runs_may_begin_late():
     run = kn.simulate(drop, 1e6 + 1.0, t0=1e6, method="stiff")
     (hit,) = run.events
     assert hit.time - 1e6 == pytest.approx((2 / 9.81) ** 0.5, abs=1e-6)
+
+
+def test_added_efforts_decide_on_what_sticks():
+    arm = kn.System("arm", gravity=(0, -9.81, 0))
+    link = arm.body("link", mass=1, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
+    arm.revolute("elbow", arm.world, link, friction=kn.coulomb(effort=1))
+    dynamics, weight, inertia = kn.compile(arm), 9.81 * 0.3 * np.cos(0.2), 0.1 + 0.09
+    rest = 0.0, np.array([0.2]), np.zeros(1)
+    for moment, left in ((0.5, 0.0), (-0.9, 0.0), (2.0, 1.0), (-3.0, -2.0)):
+        assert dynamics.acceleration(*rest, effort=[weight + moment]) == pytest.approx([left / inertia], abs=1e-12)
+    push = {"link": ((0, (weight + 2) / 0.3 / np.cos(0.2), 0), (0, 0, 0))}  # at the origin: it moves nothing
+    assert dynamics.acceleration(*rest, wrenches=push) == pytest.approx([(1 - weight) / inertia])
+    for wanted in (0.0, 2.0, -3.0):
+        given = dynamics.acceleration(*rest, effort=dynamics.effort(*rest, [wanted]))
+        assert given == pytest.approx([wanted], abs=1e-12)
+    both = dynamics.acceleration(0.0, np.full((2, 1), 0.2), np.zeros((2, 1)), effort=[[weight], [weight + 2]])
+    assert both == pytest.approx(np.array([[0], [1 / inertia]]), abs=1e-12)

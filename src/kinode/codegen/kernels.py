@@ -49,6 +49,7 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
         "reactions_of_motion": topology.n_u,
         "holding_of_motion": topology.n_u,
         "loaded_acceleration": topology.n_u + 6 * len(topology.system.bodies),
+        "loaded_roots": topology.n_u + 6 * len(topology.system.bodies),
         "direction": topology.n_q + topology.n_u + topology.n_z,
         "slope": topology.n_q + topology.n_u + topology.n_z + len(topology.inputs),
         "jump": 0 if topology.events is None else len(topology.events.roots),
@@ -95,7 +96,7 @@ def trace(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -
     if kernel.name in AT_EVENTS:
         return _flat(AT_EVENTS[kernel.name](make(), x))
     given: dict[str, Any] = {}
-    if kernel.name == "loaded_acceleration":
+    if kernel.name in ("loaded_acceleration", "loaded_roots"):
         given = added_loads(topology, x)
     elif kernel.name in ("effort", "reactions_of_motion", "holding_of_motion"):
         given = {"u_dot": x}
@@ -286,6 +287,7 @@ WRITERS: dict[str, Callable[[Snapshot, tuple[str, ...]], Outputs]] = {
     "measures": _measures,
     "projection": _projection,
     "roots": lambda s, _: events.roots(s),
+    "loaded_roots": lambda s, _: events.roots(s),
     "glance": lambda s, _: events.glance(s),
     "settled": lambda s, _: events.settled_held(s),
 }

@@ -23,7 +23,7 @@ SOON = 1e-12  # seconds: where accelerations are given, what rests moves the way
 # What does not ask for modes, or has them among its arguments.
 PLAIN = frozenset(
     {"mass_matrix", "bias", "energy", "pose", "jacobian", "closure", "measures", "projection", "unit_wrench",
-     "unit_loads", "rate", "power", "direction", "slope", "roots", "jump", "sample", "settled", "law"}
+     "unit_loads", "rate", "power", "direction", "slope", "roots", "loaded_roots", "jump", "sample", "settled", "law"}
 )  # fmt: skip
 UNMOVED = frozenset({"mass_matrix", "pose", "jacobian", "closure", "measures"})  # by positions, whatever the modes
 WITH_ACCELERATIONS = frozenset({"effort", "reactions_of_motion", "holding_of_motion"})
@@ -62,9 +62,9 @@ def _one(dynamics: Dynamics, kernel: str, given: dict[str, Array]) -> Array:
     z = run("settled", z)
     table = dynamics.topology.events
     assert table is not None
-    m = len(table.roots)
+    m, loaded = len(table.roots), kernel == "loaded_acceleration"  # what is added bears on what can be held
     for tries in range(TRIES if m else 0):
-        found = run("roots", z)
+        found = run("loaded_roots", z, given["x"]) if loaded else run("roots", z)
         k = _violated(dynamics, z, found[:m], found[m:], tries)
         if k is None:
             break
