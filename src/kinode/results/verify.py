@@ -224,6 +224,11 @@ def _other_rates(dynamics: Dynamics, n: Numbers) -> Array:
 # -- states ----------------------------------------------------------------------------------------
 
 
+def enough_states(topology: Topology, most: int = 5) -> int:
+    """How many random states to try: one for large systems, which take long and have many entries to differ in."""
+    return most if topology.n_u * len(topology.system.bodies) < 300 else 1
+
+
 def find_states(
     topology: Topology, states: int | Sequence[Any] | None, rng: np.random.Generator, closed: Dynamics | None = None
 ) -> list[Numbers]:
@@ -236,7 +241,7 @@ def find_states(
     p = np.array([values[name] for name in topology.parameters])
     inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
     if states is None:
-        states = 5 if topology.n_u * len(system.bodies) < 300 else 1
+        states = enough_states(topology)
     if isinstance(states, int):
         if states < 1:
             raise ArgumentError(f"states: at least one is needed, not {states}")
