@@ -311,3 +311,27 @@ def test_accelerations_that_act_on_other_joints_by_a_law_are_no_inertia():
     }
     with pytest.raises(ModelError, match="no inertia"):
         kn.compile(add_parts(two_links(), parts)).acceleration(0.0, [0.1, 0.2], [0.0, 0.0])
+
+
+# -- units ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("size", [1e-15, 1e-11, 1.0, 1e12])
+def test_rows_are_not_taken_for_dependent_by_their_units(size):
+    """10 pF is a capacitor: how storages share what they take depends on their ratio alone."""
+    system = kn.System("s")
+    system.voltage_source("source", "top", "gnd", voltage=1)
+    system.resistor("one", "top", "b", resistance=1e3)
+    system.capacitor("c1", "b", "c", capacitance=size)
+    system.capacitor("c2", "c", "d", capacitance=2 * size)
+    system.capacitor("c3", "b", "d", capacitance=3 * size)
+    system.resistor("two", "d", "gnd", resistance=1e3)
+    system.inductor("l1", "top", "e", inductance=size)
+    system.inductor("l2", "e", "gnd", inductance=2 * size)
+    system.inductor("l3", "e", "gnd", inductance=3 * size)
+    system.shaft_inertia("fast", "x", inertia=size)
+    system.gearbox("gear", input="x", output="y", ratio=10)
+    system.shaft_inertia("slow", "y", inertia=size)
+    system.moment_source("push", "x", moment=1)
+    dynamics = kn.compile(system)
+    found = dynamics.evaluate(["c3.current", "l2.voltage", "fast.moment"], 0.0, [], [], z=np.zeros(dynamics.n_z))
+    expected = [9 / 11 / 2e3, 1.2 / 2.2, 1 / 1.01]
+    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-12)

@@ -27,6 +27,7 @@ import numpy as np
 from kinode.algebra.affine import Terms, Unknown, form, gather, is_zero, times
 from kinode.algebra.scalars import Array, Scalar, inverse, is_number
 from kinode.errors import Error
+from kinode.network.singular import find_scales
 
 Pivots = Sequence[tuple[int, Unknown]]
 THRESHOLD = 0.05  # of the largest entry of the row, all scaled to 1: smaller ones are no pivots
@@ -145,30 +146,26 @@ def choose_pivots(
 
 
 def _scaled(rows: list[dict[Unknown, Array]], unknowns: Sequence[Unknown]) -> list[dict[Unknown, Array]]:
-    """The coefficients of the unknowns, rows and columns scaled so that the largest entries are about 1: units go.
+    """The coefficients of the unknowns, rows and columns scaled so that entries are about 1, at most 1: units go.
 
     Each sample is scaled by itself: what is 1 mOhm in one mode may be 1 GOhm in another.
     """
-    known = set(unknowns)
-    rows = [{name: x for name, x in row.items() if name in known and np.any(x)} for row in rows]
-    for _ in range(3):
-        rows = [{n: x / np.sqrt(_largest(row.values())) for n, x in row.items()} for row in rows]
-        size: dict[Unknown, Array] = {}
-        for row in rows:
-            for name, x in row.items():
-                size[name] = np.maximum(size.get(name, 0.0), np.abs(x))
-        rows = [{n: x / np.sqrt(_or_one(size[n])) for n, x in row.items()} for row in rows]
-    return [{n: x / _largest(row.values()) for n, x in row.items()} for row in rows]
-
-
-def _largest(entries: Iterable[Array]) -> Array:
-    """The largest entry at each sample."""
-    sizes = [np.abs(x) for x in entries]
-    return _or_one(np.max(sizes, axis=0)) if sizes else np.ones(1)
-
-
-def _or_one(sizes: Array) -> Array:
-    return np.where(sizes > 0, sizes, 1.0)
+    place = {name: j for j, name in enumerate(unknowns)}
+    rows = [{name: x for name, x in row.items() if name in place and np.any(x)} for row in rows]
+    at = [(i, place[name]) for i, row in enumerate(rows) for name in row]
+    if not at:
+        return rows
+    a, b = np.array(at).T
+    size = max(len(rows), len(unknowns))
+    values = np.array(np.broadcast_arrays(*(x for row in rows for x in row.values()))).T.copy()
+    for sample in values:
+        r, c = find_scales(a, b, sample, size)
+        sample *= r[a] * c[b]
+        top = np.zeros(size)
+        np.maximum.at(top, a, np.abs(sample))
+        sample /= np.where(top > 0, top, 1.0)[a]
+    scaled = iter(values.T)
+    return [{name: next(scaled) for name in row} for row in rows]
 
 
 def _cheapest(

@@ -36,7 +36,8 @@ NUMBERS: dict[str, tuple[Any, str, str]] = {
     "load": (None, "inertia", "inertia that the joint is expected to turn"),
     "bandwidth": ("", "angular_velocity", "of the position loop, one over its time constant"),
 }
-POSITIVE, NOT_ZERO = ("voltage", "peak_current", "load", "bandwidth", "stiffness"), ("constant", "ratio", "lead")
+POSITIVE = ("inductance", "inertia", "voltage", "peak_current", "load", "bandwidth", "stiffness")
+NOT_ZERO = ("constant", "ratio", "lead")
 SIZES: dict[str, dict[str, Any]] = {
     "small": {
         "resistance": "0.6 Ohm", "inductance": "0.4 mH", "constant": "0.06 N*m/A", "inertia": "1.2e-5 kg*m^2",
@@ -55,10 +56,8 @@ SIZES: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 SPEED_LOOP, CURRENT_LOOP = 4.0, 8.0  # how much faster each loop is than the one around it
-FASTEST, APART = (
-    20.0,
-    5.0,
-)  # bandwidth of the position loop in 1/s, and how far below the swing of an elastic gear it is
+FASTEST = 20.0  # bandwidth of the position loop in 1/s
+APART = 5.0  # how far below the swing of an elastic gear that is
 
 
 def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **numbers: Any) -> System:

@@ -47,6 +47,7 @@ from kinode.network.sigma import (
 from kinode.network.singular import SMALL, null_vectors, smallness
 
 GIVEN, BOUND = 1e3, 1e6  # priorities of variables whose start is given, and of the coordinates of joints
+CANCELLED = 1e-9  # of what was added up: what is left then is rounding
 RATES = {"angle": "angular_velocity", "length": "velocity"}
 
 
@@ -156,7 +157,7 @@ class Analysis:
         open_names = [self.names[unknowns[k]] for k in np.flatnonzero(np.abs(right).max(axis=1) > 1e-6)]
         made: dict[int, Row] = {}
         for vector in left:
-            members = {block[k]: float(x) for k, x in enumerate(vector) if abs(x) > 1e-9}
+            members = {block[k]: float(x) for k, x in enumerate(vector) if x}
             least = min(self.structure.c[i] for i in members)
             first = next(iter(members))  # which no other combination has
             goes = first if self.structure.c[first] == least else min(members, key=lambda i: self.structure.c[i])
@@ -179,20 +180,25 @@ class Analysis:
         found = dict(members)
         sampler = self.samplers[0]
         left: dict[int, float] = {}
+        size: dict[int, float] = {}  # of what was added: by it is seen what has cancelled
 
         def add(i: int, factor: float) -> None:
             for j in self.free[i]:
-                left[j] = left.get(j, 0.0) + factor * self._coefficient(i, j, sampler)
+                x = factor * self._coefficient(i, j, sampler)
+                left[j], size[j] = left.get(j, 0.0) + x, size.get(j, 0.0) + abs(x)
 
         for i, factor in members.items():
             add(i, factor)
         at = next(k for k, other in enumerate(self.blocks) if other[0] == block[0])
         for rows in reversed(self.blocks[:at]):
-            wanted = np.array([-left.get(self.matching[i], 0.0) for i in rows])
-            if np.abs(wanted).max() > 1e-9:
+            unknowns = [self.matching[i] for i in rows]
+            wanted = np.array(
+                [-left[j] if abs(left.get(j, 0.0)) > CANCELLED * size.get(j, 0.0) else 0.0 for j in unknowns]
+            )
+            if wanted.any():
                 A = self._matrix(rows, sampler)
-                for i, factor in zip(rows, np.linalg.solve(A.T, wanted), strict=True):
-                    if abs(factor) > 1e-9:
+                for i, factor, row in zip(rows, np.linalg.solve(A.T, wanted), A, strict=True):
+                    if np.any(np.abs(factor * row) > CANCELLED * np.abs(wanted).max()):
                         found[i] = float(round(factor)) if abs(factor - round(factor)) < 1e-9 else float(factor)
                         add(i, found[i])
         return found
@@ -213,15 +219,17 @@ class Analysis:
     def _combined(self, members: Mapping[int, float], least: int) -> Row | None:
         """The sum of rows by factors, each differentiated so that their highest derivatives cancel; None if not so."""
         terms: dict[Order, Scalar] = {}
+        size: dict[Order, float] = {}
         rest: Formula = 0.0
         through: frozenset[Order] = frozenset()
         for i, factor in members.items():
             row = self._differentiated(i, self.structure.c[i] - least)
             for order, x in row.terms.items():
                 terms[order] = terms.get(order, 0.0) + factor * x
+                size[order] = size.get(order, 0.0) + (abs(factor * x) if is_number(x) else 0.0)
             rest = rest + factor * row.rest
             through |= row.through
-        terms = {order: x for order, x in terms.items() if not (is_number(x) and abs(x) < 1e-12)}
+        terms = {order: x for order, x in terms.items() if not (is_number(x) and abs(x) <= CANCELLED * size[order])}
         owners = list(dict.fromkeys(self.rows.rows[i].owner for i in members))
         first = next(iter(members))
         if any(

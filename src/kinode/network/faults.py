@@ -50,15 +50,14 @@ def explain(
             loose = _list(sorted({v.owner for v in opens}))
             message = f"nothing ties {loose} to a reference: only differences of their {_word(opens)} are decided"
             return ModelError(f"{message}; connect one to {_reference(opens[0].kind)}{tail}", component=first)
-    if kind is not None and potentials and (not flows or _sources(rows, owners, flow=False)):
+    if kind is not None and potentials and (not flows or _sources(rows, owners)):
         if kind == "electrical":
             what = f"{_list(owners)} form a loop of ideal voltage sources" if len(owners) > 1 else (
                 f"{owners[0]} is a voltage source that is shorted" if owners else "a loop of voltage sources"
             )  # fmt: skip
         else:
-            what = f"{_list(owners)} both decide the motion of one shaft" if len(owners) > 1 else (
-                f"{first} moves what cannot move"
-            )  # fmt: skip
+            together = f"{_list(owners)} {'both' if len(owners) == 2 else 'all'} decide the motion of one shaft"
+            what = together if len(owners) > 1 else f"{first} moves what cannot move"
         message = f"{what}: their {POTENTIALS[kind]} cannot all hold{left}; put {BETWEEN[kind]} in between{tail}"
         return ModelError(message, component=first)
     if kind is not None and flows and not potentials:
@@ -87,7 +86,7 @@ def _gives(said: Sequence[Row], owner: str) -> bool:
     return any(row.owner == owner and not (is_number(row.rest) and len(row.terms) == 2) for row in said)
 
 
-def _sources(rows: Rows, owners: Sequence[str], *, flow: bool) -> bool:
+def _sources(rows: Rows, owners: Sequence[str]) -> bool:
     """Whether all of the parts are sources by their kind."""
     return all(o in rows.parts and "source" in rows.parts[o].kind for o in owners)
 

@@ -284,6 +284,8 @@ def _pieces(leading: Mapping[int, Sequence[int]]) -> list[list[int]]:
     rows = list(leading)
     first: dict[int, int] = {}
     pairs = [(k, first.setdefault(j, k)) for k, i in enumerate(rows) for j in leading[i]]
+    if not pairs:
+        return [[i] for i in rows]
     graph = csr_array((np.ones(len(pairs)), tuple(np.array(pairs).T)), shape=(len(rows), len(rows)))
     _, label = connected_components(graph, directed=False)
     pieces: dict[int, list[int]] = {}

@@ -14,51 +14,63 @@ SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on eac
 
 def smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
     """How near a block of the sample is to singular: its smallest pivot, rows and columns scaled to 1."""
-    if size == 1:
-        return abs(entries[0][2]) if entries else 0.0
+    a, b, x = split_entries(entries)
+    if len(set(a[x != 0])) < size or len(set(b[x != 0])) < size:
+        return 0.0  # a row or a column of zeros
+    r, c = find_scales(a, b, x, size)
+    x = x * r[a] * c[b]
     if size <= DENSE:
-        return _least_value(entries, size)
+        A = np.zeros((size, size))
+        A[a, b] = x
+        values = np.linalg.svd(A, compute_uv=False)
+        return float(values[-1] / values[0])
     from scipy.sparse import csc_array
     from scipy.sparse.linalg import splu
 
-    a, b, x = (np.array(column) for column in zip(*entries, strict=True))
-    A = csc_array((x, (a, b)), shape=(size, size))
-    for _ in range(3):
-        for axis in (1, 0):
-            top = np.asarray(abs(A).max(axis=axis).todense()).ravel()
-            if not top.all():
-                return 0.0
-            A = csc_array(A.multiply((1 / np.sqrt(top))[:, None] if axis else (1 / np.sqrt(top))[None, :]))
     try:
-        pivots = np.abs(splu(A).U.diagonal())
+        pivots = np.abs(splu(csc_array((x, (a, b)), shape=(size, size))).U.diagonal())
     except RuntimeError:
         return 0.0
     return float(pivots.min() / pivots.max())
 
 
-def _least_value(entries: Sequence[tuple[int, int, float]], size: int) -> float:
-    """The same for small blocks: the smallest singular value, of the largest."""
-    A = np.zeros((size, size))
-    for a, b, x in entries:
-        A[a, b] = x
-    for _ in range(3):
-        for axis in (1, 0):
-            top = np.abs(A).max(axis=axis, keepdims=True)
-            if not top.all():
-                return 0.0
-            A = A / np.sqrt(top)
-    values = np.linalg.svd(A, compute_uv=False)
-    return float(values[-1] / values[0])
+def split_entries(entries: Sequence[tuple[int, int, float]]) -> tuple[Array, Array, Array]:
+    """Rows, columns and values."""
+    a, b = (np.array([entry[k] for entry in entries], dtype=int) for k in (0, 1))
+    return a, b, np.array([entry[2] for entry in entries], dtype=float)
+
+
+def find_scales(a: Array, b: Array, x: Array, size: int) -> tuple[Array, Array]:
+    """Factors of rows and columns by which entries come as near to 1 as they can, whatever their units: pF, GOhm.
+
+    Least squares of logarithms [A. R. Curtis, J. K. Reid, "On the automatic scaling of matrices for Gaussian
+    elimination", IMA J. Appl. Math. 10 (1972) 118-124].
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import lsqr
+
+    a, b, logs = a[x != 0], b[x != 0], np.log(np.abs(x[x != 0]))
+    if not logs.any():
+        return np.ones(size), np.ones(size)
+    n = len(logs)
+    places = np.concatenate([a, size + b])
+    sums = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, 2 * size))
+    found = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6)[0])
+    return found[:size], found[size:]
 
 
 def null_vectors(A: Array) -> tuple[list[Array], Array]:
     """Combinations of rows that vanish, with as few members as elimination gives, and what they leave open."""
-    top = np.abs(A).max(axis=1, keepdims=True)
-    scale = np.where(top > 0, top, 1.0)
-    U, s, Vt = np.linalg.svd(A / scale)
+    a, b = np.nonzero(A)
+    r, c = find_scales(a, b, A[a, b], len(A))
+    U, s, Vt = np.linalg.svd(A * r[:, None] * c)
     rank = min(int(np.sum(s > 1e-9 * s.max(initial=1e-300))), len(s) - 1)
-    left = _echelon((U[:, rank:] / scale).T)
-    return left, Vt[rank:].T
+    found = []
+    for vector in _echelon(U[:, rank:].T):
+        rows = np.where(np.abs(vector) > 1e-9, vector, 0.0) * r
+        rows = rows / rows[np.flatnonzero(rows)[0]]
+        found.append(np.where(np.abs(rows - np.round(rows)) < 1e-9 * np.abs(rows), np.round(rows), rows))
+    return found, Vt[rank:].T
 
 
 def _echelon(rows: Array) -> list[Array]:
@@ -77,4 +89,4 @@ def _echelon(rows: Array) -> list[Array]:
             if other != pivot_row:
                 R[other] -= R[other, column] * R[pivot_row]
         pivot_row += 1
-    return [np.where(np.abs(row - np.round(row)) < 1e-9, np.round(row), row) for row in R[:pivot_row]]
+    return list(R[:pivot_row])
