@@ -65,3 +65,23 @@ def test_a_component_that_states_nothing_is_a_source():
 def test_what_is_supplied_is_a_power():
     with pytest.raises(kn.Error, match=r"coil\.supplied: .* not a power"):
         coil(**RIGHT, supplied="pushed")
+
+
+def test_energy_of_what_is_no_state():
+    """A piezo whose charge is the state: its energy is told by a voltage, whose rate stands in no row."""
+    system = kn.System("stack")
+    system.define(
+        "piezo", ports={"plus": "electrical", "minus": "electrical", "rod": "translational"},
+        parameters={"C": "F", "k": "N/m", "d": "N/V"}, unknowns={"charge": {"unit": "C", "start": "q0"}},
+        names={"voltage": "plus.voltage - minus.voltage", "x": "rod.position"},
+        equations={"through": "plus.current + minus.current = 0", "current": "plus.current = der(charge)",
+                   "charge": "charge = C*voltage + d*x", "force": "rod.force = k*x - d*voltage"},
+        stored="C*voltage^2/2 + k*x^2/2", stores="electric",
+    )  # fmt: skip
+    system.voltage_source("supply", "bus", "gnd", voltage="100*sin(500*t)")
+    system.resistor("wire", "bus", "top", resistance=1000)
+    system.element("stack1", "piezo", plus="top", minus="gnd", rod="tip", C=1e-6, k=1e6, d=10)
+    system.slide_mass("load", "tip", mass=0.1)
+    found = kn.verify(system, 2)
+    assert found.ok, str(found)
+    assert kn.simulate(system, 1e-3, rtol=1e-10, atol=1e-14).audit.relative < 1e-9

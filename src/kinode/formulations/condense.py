@@ -246,8 +246,8 @@ class Condensed:
             total = total + self.evaluate(self.network.energies(part).get(kind, 0.0))
         return total
 
-    def stored_rate(self, part: str) -> Scalar:
-        """The rate of what a part stores, a form in accelerations."""
+    def stored_rate(self, part: str) -> Scalar | None:
+        """The rate of what a part stores, a form in accelerations; None where it takes rates that no row has."""
         key = ("stored rate", part)
         plans = self.network.plans
         if key not in plans:
@@ -256,7 +256,10 @@ class Condensed:
             except UnknownRate as error:
                 message = f"the rate of {error}, by which it stores energy, is not known"
                 raise ModelError(message, component=part, field="stored") from None
-        return self.evaluate(plans[key])
+        self.solve()
+        orders = (split_rate(name) for name in plans[key].names()) if isinstance(plans[key], Expression) else ()
+        known = (x in self.values or x in self.solving for x in orders if x[0] in self.network.variables)
+        return self.evaluate(plans[key]) if all(known) else None
 
 
 class Peek:

@@ -76,9 +76,26 @@ def part_power(snapshot: Snapshot, part: str) -> Scalar:
     """The rate of what a part stores, less the power into it through its ports; with what it does to bodies."""
     condensed = snapshot.condensed
     assert condensed is not None
-    stored = snapshot.part_number(condensed.stored_rate(part), f"rate of {part}.stored")
+    form = condensed.stored_rate(part)
+    stored = _growth(snapshot, part) if form is None else snapshot.part_number(form, f"rate of {part}.stored")
     loads = element_power(snapshot, snapshot.system.parts[part])
     return stored - snapshot.part_quantity(part, "power") + loads
+
+
+def _growth(snapshot: Snapshot, part: str) -> Scalar:
+    """The rate of what a part stores, by that of the whole state: a voltage beside a charge that is the state."""
+    from kinode.formulations.snapshot import Snapshot
+
+    a, b = 1 + snapshot.topology.n_q, 1 + snapshot.topology.n_q + snapshot.topology.n_u
+
+    def stored(y: Array) -> Array:
+        there = Snapshot(snapshot.topology, y[0], y[1:a], y[a:b], y[b:], snapshot.p, snapshot.inputs)
+        return tidy([there.part_quantity(part, "stored")])
+
+    y = np.concatenate([[snapshot.t], snapshot.q, snapshot.u, snapshot.z])
+    y_dot = np.concatenate([[1.0], snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
+    found: Scalar = rate(stored, y, y_dot)[0]
+    return found
 
 
 def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
