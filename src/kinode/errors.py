@@ -14,6 +14,10 @@ class ArgumentError(Error, ValueError):
     """A function was given an argument of the wrong shape, type or name."""
 
 
+class LongRunWarning(UserWarning):
+    """A run takes so many steps that something in it may be faster than was meant."""
+
+
 class ModelError(Error):
     """The description of the system is wrong.
 

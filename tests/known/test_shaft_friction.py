@@ -242,7 +242,7 @@ def test_a_hoist_that_is_switched_off_locks_itself():
         assert run.events[0].time == pytest.approx(fine.events[0].time, abs=200 * rtol)
         after = run["motor.angle"][run.t > run.events[0].time + 1e-9]
         assert np.ptp(after) == 0.0 and run["motor.speed"][-1] == 0.0
-        assert (run["worm.lost"] >= 0).all()
+        assert (run["worm.lost"] >= -1e-12).all()  # where it locks, the speed has just passed zero
 
 
 def test_a_gear_on_a_joint_holds_an_arm_against_its_weight():

@@ -248,6 +248,7 @@ class _Run(Job):
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
         self.name, self.max_steps = name, max_steps
         self.passes: list[Pass] = []
+        self.on_long: tuple[int, Callable[[float], None]] | None = None
         self._near_until = -2  # the last step that ended near a singular position
         self.state[R.Y] = y0
         self.p[: p.size], self.inputs[: inputs.size] = p, inputs
@@ -324,12 +325,19 @@ class _Run(Job):
                 if code != R.CHUNK:
                     continue
                 shown = clock.perf_counter()
+                self._tell_long()
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(float(self.memory[R.T])) is False:
                     return "stopped", f"stopped at t = {self.memory[R.T]:.9g} s"
         except KeyboardInterrupt:
             return "interrupted", f"interrupted at t = {self.memory[R.T]:.9g} s"
+
+    def _tell_long(self) -> None:
+        """Say once that there were many steps."""
+        if self.on_long is not None and self.counters[R.STEPS] + self.counters[R.REJECTED] >= self.on_long[0]:
+            self.on_long[1](float(self.memory[R.T]))
+            self.on_long = None
 
     def _note(self) -> None:
         """Keep a pass near a singular position, once for all steps that it takes."""
@@ -438,6 +446,7 @@ def integrate(
     first_tick: int | None = None,
     max_steps: int = 100_000_000,
     on_progress: Callable[[float], bool] | None = None,
+    on_long: tuple[int, Callable[[float], None]] | None = None,
     chunk: int | None = None,
 ) -> Solution:
     """Integrate from t0 to t1, which may lie before t0.
@@ -446,8 +455,8 @@ def integrate(
     shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which quaternions
     begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is called some
     twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between such calls.
-    At ``breaks``, in order, the rate jumps or has a corner: steps end there, and the rate is never asked for nearer to
-    them than ``margin``, which is as well as they are known.
+    ``on_long`` is called once, with the time, after so many steps. At ``breaks``, in order, the rate jumps or has a
+    corner: steps end there, and it is never asked for nearer to them than ``margin``, as well as they are known.
 
     A run that cannot go on does not raise: ``status`` and ``message`` say why, and what was reached is there.
     """
@@ -479,6 +488,7 @@ def integrate(
         _prepare_control(run, method, rtol, absolute, max_step, abs(first_step or 0.0))
         run.layout[R.MAX_STEPS] = max_steps
     run.set_breaks(flat("breaks", breaks), margin)
+    run.on_long = on_long
     if t0 == t1 or n == 0:
         return run.solution("done", "nothing to integrate")
     return run.solution(*run.drive(on_progress, chunk))

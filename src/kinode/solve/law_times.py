@@ -66,8 +66,7 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
     if not t1 > t0:
         return LawTimes()
     system, topology = dynamics.system, dynamics.topology
-    given = dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *inputs)), strict=True))
-    clock = _Clock(system, given, t0, t1)
+    clock = _Clock(system, _given(dynamics, p, inputs), t0, t1)
     longest, found = math.inf, list[Array]()
     for component in system.components.values():
         for name, law in laws_of(component):
@@ -86,6 +85,23 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
     margin = ROUNDING * max(abs(t0), abs(t1))
     found = [times for times in found if times.size]
     return LawTimes(_joined(found, margin, topology.events), margin, longest) if found else LawTimes(longest=longest)
+
+
+def find_fastest_swing(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> tuple[float, str]:
+    """The shortest period of the sines in laws of time, and whose law it is; infinite if there are none."""
+    clock = _Clock(dynamics.system, _given(dynamics, p, inputs), t0, t1)
+    found = [(math.inf, "")]
+    for component in dynamics.system.components.values():
+        for name, law in laws_of(component):
+            whole = clock.whole(law)
+            swings = () if whole is None else _swings(whole)
+            found += [(clock.period(node.args[0]), f"{component.name}.{name}") for node in swings]
+    return min(found)
+
+
+def _given(dynamics: Dynamics, p: Array, inputs: Array) -> dict[str, float]:
+    topology = dynamics.topology
+    return dict(zip((*topology.parameters, *topology.inputs), map(float, (*p, *inputs)), strict=True))
 
 
 def _joined(found: list[Array], margin: float, events: EventTable | None) -> Array:

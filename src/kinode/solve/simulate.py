@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from kinode.solve.discrete import Fired
 from kinode.solve.event_kernels import find_spec
 from kinode.solve.integrators import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
 from kinode.solve.law_times import LawTimes, find_law_times
+from kinode.solve.long_runs import LONG, check_lengths, warn_long
 from kinode.solve.rows import Rows
 from kinode.solve.stiff import integrate_stiff, normalized
 
@@ -192,6 +194,7 @@ class Solver:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
+        self.steps, self.told, self.begun = 0, False, math.inf
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
@@ -248,9 +251,11 @@ class Solver:
         Where the constraint rows in use fail and others do not, it is done again with those.
         """
         more = {} if max_steps is None else {"max_steps": max_steps}
+        self.begun = min(self.begun, t0)
         for _ in range(CHOICES):
             given = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
             found = self._integrate(y, t0, t1, times, {**more, **given})
+            self.steps += found.steps + found.rejected
             torn = None if self.rows is None else self.rows.find_torn(found)
             ended_well = found.status in ("done", "stopped", "interrupted") and not found.passes
             if self.rows is None or (ended_well and torn is None):
@@ -275,6 +280,8 @@ class Solver:
                     events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
             method: Any = o.method
+            if not self.told and o.step is None:
+                more["on_long"] = (max(1, LONG - self.steps), partial(self._tell_long, (self.begun, t1)))
             return integrate(
                 self.kernel, y, t0, t1, method=method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -283,6 +290,11 @@ class Solver:
             raise
         except ValueError as error:
             raise ArgumentError(str(error)) from None
+
+    def _tell_long(self, span: tuple[float, float], t: float) -> None:
+        if not self.told:
+            self.told = True
+            warn_long(self.dynamics, self.p, self.inputs, span, t)
 
     def _rate(self, t: float, y: Array) -> Array:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
@@ -313,6 +325,7 @@ def compute_motion(
         options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
     solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
+    check_lengths(dynamics, options.step, options.max_step, start.t, until)
     if stop_when is not None:
         from kinode.solve.stops import run_until
 

@@ -1,0 +1,51 @@
+"""What asks for very many steps is named, beforehand where that can be known."""
+
+import warnings
+
+import pytest
+
+import kinode as kn
+from kinode.errors import LongRunWarning
+from kinode.solve import long_runs, simulate
+
+
+def sampled(period):
+    system = kn.System("sampled", gravity=(0, 0, 0))
+    system.element("clock", "sample_hold", input="t", period=period)
+    system.prismatic("slide", system.world, system.body("body", mass=1.0), axis="x", effort="clock.output")
+    return system
+
+
+def pushed(law, **fields):
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    system.prismatic("slide", system.world, system.body("body", mass=1.0), axis="x", effort=law, **fields)
+    return system
+
+
+def test_a_clock_that_ticks_more_often_than_there_are_steps_is_refused():
+    with pytest.raises(kn.ModelError, match=r"clock\.period: ticks every 1e-09 s, 1\.0e\+10 times from 0 to 10 s"):
+        kn.simulate(sampled(1e-9), 10.0)
+
+
+def test_clocks_and_steps_that_take_long_are_warned_of_beforehand():
+    dynamics = kn.compile(sampled(1e-6))
+    with pytest.warns(LongRunWarning, match=r"clock\.period: ticks every 1e-06 s, 2\.0e\+07 times") as caught:
+        long_runs.check_lengths(dynamics, None, 1.0, 0.0, 20.0)
+    assert caught[0].filename == __file__
+    with pytest.warns(LongRunWarning, match=r"max_step: 1e-08 s are 1\.0e\+08 steps from 0 to 1 s"):
+        long_runs.check_lengths(dynamics, None, 1e-8, 0.0, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        long_runs.check_lengths(dynamics, 1e-3, 1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+@pytest.mark.parametrize("more", [{}, {"stop_when": "slide.q > 1e9"}])
+def test_what_makes_a_run_long_is_named_on_the_way(method, more, monkeypatch):
+    monkeypatch.setattr(long_runs, "LONG", 1000)
+    monkeypatch.setattr(simulate, "LONG", 1000)
+    with pytest.warns(LongRunWarning, match=r"slide\.effort changes within 0\.001 s, 1\.0e\+03 times") as caught:
+        kn.simulate(pushed("1e6*sin(2*pi*1000*t)"), 1.0, method=method, **more)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(LongRunWarning, match='no law of time is that fast, so the motion itself is: method="stiff"'):
+        kn.simulate(pushed("0", stiffness=1e8, q=0.1), 1.0, method=method, **more)
