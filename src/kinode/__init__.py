@@ -66,8 +66,8 @@ _FACE = {
     "Element": "kinode.model.elements",
     "Load": "kinode.model.elements",
     **dict.fromkeys(("Root", "Sampler", "exact_seconds"), "kinode.model.events"),
-    **dict.fromkeys(
-        ("Part", "TwoPole", "TwoShaft", "TwoSlide", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
+    **dict.fromkeys(("Part", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
+    **dict.fromkeys(("TwoPole", "TwoShaft", "TwoSlide"), "kinode.model.ends"),
     **dict.fromkeys(("number", "law"), "kinode.model.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",

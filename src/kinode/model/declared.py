@@ -22,9 +22,10 @@ from weakref import WeakValueDictionary
 from kinode.algebra.units import DIMENSIONS, find_unit_name
 from kinode.errors import ModelError, UnitError
 from kinode.model.elements import ELEMENTS
+from kinode.model.ends import TwoPole, TwoShaft, TwoSlide
 from kinode.model.fields import Reader, Spec, law, number, record, short, unknown
 from kinode.model.frames import NAME
-from kinode.model.part import DOMAINS, Formula, Part, Row, TwoPole, TwoShaft, TwoSlide, Unknown, port
+from kinode.model.part import DOMAINS, Formula, Part, Row, Unknown, port
 from kinode.model.part_checks import is_word
 
 BASES: dict[str, type[Part]] = {"two_pole": TwoPole, "two_shaft": TwoShaft, "two_slide": TwoSlide}

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kinode.model.element import register_element
+from kinode.model.ends import Names, PoleEnds, Rows, TwoPole
 from kinode.model.fields import Value, law, number, record
-from kinode.model.part import Formula, Part, Row, TwoPole, Unknown, port
-
-Names = Mapping[str, str | Formula]
-Rows = tuple[Row, ...]
+from kinode.model.part import Row, Unknown, port
 
 
 @register_element
@@ -59,18 +57,9 @@ class Inductor(TwoPole):
     stores: ClassVar[str] = "electric"
 
 
-@record
-class Supply(Part):
-    """What delivers current at plus, which comes back at minus."""
-
-    plus: str = port("electrical", "node at the positive end")
-    minus: str = port("electrical", "node at the negative end")
-    common: ClassVar[Rows] = TwoPole.common
-
-
 @register_element
 @record
-class VoltageSource(Supply):
+class VoltageSource(PoleEnds):
     """Holds a voltage, whatever current it takes; ``current`` is what it delivers."""
 
     kind: ClassVar[str] = "voltage_source"
@@ -81,7 +70,7 @@ class VoltageSource(Supply):
 
 @register_element
 @record
-class CurrentSource(Supply):
+class CurrentSource(PoleEnds):
     """Delivers a current at plus, whatever voltage it takes."""
 
     kind: ClassVar[str] = "current_source"
@@ -92,7 +81,7 @@ class CurrentSource(Supply):
 
 @register_element
 @record
-class Battery(Supply):
+class Battery(PoleEnds):
     """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
 
     Its voltage may be a law of it: ``voltage="12.6 - 0.4*pack.drawn/3600"``, in V and C.

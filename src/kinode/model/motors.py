@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from kinode.model.element import register_element
+from kinode.model.ends import Names, Rows, TwoPole
 from kinode.model.fields import Reader, Value, law, number, record
 from kinode.model.friction import SLIP
-from kinode.model.part import Formula, Part, Row, TwoPole, Unknown, port
+from kinode.model.part import Formula, Part, Row, Unknown, port
 
-Names = Mapping[str, str | Formula]
-Rows = tuple[Row, ...]
 SAME_CONSTANT = ("constant", "torque_constant", "back_emf_constant", "speed_constant")
 
 

@@ -344,7 +344,8 @@ def _infer_unit(cls: type[Part], name: str, text: str, units: Mapping[str, str])
     for kind in DIMENSIONS.values():
         if kind.dimension == found:
             return kind.name
-    raise UnitError("its unit does not follow: give Formula(text, unit)", component=cls.kind, field=name)
+    message = "its unit does not follow: give Formula(text, unit), or {law: ..., unit: ...} in a file"
+    raise UnitError(message, component=cls.kind, field=name)
 
 
 def dimension_of(cls: type[Part], name: str, units: Mapping[str, str]) -> Dimension | None:
@@ -354,46 +355,3 @@ def dimension_of(cls: type[Part], name: str, units: Mapping[str, str]) -> Dimens
     units = {**cls.outside, **units}
     unit = "time" if base == "t" else units.get(base) or (specs[base][1].dimension if base in specs else None)
     return None if unit is None else DIMENSIONS[unit].dimension / _TIME**order
-
-
-@record
-class TwoPole(Part):
-    """What has two electrical ports: current flows in at plus and out at minus."""
-
-    plus: str = port("electrical", "node at the positive end")
-    minus: str = port("electrical", "node at the negative end")
-    names: ClassVar[Mapping[str, str | Formula]] = {
-        "voltage": "plus.voltage - minus.voltage",
-        "current": "plus.current",
-    }
-    common: ClassVar[tuple[Row, ...]] = (
-        Row("current through it", "plus.current + minus.current = 0", "minus.current"),
-    )
-
-
-@record
-class TwoShaft(Part):
-    """What turns between two shafts, or between a shaft and the world: ``moment`` acts on it at a."""
-
-    a: str = port("rotational", "shaft, or joint that turns")
-    b: str = port("rotational", "shaft that it turns against", "world")
-    names: ClassVar[Mapping[str, str | Formula]] = {
-        "angle": "a.angle - b.angle",
-        "speed": "a.speed - b.speed",
-        "moment": "a.moment",
-    }
-    common: ClassVar[tuple[Row, ...]] = (Row("moment through it", "a.moment + b.moment = 0", "b.moment"),)
-
-
-@record
-class TwoSlide(Part):
-    """What slides between two points of a line, or between one and the world: ``force`` acts on it at a."""
-
-    a: str = port("translational", "node, or joint that slides")
-    b: str = port("translational", "node that it slides against", "world")
-    names: ClassVar[Mapping[str, str | Formula]] = {
-        "position": "a.position - b.position",
-        "speed": "a.speed - b.speed",
-        "force": "a.force",
-    }
-    common: ClassVar[tuple[Row, ...]] = (Row("force through it", "a.force + b.force = 0", "b.force"),)

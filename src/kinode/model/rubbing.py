@@ -19,12 +19,12 @@ from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Scalar, sign, where
 from kinode.errors import ModelError
 from kinode.model.element import register_element
+from kinode.model.ends import TwoShaft, TwoSlide, names_along, rows_along
 from kinode.model.events import Root
 from kinode.model.fields import Value, number, record
 from kinode.model.friction import SLIP
-from kinode.model.part import Formula, Part, Row, TwoShaft, TwoSlide
+from kinode.model.part import Formula, Part, Row
 from kinode.model.shafts import Wheels
-from kinode.model.slides import names_along, rows_along
 from kinode.model.sticking import comes_to_rest, sticking_roots
 
 if TYPE_CHECKING:

@@ -9,12 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from kinode.model.element import register_element
+from kinode.model.ends import Names, Rows, ShaftEnds, TwoShaft
 from kinode.model.fields import Value, law, number, record
 from kinode.model.friction import SLIP
-from kinode.model.part import Formula, Part, Row, TwoShaft, port
-
-Names = Mapping[str, str | Formula]
-Rows = tuple[Row, ...]
+from kinode.model.part import Formula, Part, Row, port
 
 
 @register_element
@@ -166,18 +164,9 @@ class ElasticGearbox(Gear):
         return f"is above 0 and at most 1, not {value:g}" if field == "efficiency" and value > 1 else None
 
 
-@record
-class Turning(Part):
-    """What turns a against b, as a source."""
-
-    a: str = port("rotational", "shaft, or joint that turns")
-    b: str = port("rotational", "shaft that it turns against", "world")
-    common: ClassVar[Rows] = TwoShaft.common
-
-
 @register_element
 @record
-class SpeedSource(Turning):
+class SpeedSource(ShaftEnds):
     """Holds a speed, whatever moment it takes; ``moment`` is what it delivers."""
 
     kind: ClassVar[str] = "speed_source"
@@ -190,7 +179,7 @@ class SpeedSource(Turning):
 
 @register_element
 @record
-class AngleSource(Turning):
+class AngleSource(ShaftEnds):
     """Holds an angle, whatever moment it takes; ``moment`` is what it delivers."""
 
     kind: ClassVar[str] = "angle_source"
@@ -201,7 +190,7 @@ class AngleSource(Turning):
 
 @register_element
 @record
-class MomentSource(Turning):
+class MomentSource(ShaftEnds):
     """Delivers a moment at a, whatever speed it takes."""
 
     kind: ClassVar[str] = "moment_source"

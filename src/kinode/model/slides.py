@@ -6,14 +6,14 @@ acts on it at a; a source delivers it there, and takes it back at b.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import ClassVar
 
 from kinode.model.element import register_element
+from kinode.model.ends import Names, Rows, SlideEnds, TwoSlide, along, names_along, rows_along
 from kinode.model.fields import Value, law, number, record
 from kinode.model.friction import SLIP
-from kinode.model.part import Formula, Part, Row, TwoSlide, port
+from kinode.model.part import Part, Row, port
 from kinode.model.shafts import (
     AngleSource,
     MomentSource,
@@ -23,28 +23,6 @@ from kinode.model.shafts import (
     ShaftSpring,
     SpeedSource,
 )
-
-Names = Mapping[str, str | Formula]
-Rows = tuple[Row, ...]
-WORDS = {
-    "angle": "position", "moment": "force", "shaft": "slide", "inertia": "mass",
-    "free_angle": "free_length", "initial_angle": "initial_position",
-}  # fmt: skip
-
-
-def along(text: str) -> str:
-    """What is said of shafts, said of slides."""
-    return re.sub(r"[A-Za-z_]+", lambda word: WORDS.get(word[0], word[0]), text)
-
-
-def rows_along(rows: Rows) -> Rows:
-    """Rows of a shaft, of a slide."""
-    return tuple(Row(along(row.name), along(row.text), row.solves and along(row.solves)) for row in rows)
-
-
-def names_along(names: Names) -> dict[str, str]:
-    """Derived quantities, or where they start, likewise."""
-    return {along(name): along(text) for name, text in names.items() if isinstance(text, str)}
 
 
 @register_element
@@ -144,18 +122,9 @@ class Pinion(Part):
     )
 
 
-@record
-class Sliding(Part):
-    """What moves a against b, as a source."""
-
-    a: str = port("translational", "node, or joint that slides")
-    b: str = port("translational", "node that it slides against", "world")
-    common: ClassVar[Rows] = TwoSlide.common
-
-
 @register_element
 @record
-class VelocitySource(Sliding):
+class VelocitySource(SlideEnds):
     """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
 
     kind: ClassVar[str] = "velocity_source"
@@ -168,7 +137,7 @@ class VelocitySource(Sliding):
 
 @register_element
 @record
-class PositionSource(Sliding):
+class PositionSource(SlideEnds):
     """Holds a position, whatever force it takes; ``force`` is what it delivers."""
 
     kind: ClassVar[str] = "position_source"
@@ -179,7 +148,7 @@ class PositionSource(Sliding):
 
 @register_element
 @record
-class ForceSource(Sliding):
+class ForceSource(SlideEnds):
     """Delivers a force at a, whatever speed it takes."""
 
     kind: ClassVar[str] = "force_source"

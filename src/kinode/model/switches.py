@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, less, where
 from kinode.model.element import register_element
+from kinode.model.ends import TwoPole
 from kinode.model.events import Root
 from kinode.model.fields import Value, law, number, record
-from kinode.model.part import Row, TwoPole
+from kinode.model.part import Row
 
 MILLI = 1e-3  # A, V: the scale of what decides
 
