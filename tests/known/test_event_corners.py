@@ -120,3 +120,24 @@ def test_added_efforts_decide_on_what_sticks():
         assert given == pytest.approx([wanted], abs=1e-12)
     both = dynamics.acceleration(0.0, np.full((2, 1), 0.2), np.zeros((2, 1)), effort=[[weight], [weight + 2]])
     assert both == pytest.approx(np.array([[0], [1 / inertia]]), abs=1e-12)
+
+
+def test_friction_in_all_hinges_of_a_four_bar_breaks_loose_together():
+    grips = {"a": 1.0, "b": 2.0, "c": 0.5, "d": 0.7}
+    lift = kn.System("lift", gravity=(0, 0, 0))
+    low, top = (lift.body(n, mass=2, com=(0.25, 0, 0), inertia=(0.01, 0.05, 0.05)) for n in ("low", "top"))
+    plate = lift.body("plate", mass=5, com=(0.1, 0.1, 0), inertia=(0.02, 0.02, 0.02))
+    rubs = {name: {"friction": kn.coulomb(effort=grip)} for name, grip in grips.items()}
+    lift.revolute("a", lift.world, low, q="20 deg", effort="8*sin(2*t)", **rubs["a"])
+    lift.revolute("b", lift.world.at(0, 0.2, 0), top, **rubs["b"])
+    lift.revolute("c", low.at(0.5, 0, 0), plate, **rubs["c"])
+    lift.revolute("d", top.at(0.5, 0, 0), plate.at(0, 0.2, 0), **rubs["d"])
+    run = kn.simulate(lift, 1.0)
+    # all of them turn as fast, so that their moments add up against that of the drive; the plate does not turn
+    grip, inertia = sum(grips.values()), 2 * (0.05 + 2 * 0.25**2) + 5 * 0.5**2
+    loose = np.arcsin(grip / 8) / 2
+    assert run.events[-1].time == pytest.approx(loose, abs=1e-6)
+    assert np.ptp(run["a.q"][run.t < loose]) == 0
+    assert run["a.u"][-1] == pytest.approx(
+        (4 * (np.cos(2 * loose) - np.cos(2)) - grip * (1 - loose)) / inertia, rel=1e-6
+    )

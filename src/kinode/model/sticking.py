@@ -19,6 +19,7 @@ Whether = Callable[[Any], bool]
 
 NEARLY = 1e-6  # the share of the small speed from which what should rest moves
 SLOW = 1e-3  # that below which what begins to stick is brought to rest
+STILL = 1e-9  # m/s^2, rad/s^2: an acceleration below this takes a second to matter
 TINY = 1e-200
 WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
@@ -53,7 +54,10 @@ def _slides(way: float, speed: Of, given: Whether | None, scene: Any) -> Scalar:
 
 
 def _slowing(way: float, rate: Of, beside: Of | None, scene: Any) -> Scalar:
-    return way * rate(scene) if beside is None else where(beside(scene), -1.0, way * rate(scene))
+    """The rate of sliding; what others hold in a loop has one of rounding, which says nothing."""
+    found = rate(scene)
+    found = where(less(absolute(found), STILL), 0.0, way * found)
+    return found if beside is None else where(beside(scene), -1.0, found)
 
 
 def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Any) -> Scalar:
