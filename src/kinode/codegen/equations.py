@@ -13,7 +13,7 @@ written as a person would, and ``named``, the operations of the tape with a name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -71,9 +71,10 @@ def equations(
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
     if shape not in SHAPES:
         raise ArgumentError(f"shape: {short(shape)} is none of {', '.join(SHAPES)}")
-    if isinstance(reactions, bool) or not isinstance(reactions, Iterable):
-        raise ArgumentError(f"reactions: names of joints are expected, not {short(reactions)}")
-    names = [reactions] if isinstance(reactions, str) else list(reactions)
+    try:
+        names = [reactions] if isinstance(reactions, str) else list(reactions)
+    except TypeError:
+        raise ArgumentError(f"reactions: names of joints are expected, not {short(reactions)}") from None
     for name in names:
         if name not in system.joints:
             raise ArgumentError(

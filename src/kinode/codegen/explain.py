@@ -400,7 +400,8 @@ class Explainer:
         if network is None or name not in network.network.touched:
             return still
         without = network.effort(name)
-        return self.snapshot.parts_on(name) - (still if without is None else without)
+        found: Array = self.snapshot.parts_on(name) - (still if without is None else without)
+        return found
 
     def _drives(self) -> Step:
         """Efforts of joints, of drives and through gears; what has to vanish for each free speed."""

@@ -109,7 +109,9 @@ def explain_joint(rows: Rows, over: Sequence[int], names: Sequence[str]) -> Mode
     )
     first = parts[0] if parts else rows.system.name
     if len(joints) > 1:
-        message = f"ties the joints {_list(joints)} to each other; write a constraint of the kind gear between them"
+        turning = {rows.system.joints[name].coordinates[0][1] for name in joints}
+        kind = "gear" if len(turning) == 1 else "rack"
+        message = f"ties the joints {_list(joints)} to each other; write a constraint of the kind {kind} between them"
     elif joints:
         message = f"decides the motion of the joint {joints[0]}; write motion= or speed= in the joint"
     else:

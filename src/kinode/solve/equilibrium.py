@@ -107,16 +107,16 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     Modes stay as they are while it is looked for; one that contradicts what was found is changed, and all begins anew.
     """
     start = _off_rigid_ends(dynamics, start)
-    for _ in range(MODES):
+    search = _Search(dynamics, start, p, inputs, held)
+    state, residual = search.run()
+    changes = 0
+    while (wrong := find_misfit(dynamics, state, p, inputs)) is not None:
+        if (changes := changes + 1) > MODES:
+            message = "changes its mode again and again: in none all rests; a simulation tells what it does"
+            raise ModelError(message, component=wrong.owner)
+        start = with_mode(start, wrong)
         search = _Search(dynamics, start, p, inputs, held)
         state, residual = search.run()
-        wrong = find_misfit(dynamics, state, p, inputs)
-        if wrong is None:
-            break
-        start = with_mode(start, wrong)
-    else:
-        message = "changes its mode again and again: there is none in which all rests; a simulation tells what it does"
-        raise ModelError(message, component=wrong.owner)
     _check_rigid_ends(dynamics, state, p)
     speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
