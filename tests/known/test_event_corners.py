@@ -137,7 +137,7 @@ def test_friction_in_all_hinges_of_a_four_bar_breaks_loose_together():
     grip, inertia = sum(grips.values()), 2 * (0.05 + 2 * 0.25**2) + 5 * 0.5**2
     loose = np.arcsin(grip / 8) / 2
     assert run.events[-1].time == pytest.approx(loose, abs=1e-6)
-    assert np.ptp(run["a.q"][run.t < loose]) == 0
+    assert np.ptp(run["a.q"][run.t < loose]) < 1e-14
     assert run["a.u"][-1] == pytest.approx(
         (4 * (np.cos(2 * loose) - np.cos(2)) - grip * (1 - loose)) / inertia, rel=1e-6
     )
