@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from discrete import known_kinds
 
 import kinode as kn
 from kinode.codegen.records import State
@@ -29,3 +30,37 @@ def test_values_that_are_no_modes_are_refused_wherever_they_are_given():
     with pytest.raises(kn.ArgumentError, match=stop):
         dynamics.acceleration(0.0, [0.0], [1.0], z=[[1.0, 0.0], [1.0, -1.0]])
     np.testing.assert_allclose(dynamics.acceleration(0.0, [0.0], [1.0], z=[1.0, 0.0]), [-0.3 * 9.81])
+
+
+def room(cold, warm, tau="0.5 s"):
+    system = block()
+    system.element("room", kind="thermostat", cold=cold, warm=warm, tau=tau)
+    return system
+
+
+@pytest.mark.parametrize("method, tau", [("dopri5", 0.5), ("dopri5", 50.0), ("rk4", 0.5), ("stiff", 5e4)])
+def test_what_drives_itself_back_across_one_level_is_named(method, tau):
+    """Without two levels: its modes last 1e-9 of the scale, however slow they are."""
+    with known_kinds():
+        options = {"step": tau / 100} if method == "rk4" else {}
+        with pytest.raises(kn.SimulationError, match=r"room changes without end at t = .* events") as caught:
+            kn.simulate(room(1.5, 1.5, tau), 4 * tau, method=method, **options)
+    assert caught.value.run.t[-1] == pytest.approx(tau * np.log(2), rel=1e-3)  # 3 (1 - exp(-t/tau)) = 1.5
+
+
+def test_fast_events_that_lead_somewhere_are_none_of_that():
+    """A heater between two levels, a lamp by a clock of 20 kHz, a ball that comes to rest after a thousand bounces."""
+    with known_kinds():
+        fast = kn.simulate(room(1.5, 1.5 + 1e-4), 0.5, rtol=1e-3)
+    assert len(fast.events) > 2000
+    system = kn.System("lamp")
+    system.voltage_source("supply", "bus", "gnd", voltage=1e-6)
+    system.switch("key", "bus", "wire", command="0.3 - (t/5e-5 - floor(t/5e-5))")
+    system.resistor("bulb", "wire", "out", resistance=10)
+    system.capacitor("store", "out", "gnd", capacitance=1)
+    assert len(kn.simulate(system, 0.1).events) == pytest.approx(4000, abs=2)
+    ball = kn.System("ball", gravity=(0, 0, -9.81))
+    stop = {"lower": 0.0, "restitution": 0.995}
+    ball.prismatic("fall", ball.world, ball.body("ball", mass=1), axis="z", q=1e-4, stop=stop)
+    run = kn.simulate(ball, 100.0)
+    assert len(run.events) > 1000 and run["fall.q"][-1] == pytest.approx(0, abs=1e-9)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.solve import records as R
+from kinode.solve.chatter_loops import MOST_IDLE, MOST_INSTANTS
 
 if TYPE_CHECKING:
     from kinode.solve.integrators import Job
@@ -126,6 +127,12 @@ class Discrete:
     def describe(self, code: int) -> str:
         """Why it cannot go on."""
         t, k = float(self.job.memory[R.T]), int(self.job.counters[R.BLAMED])
+        if code == R.CHATTER and self.job.counters[R.CROWD] <= MOST_INSTANTS:
+            return (
+                f"{self.spec.owners[k]} changes {ENDLESS} at t = {t:.9g} s: {MOST_IDLE} events in a row, and next to "
+                f"nothing between them; what each does drives it back, which takes two levels, or a mode that rests "
+                f"between"
+            )
         return describe_endless(self.spec, t, k, code == R.CHATTER)
 
 

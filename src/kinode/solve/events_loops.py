@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from kinode.codegen.memory import Floats, Ints, floats, ints
+from kinode.solve.chatter_loops import is_chatter, note_jump, note_seen
 from kinode.solve.dense_loops import sample
 from kinode.solve.primitives import *
 from kinode.solve.records import *
@@ -39,7 +40,6 @@ from kinode.solve.roots_loops import (
 
 BY_WORST, TRIES = 12, 40  # of settling: the worst fires first, then the first; then no modes fit
 PLACES = 16  # parts of a step in which a root may have been negative for a moment
-CROWDED, MOST_INSTANTS = 1e-9, 50  # seconds, and events in them: more than that is chatter
 
 
 def _fires_at(layout: Ints, memory: Floats, counters: Ints, t: float) -> bool:
@@ -80,7 +80,10 @@ def find_event(layout: Ints, memory: Floats, counters: Ints) -> bool:
                 _cut(layout, memory, counters, half, end)
             return True
         arm(layout, counters)
-    return may_dip(layout, counters) and _find_dip(layout, memory, counters)
+    if may_dip(layout, counters) and _find_dip(layout, memory, counters):
+        return True
+    counters[VAIN] = 0
+    return False
 
 
 def _find_dip(layout: Ints, memory: Floats, counters: Ints) -> bool:
@@ -118,7 +121,7 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
     g, tries, side = floats(layout[AT_G]), 0, 0
     there = layout[AT_STATE] + 8 * Y_NEW * layout[N] if after == memory[T_NEW] else layout[AT_BETWEEN]
     k = first_firing(layout, there)
-    low = g[k]
+    low, most = g[k], 0.0
     high = -low
     while before < 0.5 * (before + after) < after:
         at = _aim(before, after, high, low, tries)
@@ -130,6 +133,7 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
             side = 1
         else:
             before, high = at, max(g[k], 0.0)
+            most = max(most, high)
             low = 0.5 * low if side == 2 else low
             side = 2
     between, new, address = floats(layout[AT_BETWEEN]), state_row(layout, Y_NEW), layout[AT_BETWEEN]
@@ -145,6 +149,7 @@ def _cut(layout: Ints, memory: Floats, counters: Ints, before: float, after: flo
         for i in range(layout[N]):
             new[i] = between[i]
     memory[T_NEW] = after
+    note_seen(memory, most)
     counters[CUT] += 1
 
 
@@ -180,6 +185,7 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
     mask[k] = 1.0
     run_kernel(layout, layout[JUMP], seen(layout, memory[T]), here, layout[AT_MASK], layout[AT_CHANGED])
     mask[k] = 0.0
+    note_jump(layout, counters)
     _note(layout, counters, memory[T], k)
     _copy_changed(layout)
     project(layout, memory[T], here)
@@ -196,10 +202,7 @@ def _fire_all(layout: Ints, memory: Floats, counters: Ints) -> int:
             if first or (counts(layout, k, here) and floats(layout[AT_G])[k] < 0.0):
                 _fire(layout, memory, counters, k)
             first = False
-    if memory[T] - memory[CROWD_TIME] > CROWDED:
-        memory[CROWD_TIME], counters[CROWD] = memory[T], 0
-    counters[CROWD] += 1
-    return CHATTER if counters[CROWD] > MOST_INSTANTS else DONE
+    return CHATTER if is_chatter(memory, counters) else DONE
 
 
 def _find_violated(layout: Ints, tries: int) -> int:

@@ -24,6 +24,7 @@ SOURCES = (
     "primitives.py",
     "dense_loops.py",
     "roots_loops.py",
+    "chatter_loops.py",
     "events_loops.py",
     "watch_loops.py",
     "adaptive_loops.py",

@@ -43,7 +43,10 @@ END_MOVED, DISTANCE, DISTANCE_NEW, FARTHEST, TREND, STEEPEST, SLOPE, SPAN, NEAR_
 TICK_TIME, CROWD_TIME = range(21, 23)
 # the next break of laws of time; the times between which kernels see them, and how far from breaks that is
 BREAK_TIME, EARLIEST, LATEST, MARGIN = range(23, 27)
-MEMORY_SIZE = 27
+# how large the root was that fired, before it did, now and at the event before; since when events are counted that
+# move nothing
+SEEN, SEEN_BEFORE, IDLE_TIME = range(27, 30)
+MEMORY_SIZE = 30
 
 # ``counters`` (int64)
 STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT, WATCHING = range(11)
@@ -56,7 +59,9 @@ COUNTING, UNTOLD = range(18, 20)
 NEXT_BREAK = 20
 # whether the modes are known to fit the present state
 FIT = 21
-COUNTERS_SIZE = 22
+# events in a row that move nothing; those of them between which nothing happened
+IDLE, VAIN = range(22, 24)
+COUNTERS_SIZE = 24
 
 # ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
 # tick, the modes are to be dealt with; the rows after that are to be written

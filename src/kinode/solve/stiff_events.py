@@ -8,6 +8,7 @@ import numpy as np
 
 from kinode.solve import native
 from kinode.solve import records as R
+from kinode.solve.chatter_loops import note_seen
 from kinode.solve.discrete import Array, Discrete, Fired
 from kinode.solve.integrators import Job, KernelSpec
 from kinode.solve.roots_loops import BENT, NEAR, SMALL
@@ -79,6 +80,8 @@ class Served:
             self.reach = self.first if told else self.reach * (GROWTH if end < t1 else 1.0)
             found = self._search((at, roots), end, state, HALVES)
             at = end
+        if found is None:
+            self.job.counters[R.VAIN] = 0
         return found
 
     def _search(self, start: tuple[float, Array], end: float, state: State, halves: int) -> float | None:
@@ -110,12 +113,14 @@ class Served:
         return bool(((low & (0.0 < -slope) & (-slope < 2.0 * bend)) | bent).any())
 
     def _bisect(self, before: float, after: float, state: State) -> float:
+        most = np.zeros(len(self.spec.values))
         while before < (middle := 0.5 * (before + after)) < after:
             if self._fires(middle, state(middle)):
                 after = middle
             else:
-                before = middle
+                before, most = middle, np.fmax(most, self._roots())
         self._fires(after, state(after), R.MARK)
+        note_seen(self.job.memory, float(most[self._roots() <= 0.0].max(initial=0.0)))
         return after
 
     def change(self, t: float, y: Array, pending: int) -> tuple[Array, str | None]:
