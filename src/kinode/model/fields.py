@@ -418,8 +418,9 @@ class Reader:
 
     def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
         text = value.text()
+        changes = "; it stays the same in a run: a number or arithmetic with parameters is expected, no law"
         return LawError(
-            unknown("no parameter is called", name, self.parameters),
+            unknown("no parameter is called", name, self.parameters) + changes * (name == "t" or "." in name),
             text=text,
             position=locate(text, name),
             component=self.component,
