@@ -236,17 +236,19 @@ class _Case:
 
 def _cut(outputs: list[list[Store]]) -> tuple[list[list[Store]], int]:
     """Split a tape by passes: what a pass computes and a later one needs is stored in the link's row."""
+    nodes = needed(value for stores in outputs for _, _, value in stores)
     stage: dict[int, int] = {}
-    for node in needed(value for stores in outputs for _, _, value in stores):
+    for node in nodes:
         if node.op == "input":
             stage[node.index] = int(node.args[0].split()[1]) if " " in node.args[0] else -1
         else:
             stage[node.index] = max((stage[a.index] for a in node.args if type(a) is Traced), default=-1)
-    _place_free(outputs, stage)
+    _place_free(outputs, nodes, stage)
+    node_of = {node.index: node for node in nodes}
     kept: dict[int, int] = {}
     result: list[list[Store]] = [[] for _ in outputs]
     for k in reversed(range(len(outputs))):
-        wanted = list(outputs[k]) + [("own", slot, node) for node, slot in _at_stage(kept, stage, outputs, k)]
+        wanted = [*outputs[k], *(("own", slot, node_of[i]) for i, slot in kept.items() if stage[i] == k)]
         tape = Tape()
         copies: dict[int, Scalar] = {}
         for node in _walk([value for _, _, value in wanted], stage, k):
@@ -255,12 +257,12 @@ def _cut(outputs: list[list[Store]]) -> tuple[list[list[Store]], int]:
     return result, len(kept)
 
 
-def _place_free(outputs: list[list[Store]], stage: dict[int, int]) -> None:
+def _place_free(outputs: list[list[Store]], nodes: list[Traced], stage: dict[int, int]) -> None:
     """What depends on tables and state alone is computed by the first pass that wants it."""
     first: dict[int, int] = {}
     for k in reversed(range(len(outputs))):
         first.update({value.index: k for _, _, value in outputs[k] if type(value) is Traced})
-    for node in reversed(needed(value for stores in outputs for _, _, value in stores)):
+    for node in reversed(nodes):
         if node.op == "input":
             continue
         if stage[node.index] == -1:
@@ -268,15 +270,6 @@ def _place_free(outputs: list[list[Store]], stage: dict[int, int]) -> None:
         for arg in node.args:
             if type(arg) is Traced:
                 first[arg.index] = min(first.get(arg.index, len(outputs)), stage[node.index])
-
-
-def _at_stage(
-    kept: dict[int, int], stage: dict[int, int], outputs: list[list[Store]], k: int
-) -> list[tuple[Traced, int]]:
-    if not kept:
-        return []
-    nodes = {node.index: node for node in needed(value for stores in outputs for _, _, value in stores)}
-    return [(nodes[index], slot) for index, slot in kept.items() if stage[index] == k]
 
 
 def _walk(values: list[Scalar], stage: dict[int, int], k: int) -> list[Traced]:
