@@ -156,6 +156,16 @@ def test_breaks_are_known_beforehand():
     assert breaks("sin(t)*slide.q") == breaks("floor(slide.q)") == []
 
 
+def test_pulses_whose_width_is_no_law_of_time_are_not_stepped_over():
+    """A tenth of each period, from its middle on, for as long as a state says that does not change."""
+    system = kn.System("modulated", gravity=(0, 0, 0))
+    system.integrator("width", input="0", initial=0.1)
+    push(system, "10*pulse(t - 0.05, 0.1*width.output, 0.1)")
+    run = kn.simulate(system, 10.0)
+    assert run["slide.u"][-1] == pytest.approx(10.0, rel=1e-4)
+    assert find("pulse(t, 0.1*slide.q, 0.1)", 0.0, 10.0).longest == pytest.approx(0.0125)
+
+
 def test_a_law_that_changes_too_often_is_refused_by_name():
     with pytest.raises(kn.ModelError, match=r"slide\.effort: changes 1\.0e\+10 times from 0 to 10 s"):
         kn.simulate(pushed("square(t, 1e-9)"), 10.0)

@@ -5,8 +5,9 @@ a jump costs many steps that are rejected, and a switch that goes there and back
 expressions, so that their breaks are known beforehand: where the two sides of a comparison, a least or a greatest
 value meet, where a sign changes, a ``floor`` passes a whole number, or a table one of its lines.  Between the breaks of
 an argument it is mostly linear in time, and its own breaks are exact; where it is not they are looked for on a grid,
-fine enough for the sines in it.  In models with events a step is at most an eighth of a period of a sine as well.
-Arguments that depend on more than time are left to the error control.
+fine enough for the sines in it.  Arguments that depend on more than time are left to the error control, with steps of
+at most an eighth of a period where what comes again and again is compared with them: a pulse whose width is a signal.
+In models with events sines count likewise.
 """
 
 from __future__ import annotations
@@ -79,8 +80,7 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
                 message = f"changes {error.count:.1e} times from {t0:g} to {t1:g} s, and only {MOST_BREAKS:.0e} changes"
                 message += " can be followed: simulate a shorter time, or describe its mean"
                 raise ModelError(message, component=component.name, field=name) from None
-            if topology.events is not None:
-                longest = min([longest, *(0.125 * clock.period(node.args[0]) for node in _swings(whole))])
+            longest = min(longest, 0.125 * clock.shortest(whole, swings=topology.events is not None))
     longest = max(longest, LONGEST_SHARE * (t1 - t0))
     margin = ROUNDING * max(abs(t0), abs(t1))
     found = [times for times in found if times.size]
@@ -205,14 +205,24 @@ class _Clock:
         value = self.system.parameters[name].value
         return float(value.evaluate(self._parameter)) if isinstance(value, Expression) else float(value)
 
-    def period(self, x: object) -> float:
-        """The shortest period of a sine of an argument; infinite where that depends on more than time."""
+    def shortest(self, law: Expression, swings: bool) -> float:
+        """The shortest period whose parts no step may leave out: of sines, and of what is compared with a state."""
+        found = [self.period(node.args[0]) for node in _swings(law)] if swings else []
+        for node in walk(law):
+            for x, _ in self._breaking(node):
+                if isinstance(x, Expression) and not self._timely(x):
+                    floors = (inner.args[0] for inner in walk(x) if inner.op == "floor")
+                    found += [self.period(turns, 1.0) for turns in floors]
+        return min(found, default=math.inf)
+
+    def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
+        """The shortest time in which an argument goes on by a turn; infinite where it depends on more than time."""
         if not isinstance(x, Expression) or not self._timely(x):
             return math.inf
         rate = x.derivative("t")
         looks = self.values(rate, np.linspace(self.t0, self.t1, LOOKS)) if isinstance(rate, Expression) else rate
         fastest = float(np.max(np.abs(looks)))
-        return 2.0 * math.pi / fastest if fastest > 0.0 else math.inf
+        return turn / fastest if fastest > 0.0 else math.inf
 
     # -- breaks ------------------------------------------------------------------------------------------
     def breaks(self, law: Expression) -> Array:

@@ -55,6 +55,7 @@ class Served:
     def see(self, low: float, high: float) -> None:
         """Look at laws of time only as they are between two times."""
         self.job.memory[[R.EARLIEST, R.LATEST]] = low, high
+        self.job.counters[R.FIT] = 0
 
     def _serve(self, what: int) -> int:
         self.job.layout[R.BUDGET] = what
