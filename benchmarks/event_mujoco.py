@@ -15,27 +15,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from circuit_models import (
-    CONSTANT,
-    FILTER,
-    INDUCTANCE,
-    RATE,
-    RATIO,
-    REACH,
-    RESISTANCE,
-    ROTOR,
-    UNTIL,
-    VISCOUS,
-    D,
-    I,
-    P,
-)
+import circuit_models as axis
 from event_models import SHAFT, SLIDING, STATIC, STRIBECK
 from models import mujoco_model, robot
 
 TICKS = 1000  # of the controllers in a second
-LEAST = SLIDING + RATIO * SHAFT["effort"]
-MORE = STATIC + RATIO * SHAFT["static_effort"] - LEAST
+GAIN = axis.CONSTANT * axis.RATIO  # moment at a joint for a unit of current
+LEAST = SLIDING + axis.RATIO * SHAFT["effort"]
+MORE = STATIC + axis.RATIO * SHAFT["static_effort"] - LEAST
 SOFT = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's default
 HARD = (1e-9, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)  # the time constant is raised to two steps by MuJoCo
 INTEGRATORS = {"Euler": mujoco.mjtIntegrator.mjINT_EULER, "RK4": mujoco.mjtIntegrator.mjINT_RK4}
@@ -46,8 +33,8 @@ def model(integrator: str, friction: bool) -> Any:
     """The arm with rotors, losses and friction."""
     found = copy.deepcopy(mujoco_model(robot("ur5_robot"), 1e-3))
     found.opt.integrator = INTEGRATORS[integrator]
-    found.dof_armature[:] = RATIO**2 * ROTOR
-    found.dof_damping[:] = RATIO**2 * VISCOUS
+    found.dof_armature[:] = axis.RATIO**2 * axis.ROTOR
+    found.dof_damping[:] = axis.RATIO**2 * axis.VISCOUS
     if friction:
         found.dof_frictionloss[:] = LEAST
         for name in ("CONSTRAINT", "FRICTIONLOSS", "WARMSTART"):
@@ -59,16 +46,17 @@ class Controllers:
     """The six controllers, by the differences of kinode's ``sampled_pid``; targets are worked out in advance."""
 
     def __init__(self) -> None:
-        t = np.arange(round(UNTIL * TICKS))[:, None] / TICKS
-        self.targets = REACH * (1.0 - np.cos(RATE * t))
+        t = np.arange(round(axis.UNTIL * TICKS))[:, None] / TICKS
+        self.targets = axis.REACH * (1.0 - np.cos(axis.RATE * t))
         self.integral, self.derivative, self.previous = np.zeros((3, 6))
-        self.fades, self.rises, self.adds = FILTER / (FILTER + 1 / TICKS), D / (FILTER + 1 / TICKS), I / TICKS
+        slow = axis.FILTER + 1 / TICKS
+        self.fades, self.rises, self.adds, self.gains = axis.FILTER / slow, axis.D / slow, axis.I / TICKS, axis.P
 
     def __call__(self, tick: int, q: np.ndarray) -> np.ndarray:
         """Voltages from a tick on."""
         off = self.targets[tick] - q
         self.derivative = self.fades * self.derivative + self.rises * (off - self.previous)
-        voltage = P * off + self.integral + self.derivative
+        voltage = self.gains * off + self.integral + self.derivative
         self.integral, self.previous = self.integral + self.adds * off, off
         return voltage
 
@@ -80,17 +68,17 @@ def run(integrator: str, parts: int = 1, stribeck: bool = True, hard: bool = Fal
     arm.opt.timestep = step
     arm.dof_frictionloss[:] = LEAST
     arm.dof_solref[:], arm.dof_solimp[:] = HARD if hard else SOFT
-    decay = np.exp(-step * RESISTANCE / INDUCTANCE)
-    mean = (1.0 - decay) / (step * RESISTANCE / INDUCTANCE)
-    current, found = np.zeros(6), []
-    for tick in range(round(UNTIL * TICKS)):
+    decay = np.exp(-step * axis.RESISTANCE / axis.INDUCTANCE)
+    mean = (1.0 - decay) / (step * axis.RESISTANCE / axis.INDUCTANCE)
+    gain, resistance, current, found = GAIN, axis.RESISTANCE, np.zeros(6), []
+    for tick in range(round(axis.UNTIL * TICKS)):
         voltage = control(tick, data.qpos)
         for _ in range(parts):
             speed = data.qvel
-            steady = (voltage - (CONSTANT * RATIO) * speed) / RESISTANCE
+            steady = (voltage - gain * speed) / resistance
             fading = current - steady
             current = steady + decay * fading
-            data.qfrc_applied = (CONSTANT * RATIO) * (steady + mean * fading)
+            data.qfrc_applied = gain * (steady + mean * fading)
             if stribeck:
                 arm.dof_frictionloss = LEAST + MORE * np.exp(-((speed / STRIBECK) ** 2))
             mujoco.mj_step(arm, data)
@@ -107,9 +95,9 @@ def run_smooth(until: float, parts: int) -> np.ndarray:
 
     def rates(y: np.ndarray, voltage: np.ndarray) -> np.ndarray:
         q, u, current = y
-        data.qpos, data.qvel, data.qfrc_applied = q, u, (CONSTANT * RATIO) * current
+        data.qpos, data.qvel, data.qfrc_applied = q, u, GAIN * current
         mujoco.mj_forward(arm, data)
-        return np.array((u, data.qacc, (voltage - RESISTANCE * current - (CONSTANT * RATIO) * u) / INDUCTANCE))
+        return np.array((u, data.qacc, (voltage - axis.RESISTANCE * current - GAIN * u) / axis.INDUCTANCE))
 
     for tick in range(round(until * TICKS)):
         voltage = control(tick, y[0])

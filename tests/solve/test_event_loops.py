@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -458,3 +459,55 @@ def test_runs_with_events_are_kept_and_shown(tmp_path):
     assert f"{len(run.events)} events" in repr(run)
     figure = run.plot("slide.q", "room.mode")
     assert len(figure.axes[0].collections[0].get_segments()) == len(run.events)
+
+
+def driven_axis(motor, target="0.3*sin(4*t)"):
+    """A beam with friction that a controller of 200 Hz moves, by its moment or through the current of a motor."""
+    system = kn.System("axis", gravity=(0, 0, 0))
+    law = "pid.output" if not motor else None
+    body = system.body("beam", mass=1.0, inertia={"zz": 0.1})
+    system.revolute("joint", system.world, body, friction=kn.coulomb(effort=0.4, static_effort=0.6), effort=law)
+    gains = {"proportional": 8.0, "derivative": 0.8, "filter_time": 0.01}
+    system.element("pid", "sampled_pid", period="200 Hz", target=target, measured="joint.q", **gains)
+    if motor:
+        system.element("amplifier", "voltage_source", plus="coil", minus="gnd", voltage="pid.output")
+        electric = {"resistance": 1.0, "inductance": 5e-3, "constant": 1.0}
+        system.element("motor", "dc_motor", plus="coil", minus="gnd", shaft="joint", **electric)
+    return system
+
+
+@pytest.mark.parametrize("motor", [False, True])
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_ticks_that_no_root_sees_leave_the_modes_alone(method, motor):
+    dynamics = kn.compile(driven_axis(motor))
+    given = {"step": 1e-3} if method == "rk4" else {"rtol": 1e-9, "atol": 1e-11}
+    solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options(method=method, **given))
+    events, start = solver.kernel.events, dynamics.state()
+    assert events.ticks_seen is not motor  # the current of a motor does not jump when its voltage does
+    y, runs = np.concatenate([start.q, start.u, start.z]), []
+    for seen in (True, events.ticks_seen):
+        solver.kernel = replace(solver.kernel, events=replace(events, ticks_seen=seen))
+        runs.append(solver.run(y, 0.0, 2.0, np.linspace(0.1, 2.0, 20)))
+    one, other = runs
+    assert len(one.events) == len(other.events) > 4 and [e[1:] for e in one.events] == [e[1:] for e in other.events]
+    assert np.allclose([e[0] for e in one.events], [e[0] for e in other.events], rtol=0, atol=1e-12)
+    assert np.allclose(one.y, other.y, rtol=0, atol=1e-9)
+
+
+def test_a_fixed_step_that_ends_with_a_tick_takes_four_slopes():
+    system = driven_axis(True)
+    system.change("joint", friction=None)
+    run = kn.simulate(system, 1.0, method="rk4", step=5e-3, times=[1.0])
+    assert run.facts["evaluations"] <= 4 * run.facts["steps"] + 1
+    inside = kn.simulate(system, 1.0, method="rk4", step=5e-3, times=np.linspace(0.0012, 1.0, 77))
+    assert inside["joint.q"][-1] == run["joint.q"][-1]  # what is looked at between does not change the run
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_a_sample_that_is_no_number_ends_the_run(method):
+    system = driven_axis(False, target="sqrt(0.5 - t)")
+    system.change("joint", effort=None)  # nothing but the sample itself feels it
+    given = {"step": 1e-3} if method == "rk4" else {}
+    with pytest.raises(kn.SimulationError, match="pid") as caught:
+        kn.simulate(system, 1.0, method=method, **given)
+    assert caught.value.run.t[-1] == pytest.approx(0.505, abs=0.006)

@@ -2,8 +2,8 @@
 
 A ``Tape`` holds its operations in the order in which they can be computed.  Equal operations on equal
 operands are one node (hash-consing), and what can be decided while tracing is folded: products with
-0 and 1, sums with 0, signs, ``D * (1/D) = 1`` and ``D * (e * (1/D)) = e``, which find the zero rows of
-an articulated inertia.  Constants stay Python floats until they meet a node.
+0 and 1, sums with 0, signs, ``c - (c - x) = x``, and ``D * (1/D) = 1`` and ``D * (e * (1/D)) = e``, which
+find the zero rows of an articulated inertia.  Constants stay Python floats until they meet a node.
 
 Why not a library: see DESIGN in the documentation; matrices of other packages take ten times as long
 to trace and keep less of the structure that a recursion shares.
@@ -73,6 +73,8 @@ class Traced:
             return -self
         if self.op == "neg":
             return self.args[0] + other
+        if self.op == "sub" and self.args[0] == other:
+            return self.args[1]
         return self.tape.node("sub", float(other), self)
 
     def __mul__(self, other: Scalar) -> Scalar:

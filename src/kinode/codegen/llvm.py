@@ -33,13 +33,13 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
     """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
 
     With one lane, sines, cosines and exponentials that depend on no other function are computed ``pack`` at a time, as
-    one vector.
+    one vector, or twice as many where there are more.
     """
     writer = _Writer(program, lanes, pack if lanes == 1 else 1)
     line = writer.line
     shared = routines.names(lanes)
     parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
-    for count in sorted({lanes, writer.pack}):
+    for count in sorted({lanes, *writer.packs}):
         kind, own = vector_type(count), routines.names(count)
         parts.append(f"declare {{ {kind}, {kind} }} @{own.sincos}({kind}) nounwind")
         parts.append(f"declare {kind} @{own.exp}({kind}) nounwind")
@@ -69,7 +69,7 @@ class _Writer:
     def __init__(self, program: Program, lanes: int, pack: int) -> None:
         self.program = program
         self.lanes = lanes
-        self.pack = pack
+        self.packs = (pack, 2 * pack) if pack > 1 else ()
         self.line = Lines(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
@@ -193,7 +193,7 @@ class _Case:
         """All loads and operations, then all stores; long rows of operations in pieces."""
         stores = list(stores)
         nodes = needed(value for _, _, value in stores)
-        if self.writer.pack > 1:
+        if self.writer.packs:
             self.call_together(nodes)
         for k, node in enumerate(nodes):
             if node.op != "input" and node.index not in self.values:
@@ -321,15 +321,15 @@ class _Case:
             elif node.op not in CALLS:
                 early.add(node.index)
         for function, found in wanted.items():
-            given = list(found.values())
-            for start in range(0, len(given), self.writer.pack):
-                self.call_several(function, given[start : start + self.writer.pack])
+            given, (narrow, wide) = list(found.values()), self.writer.packs
+            while len(given) > 1:
+                pack = wide if len(given) > narrow else narrow
+                self.call_several(function, given[:pack], pack)
+                given = given[pack:]
 
-    def call_several(self, function: str, given: Sequence[Traced]) -> None:
-        """A shared function of several values as one vector."""
-        pack, line = self.writer.pack, self.line
-        if len(given) == 1:
-            return
+    def call_several(self, function: str, given: Sequence[Traced], pack: int) -> None:
+        """A shared function of several values as one vector of so many lanes."""
+        line = self.line
         for node in needed(given):
             if node.op != "input" and node.index not in self.values:
                 self.values[node.index] = self.operation(node)

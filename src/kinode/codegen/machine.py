@@ -161,8 +161,9 @@ def _provide_shared(lanes: int) -> Any:
     """Make the functions that all kernels of so many lanes share known by name; their engine."""
     import llvmlite.binding as binding
 
-    engine = load_object(keep(f"shared {lanes}", lambda: compile_text(routines.shared(lanes, host().fma))))
-    for name in routines.names(lanes):
+    packed = lanes > 1 and lanes == choose_lanes()
+    engine = load_object(keep(f"shared {lanes}", lambda: compile_text(routines.shared(lanes, host().fma, packed))))
+    for name in (*routines.names(lanes), *(routines.names(2 * lanes)[:2] if packed else ())):
         binding.add_symbol(name, engine.get_function_address(name))
     return engine
 

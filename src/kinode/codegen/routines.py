@@ -167,19 +167,21 @@ def _rows(base: str, stride: str, size: str, place: str) -> str:
     return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {place}"
 
 
-def shared(lanes: int, fma: bool) -> str:
+def shared(lanes: int, fma: bool, packed: bool = False) -> str:
     """All shared functions for so many lanes, as one module.
 
-    ``fma`` says whether the host multiplies and adds in one operation; without it elementary functions are
+    What is ``packed`` has elementary functions for twice as many lanes too: two vectors at a time take hardly longer
+    than one.  ``fma`` says whether the host multiplies and adds in one operation; without it elementary functions are
     left to the C library.
     """
-    line, own = Lines(lanes), names(lanes)
-    parts = [sine_and_cosine(own.sincos, lanes, fma), exponential(own.exp, lanes, fma)]
+    own, parts = names(lanes), []
+    for count in (lanes, 2 * lanes) if packed else (lanes,):
+        line = Lines(count)
+        parts += [sine_and_cosine(names(count).sincos, count, fma), exponential(names(count).exp, count, fma)]
+        parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
+        parts += [f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})"] * (count > 1)
     parts += [_batch(lanes), _transposition(lanes) if lanes > 1 else ""]
     parts += [SEARCH.replace("{name}", own.interval), FETCH.replace("{name}", own.fetch)]
     parts += [f"declare double @{name}(double)" for name in ("sin", "cos", "exp", "llvm.fabs.f64")]
-    if lanes > 1:
-        parts.append(f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})")
-    parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
     parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
     return "\n".join(parts) + "\n"
