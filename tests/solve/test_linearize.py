@@ -301,3 +301,12 @@ def test_what_rests_on_a_stop():
         kn.equilibrium(bumped(restitution=0.3))
     held = kn.equilibrium(bumped(restitution=0.3), {"pin.q": -0.5}, hold="pin")
     assert held.holding["pin.effort"] == pytest.approx(0.5 * G * math.cos(0.5))
+
+
+def test_a_shaft_that_sticks_rests_anywhere():
+    system = kn.System("s")
+    system.shaft_inertia("wheel", "shaft", inertia=0.1, initial_angle=1.0)
+    system.shaft_friction("bearing", "shaft", coulomb=0.4)
+    system.shaft_spring("spring", "shaft", stiffness=2)
+    with pytest.raises(kn.ModelError, match="bearing: sticks, and may rest in many places"):
+        kn.equilibrium(system)

@@ -29,12 +29,10 @@ from kinode.codegen.records import State
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.model.checks import find_steering
 from kinode.model.fields import short
-from kinode.model.joint import Joint
-from kinode.model.joint_events import STOP
-from kinode.model.stops import bounds
 from kinode.model.system import System
 from kinode.solve.given import find_model, read_row, read_seconds
 from kinode.solve.linearize import Linearization, Slopes, linearize_at
+from kinode.solve.rigid_ends import check_rigid_ends, off_rigid_ends
 from kinode.solve.simulate import find_start
 
 STEPS = 200
@@ -106,7 +104,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
 
     Modes stay as they are while it is looked for; one that contradicts what was found is changed, and all begins anew.
     """
-    start = _off_rigid_ends(dynamics, start)
+    start = off_rigid_ends(dynamics, start)
     search = _Search(dynamics, start, p, inputs, held)
     state, residual = search.run()
     changes = 0
@@ -117,40 +115,13 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
         start = with_mode(start, wrong)
         search = _Search(dynamics, start, p, inputs, held)
         state, residual = search.run()
-    _check_rigid_ends(dynamics, state, p)
+    check_rigid_ends(dynamics, state, p)
     speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
     values = {name: x for name, x in dynamics.values(state).items() if name not in speeds}
     holding = search.holding(state) if held else {}
     small = None if held else linearize_at(dynamics, state, p, inputs, anywhere=True)
     sticking = _find_sticking(dynamics, state, p, inputs)
     return Equilibrium(dynamics.system.name, state, values, residual, holding, small, sticking)
-
-
-def _rigid_ends(dynamics: Dynamics) -> list[Joint]:
-    joints = (dynamics.system.joints[name] for name in dynamics.topology.held_of if name in dynamics.system.joints)
-    return [joint for joint in joints if joint.ends is not None and joint.ends.rigid]
-
-
-def _off_rigid_ends(dynamics: Dynamics, start: State) -> State:
-    """The start with joints free of the rigid ends that they rest on, for what these take is not known here."""
-    z, places = start.z.copy(), {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
-    for joint in _rigid_ends(dynamics):
-        z[places[f"{joint.name}.{STOP}"]] = 0.0
-    return State(start.t, start.q, start.u, z)
-
-
-def _check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
-    """Refuse what would rest beyond a rigid end: there is no force that pushes back by how deep it is."""
-    values = dynamics.values(state)
-    for joint in _rigid_ends(dynamics):
-        q, (lower, upper) = values[f"{joint.name}.q"], bounds(joint, dynamics._resolver(p))
-        for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
-            if beyond:
-                message = (
-                    f"would rest at {q:g}, beyond its rigid end at {float(end):g}: start there and hold it, "
-                    f"or give the end a stiffness"
-                )
-                raise ModelError(message, component=joint.name)
 
 
 def _find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
@@ -343,11 +314,24 @@ class _Search:
         if found is not None:
             f, _ = self.reduced(found)
             return found, float(abs(f).max(initial=0.0)) / max(self._scale(self.start), 1e-12)
+        stuck = self._find_stuck(state)
+        if stuck:
+            message = (
+                "sticks, and may rest in many places: a simulation tells where; its friction left out, one is found"
+            )
+            raise ModelError(message, component=stuck[0])
         rates = abs(self.rates(state))
         others = [c.joint for c in self.dynamics.coordinates if c.role == "z"]
         worst = others[self.active[int(np.argmax(rates))]]
         message = "no state of rest was found in which it stays as it is; start elsewhere, such as at the end of a run"
         raise ModelError(message, component=worst)
+
+    def _find_stuck(self, state: State) -> list[str]:
+        """Parts that hold still by friction: what they take is as large as it has to be."""
+        table, parts = self.dynamics.topology.events, self.dynamics.system.parts
+        entries = () if table is None else table.roots
+        mine = (x for x in entries if x.owner in parts and x.at >= 0 and not x.root.by_state)
+        return [x.owner for x in mine if state.z[x.at] == x.root.value]
 
     def _step(self, state: State, f: Array, T: Array) -> tuple[State, Array, Array] | None:
         """One step the way the forces push, no longer than they do work; None where none is found."""
