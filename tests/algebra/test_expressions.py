@@ -15,8 +15,7 @@ from kinode.algebra import scalars
 from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, RESERVED, Expression, is_name, locate, parse, symbol
 from kinode.algebra.scalars import Dual
 from kinode.algebra.trace import Tape, replay
-from kinode.algebra.units import DIMENSIONS
-from kinode.errors import LawError, UnitError
+from kinode.errors import LawError
 
 X, Y = symbol("x"), symbol("elbow.q")
 TABLES = {"foo": 1, "left.map": 2}
@@ -448,46 +447,6 @@ def test_with_numpy():
     assert abs(X) == scalars.absolute(X)
     assert scalars.sign(X).evaluate(lambda name: np.float64(-2)) == -1
     assert np.sin(np.array([X, Y])).tolist() == [scalars.sin(X), scalars.sin(Y)]
-
-
-DIMENSION = {"L": "length", "k": "stiffness", "F": "force", "t": "time", "a": "angle", "A": "area"}
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("k*L", "force"),
-        ("k*L + F", "force"),
-        ("F/k", "length"),
-        ("F/k + 1", "length"),
-        ("2*L", None),
-        ("unknown*L", None),
-        ("unknown + L", "length"),
-        ("sqrt(A)", "length"),
-        ("A^0.5 - L", "length"),
-        ("L^2", "area"),
-        ("L^a", None),
-        ("sin(t)", None),
-        ("L + sin(t)", "length"),
-        ("atan2(L, L)", "angle"),
-        ("where(t < 1, F, 0)", "force"),
-        ("max(F, k*L)", "force"),
-        ("-abs(F)", "force"),
-        ("(L < L)*F", None),
-        ("foo(L)", None),
-    ],
-)
-def test_dimensions(text, kind):
-    found = parse(text, TABLES).dimension(
-        lambda name: DIMENSIONS[DIMENSION[name]].dimension if name in DIMENSION else None
-    )
-    assert found == (DIMENSIONS[kind].dimension if kind else None)
-
-
-@pytest.mark.parametrize("text", ["L + F", "1 + sin(F - L)", "max(L, t)", "L < t", "where(t, L, F)", "atan2(L, F)"])
-def test_unlike_dimensions_are_refused(text):
-    with pytest.raises(UnitError, match=r"puts a .* and a .* together"):
-        parse(text).dimension(lambda name: DIMENSIONS[DIMENSION[name]].dimension)
 
 
 def test_locate():
