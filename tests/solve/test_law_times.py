@@ -176,3 +176,14 @@ def test_slow_laws_ask_for_nothing():
     slow = kn.simulate(pushed("step(t - 2)"), 10.0)
     assert len(slow.t) < 20
     assert np.isfinite(slow["slide.q"]).all()
+
+
+def test_breaks_are_those_of_the_numbers_of_each_run():
+    """A push that ends at T moves a unit mass by T^2/2 + T (1 - T) in a second."""
+    system = kn.System("push", gravity=(0, 0, 0))
+    system.parameter("T", 0.3)
+    system.prismatic("slide", system.world, system.body("mass", mass=1.0), effort="1*(t < T)")
+    dynamics = kn.compile(system)
+    for T in (0.31, 0.62, 0.62, 0.31):
+        run = kn.simulate(dynamics, 1.0, parameters={"T": T}, times=[1.0], rtol=1e-3, atol=1e-3)
+        assert run["slide.q"][-1] == pytest.approx(0.5 * T * T + T * (1 - T), rel=1e-12)

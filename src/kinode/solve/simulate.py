@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,6 +41,8 @@ DRIVEN_SAMPLES = 1000
 MOST_TIMES = 10**9
 CHOICES = 4
 """Sets of constraint rows that a run is tried with."""
+
+_KNOWN: WeakKeyDictionary[Dynamics, tuple[tuple[Any, ...], LawTimes]] = WeakKeyDictionary()
 
 OnProgress = Callable[[float], bool]
 Status = Literal["done", "condition", "stopped", "failed"]
@@ -308,6 +311,15 @@ class Solver:
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 
+def _law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
+    """When laws of time break; one run after another over the same time asks once."""
+    key = (t0, t1, p.tobytes(), inputs.tobytes())
+    known = _KNOWN.get(dynamics)
+    if known is None or known[0] != key:
+        known = _KNOWN[dynamics] = key, find_law_times(dynamics, p, inputs, t0, t1)
+    return known[1]
+
+
 def compute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Any = None, options: Options | None = None,
     p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
@@ -323,7 +335,7 @@ def compute_motion(
         if dynamics.n_z == 0:
             asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
         options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
-    solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
+    solver = Solver(dynamics, p, inputs, options, _law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
     check_lengths(dynamics, options.step, options.max_step, start.t, until)
     if stop_when is not None:
