@@ -12,7 +12,6 @@ from kinode.model.system import System
 from kinode.results.verify import verify
 from kinode.topology import find_topology
 
-G = 9.81
 # What each kind is tried with, between the places ``one`` of a body and ``two`` of another.
 FIELDS = {
     "distance": lambda one, two: {"a": one, "b": two, "distance": 0.7},
