@@ -188,6 +188,9 @@ def _fire(layout: Ints, memory: Floats, counters: Ints, k: int) -> None:
     note_jump(layout, counters)
     _note(layout, counters, memory[T], k)
     _copy_changed(layout)
+    armed, modes = ints(layout[AT_ARMED]), ints(layout[AT_MODES])
+    for i in range(layout[N_ROOTS]):
+        armed[i] = 0 if modes[i] == modes[k] else armed[i]  # its mode begins now
     project(layout, memory[T], here)
     counters[BLAMED] = k
 
@@ -206,8 +209,12 @@ def _fire_all(layout: Ints, memory: Floats, counters: Ints) -> int:
 
 
 def _find_violated(layout: Ints, tries: int) -> int:
-    """The root to fire next, as they were looked at last, or -1."""
+    """The root to fire next, as they were looked at last, or -1.
+
+    What comes to zero and stays there ends its mode; what was there when its mode began does not.
+    """
     m, g, here = layout[N_ROOTS], floats(layout[AT_G]), layout[AT_STATE] + 8 * Y * layout[N]
+    armed = ints(layout[AT_ARMED])
     found, worst = -1, 0.0
     for k in range(m):
         bad, falling = 0.0, -g[m + k]
@@ -215,6 +222,8 @@ def _find_violated(layout: Ints, tries: int) -> int:
             bad = -g[k]
         elif g[k] <= ZERO and falling > 0.0:
             bad = ZERO * (falling / (1.0 + falling) if falling < 1e300 else 1.0)
+        elif g[k] <= ZERO and falling == 0.0 and armed[k] != 0:
+            bad = 1e-300
         if bad > 0.0 and counts(layout, k, here) and (found < 0 or (tries < BY_WORST and bad > worst)):
             found, worst = k, bad
     return found
@@ -223,8 +232,6 @@ def _find_violated(layout: Ints, tries: int) -> int:
 def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
     """Change modes of the present state until no root is violated."""
     armed, tries, here = ints(layout[AT_ARMED]), 0, layout[AT_STATE] + 8 * Y * layout[N]
-    for k in range(layout[N_ROOTS]):
-        armed[k] = 0
     counters[FIT] = 1
     while layout[N_ROOTS] > 0:
         find_counting(layout, counters, here)
@@ -233,6 +240,8 @@ def _settle(layout: Ints, memory: Floats, counters: Ints) -> int:
         look(layout, memory[T], here)
         k = _find_violated(layout, tries)
         if k < 0:
+            for i in range(layout[N_ROOTS]):
+                armed[i] = 0
             arm(layout, counters)
             break
         if tries == TRIES:
