@@ -9,6 +9,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 
 DENSE = 40  # rows of a block that are looked at as a dense matrix
+ROUNDS = 100  # of scaling: more would take long where blocks are large, and change little
 SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on each other
 
 
@@ -17,6 +18,8 @@ def smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
     a, b, x = split_entries(entries)
     if len(set(a[x != 0])) < size or len(set(b[x != 0])) < size:
         return 0.0  # a row or a column of zeros
+    if size == 1:
+        return 1.0
     r, c = find_scales(a, b, x, size)
     x = x * r[a] * c[b]
     if size <= DENSE:
@@ -55,7 +58,7 @@ def find_scales(a: Array, b: Array, x: Array, size: int) -> tuple[Array, Array]:
     n = len(logs)
     places = np.concatenate([a, size + b])
     sums = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, 2 * size))
-    found = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6)[0])
+    found = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6, iter_lim=ROUNDS)[0])
     return found[:size], found[size:]
 
 
