@@ -182,10 +182,11 @@ class _Clock:
 
     def _timely(self, x: object) -> bool:
         """Whether a value depends on time, and on nothing else that changes."""
-        return isinstance(x, Expression) and "t" in x.names() and self._known(x) and not x.calls()
-
-    def _known(self, x: Expression) -> bool:
-        return all(name == "t" or name in self.given or name in self.system.parameters for name in x.names())
+        if not isinstance(x, Expression):
+            return False
+        names, known = x.names(), (self.given, self.system.parameters)
+        timed = "t" in names and all(name == "t" or any(name in some for some in known) for name in names)
+        return timed and all(node.op == "name" or node.op in ARRAYS for node in walk(x))
 
     def values(self, x: Expression, times: Array) -> Array:
         """The value of an expression at several times."""
