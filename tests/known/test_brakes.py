@@ -154,3 +154,24 @@ def test_a_drive_works_against_friction_while_it_moves_and_alone_while_it_rests(
     np.testing.assert_allclose(run["hub.effort.friction"], -2.0 * way, atol=1e-12)
     np.testing.assert_allclose(run["brake.moment"], -5.0 * way, atol=1e-12)
     np.testing.assert_allclose(run["hub.effort.drive"], 7.0 * way + J * u_dot, atol=1e-9)
+
+
+def test_three_arms_between_stops_with_friction_gain_nothing_and_come_to_rest_to_the_last_bit():
+    """Hundreds of impacts and reversals; hanging, all arms press on their lower ends."""
+    system = kn.System("arms", gravity=(0, -9.81, 0))
+    last = system.world
+    ends = {"lower": -0.5, "upper": 0.5, "restitution": 0.4}
+    for k in range(3):
+        body = system.body(f"arm{k}", mass=1, com=(0.25, 0, 0), inertia=(0.01, 0.02, 0.02))
+        system.revolute(f"j{k}", last, body, q=0.3, stop=ends, friction=kn.coulomb(effort=0.02))
+        last = body.at(0.5, 0, 0)
+    run = kn.simulate(system, 3.0)
+    q, u, z = np.split(run.y, [3, 6], axis=1)
+    energy = np.sum(run.dynamics.energy(run.t, q, u, z=z), axis=-1)
+    assert len(run.events) > 200 and np.diff(energy).max() < 1e-12 * abs(energy).max()
+    assert not run.y[-1, 3:6].any()
+    angles = -0.5 * np.arange(1, 4)
+    levers = [
+        9.81 * sum(0.5 * np.cos(angles[k:i]).sum() + 0.25 * np.cos(angles[i]) for i in range(k, 3)) for k in range(3)
+    ]
+    assert [run[f"j{k}.effort.stop"][-1] for k in range(3)] == pytest.approx(levers, rel=1e-9)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, absolute, less, tidy, where
+from kinode.algebra.scalars import Array, Scalar, absolute, less, less_equal, tidy, where
 from kinode.formulations import loops
 from kinode.formulations.saddle import Row, Saddle
 from kinode.formulations.statics import HeldJoint
@@ -107,14 +107,14 @@ class Locking:
             found.append(-lock.stuck * sum(speeds, 0.0))
         return found
 
-    def still(self, rates: Array) -> Array:
+    def still(self, rates: Array, stuck: Sequence[Scalar] | None = None) -> Array:
         """Rates of the state in which what is stuck is exactly zero, not but for rounding."""
         found = np.array(rates, dtype=object)
-        for lock, row in zip(self.locks, self.rows, strict=True):
+        for lock, row, s in zip(self.locks, self.rows, self.stuck if stuck is None else stuck, strict=True):
             (name, _), *others = lock.joints
             if not others and name not in self.motion.topology.cut_names:
                 (j,) = row
-                found[j] = found[j] * (1.0 - lock.stuck)
+                found[j] = found[j] * (1.0 - s)
         return tidy(found)
 
     @cached_property
@@ -229,13 +229,14 @@ class Locking:
         gamma[:] = 0.0
         gamma[len(G) + k] = -(1.0 + restitution) * speed
         stuck = [lock.stuck * lock.side * lock.side for lock in self.locks]
-        change = motion.u
+        change, rests = motion.u, stuck
         for _ in range(2):
             stuck[k] = 1.0
+            rests = [less_equal(restitution, 0.0) if i == k else s for i, s in enumerate(stuck)]
             change, impulses = Saddle(motion.mass_rows, G, self.rows, stuck)(np.zeros(len(motion.u)), gamma)
             pulls = [less(0.0, lock.side * p) for lock, p in zip(self.locks, impulses[len(G) :], strict=True)]
             stuck = [s * (1.0 - pull) for s, pull in zip(stuck, pulls, strict=True)]
-        return tidy(motion.u + change)
+        return self.still(motion.u + change, rests)
 
     def effort_of(self, owner: str, part: str) -> Scalar:
         """What one lock holds with, zero if its joint does not move."""

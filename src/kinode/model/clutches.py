@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinode.algebra.scalars import Scalar, absolute, less, maximum, minimum, sign, where
+from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
 from kinode.errors import ModelError
 from kinode.model.element import Element, Load, Scene, register_element
 from kinode.model.events import Root
 from kinode.model.fields import Spec, Value, declare, law, number, record, unknown
 from kinode.model.friction import SLIP
 from kinode.model.locks import Lock
-from kinode.model.sticking import NEARLY, comes_to_rest, sticking_roots
+from kinode.model.sticking import comes_to_rest, sticking_roots
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -159,7 +159,7 @@ class Grip(Element):
         for one, root in zip(fired, self.roots, strict=True):
             then: Scalar = root.then
             if root.then == 0.0:
-                slow = less(absolute(speed), NEARLY) if root.value == RELEASED else comes_to_rest(speed)
+                slow = comes_to_rest(speed)
                 rests, then = rests + one * slow, where(slow, 0.0, sign(speed))
             mode = where(one, then, mode)
         still = scene.stopped(self.name, "grip")

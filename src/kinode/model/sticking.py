@@ -17,8 +17,7 @@ from kinode.model.events import Root
 Of = Callable[[Any], Scalar]  # a function of a scene
 Whether = Callable[[Any], bool]
 
-NEARLY = 1e-6  # the share of the small speed from which what should rest moves
-SLOW = 1e-3  # that below which what begins to stick is brought to rest
+NEARLY = 1e-6  # the share of the small speed from which what should rest moves; what begins to stick with less rests
 STILL = 1e-9  # m/s^2, rad/s^2: an acceleration below this takes a second to matter
 TINY = 1e-200
 WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
@@ -45,7 +44,7 @@ def sticking_roots(
 
 def comes_to_rest(speed: Scalar) -> Scalar:
     """Whether what begins to stick has no speed but for rounding; an impact may have turned it around."""
-    return less(absolute(speed), SLOW)
+    return less(absolute(speed), NEARLY)
 
 
 def _slides(way: float, speed: Of, given: Whether | None, scene: Any) -> Scalar:
