@@ -69,7 +69,7 @@ class _Writer:
     def __init__(self, program: Program, lanes: int, pack: int) -> None:
         self.program = program
         self.lanes = lanes
-        self.packs = (pack, 2 * pack) if pack > 1 else ()
+        self.packs: tuple[int, ...] = (pack, 2 * pack) if pack > 1 else ()
         self.line = Lines(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
