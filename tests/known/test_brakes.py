@@ -175,3 +175,15 @@ def test_three_arms_between_stops_with_friction_gain_nothing_and_come_to_rest_to
         9.81 * sum(0.5 * np.cos(angles[k:i]).sum() + 0.25 * np.cos(angles[i]) for i in range(k, 3)) for k in range(3)
     ]
     assert [run[f"j{k}.effort.stop"][-1] for k in range(3)] == pytest.approx(levers, rel=1e-9)
+
+
+def test_every_derivation_knows_brakes_and_bristles():
+    system = wheel("1", friction=kn.coulomb(0.1, radius=0.05, effort=0.3), stop={"upper": 0.5})
+    system.gravity = (0, -9.81, 0)
+    block = system.body("block", mass=1, com=(0.1, 0.2, 0))
+    system.prismatic("rail", system.bodies["disk"].at(0.2, 0, 0), block, axis="x")
+    system.brake("brake", "hub", 2.0)
+    system.slide_brake("claw", "rail", 3.0, command="1 - 0.1*t")
+    fields = {"sliding": 1.0, "static": 1.5, "stribeck_speed": 0.1, "stiffness": 100.0, "damping": 1.0}
+    system.slide_lugre("rub", "rail", **fields)
+    assert kn.verify(system, 3, compiled=False).ok

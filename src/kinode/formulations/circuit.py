@@ -176,8 +176,9 @@ class Circuit(Snapshot):
 
     # -- parts ------------------------------------------------------------------------------------------
     def part_effort(self, name: str) -> Array | None:
-        """Nothing is condensed: parts act by their flows."""
-        return None
+        """What elements such as brakes do along a joint; nothing is condensed, as parts act by their flows."""
+        own = self.element_efforts.get(name)
+        return None if own is None else tidy([own])
 
     def parts_on(self, name: str) -> Array:
         """What parts do along a joint."""
@@ -237,7 +238,7 @@ class HoldingFlows(Locking):
     """Locks, whose efforts are flows of the circuit."""
 
     @cached_property
-    def efforts(self) -> Array:
+    def _found_efforts(self) -> Array:
         circuit: Any = self.motion
         found = circuit.solution.numbers(holding_flows(circuit))
         return tidy([s * x for s, x in zip(self.stuck, found, strict=True)])
