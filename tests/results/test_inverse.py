@@ -52,6 +52,16 @@ def test_a_run_is_made_by_its_own_efforts(times):
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-12, atol=1e-12)
 
 
+def test_the_inputs_of_a_run_are_taken_over():
+    system = kn.System("pushed", gravity=(0, 0, 0))
+    cart = system.body("cart", mass=2.0)
+    system.prismatic("rail", system.world, cart, axis="x")
+    system.force("wind", cart, (system.input("w", 0.0), 0, 0))
+    run = kn.simulate(system, 1.0, inputs={"w": 3.0})
+    assert abs(kn.inverse(system, None, run)["rail.effort.drive"]).max() < 1e-12
+    assert np.allclose(kn.inverse(system, None, run, inputs={"w": 1.0})["rail.effort.drive"], 2.0, atol=1e-12)
+
+
 def test_laws_have_their_rates_and_dynamics_agrees():
     """The compiled inverse dynamics of the same motion, in closed form."""
     t = np.linspace(0.5, 2.0, 7)

@@ -43,7 +43,8 @@ def inverse(
     freedom), which are splined, or {"q": ..., "u": ..., "u_dot": ...} where rates are known too; joint.u to speeds
     likewise; or frames, such as hand.tip, to the laws or samples of their position in world axes, (x, y, z), with None
     for a direction that is left open, or to {"position": ..., "rpy": ...}.  A run instead of a path is followed by the
-    joints named in ``by``, or by all; its ``times`` are its own.
+    joints named in ``by``, or by all; its ``times`` are its own, and so are its inputs unless others are given, while
+    parameters are those of the model.
 
     ``by`` names the joints whose efforts make the motion, where these are not the joints of the path.  Their own effort
     laws are left out; springs, dampers and friction stay, and ``effort.drive`` is what the drives give beyond them.
@@ -54,6 +55,8 @@ def inverse(
     model = find_model(model)
     system = (model.system if isinstance(model, Dynamics) else model).copy()
     names = None if by is None else _names(system, by)
+    if inputs is None and isinstance(path, Trajectory):
+        inputs = {name: value for name, value in path.input_values.items() if name in system.inputs}
     t, path = _read_run(system, times, path, names) if isinstance(path, Trajectory) else (_times(times), path)
     if not isinstance(path, Mapping) or not path:
         raise ArgumentError(f"path: joints or frames and where they are to be is expected, not {short(path)}")
