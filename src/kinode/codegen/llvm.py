@@ -242,8 +242,7 @@ class _Case:
             name = getattr(routines.names(line.lanes), op)
             return line.each_lane(name, self.operand(node.args[1]), before=f"ptr {table}, i64 {len(values)}, ")
         if op == "where":
-            condition = self.condition(node.args[0])
-            return self.select(condition, self.operand(node.args[1]), self.operand(node.args[2]))
+            return self.choose(*node.args)
         args = [self.operand(arg) for arg in node.args]
         if op in BINARY:
             return line.operation(BINARY[op], *args)
@@ -284,6 +283,21 @@ class _Case:
     def select(self, condition: str, yes: str, no: str) -> str:
         kind = vector_type(self.line.lanes, "i1")
         return self.line.put(f"select {kind} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
+
+    def choose(self, test: Any, yes: Any, no: Any) -> str:
+        """One of two values.
+
+        A comparison of single numbers that decides several times would become branches, and one of vectors never does.
+        """
+        line, values = self.line, (self.operand(yes), self.operand(no))
+        if line.lanes != 1 or type(test) is not Traced or test.op not in COMPARE:
+            return self.select(self.condition(test), *values)
+        operands = (*(self.operand(arg) for arg in test.args), *values)
+        wide = vector_type(2)
+        a, b, yes, no = (line.put(f"insertelement {wide} undef, double {x}, i32 0") for x in operands)
+        mask = line.put(f"fcmp {COMPARE[test.op]} {wide} {a}, {b}")
+        found = line.put(f"select {vector_type(2, 'i1')} {mask}, {wide} {yes}, {wide} {no}")
+        return line.put(f"extractelement {wide} {found}, i32 0")
 
     def condition(self, value: Any) -> str:
         """Whether a value is not zero, lane by lane; a comparison is used as it is."""
