@@ -28,6 +28,7 @@ AT_ONCE = 4.0 * _EPSILON  # of the time: an output time nearer than that to an e
 REFUSED, SHORTER = 8, 0.25  # steps that are taken anew, so much shorter, for roots that change too much in them
 SHORT = 1e-12  # of the time: shorter steps are not begun with
 UNSURE = 1e-3  # of a state: more than that is no rounding
+WALL, MOST_WALLS = 1e-9, 1000  # of the run: within that, so many steps into what is not finite do not pass it
 
 
 def _size_of_error(layout: Ints, memory: Floats, h: float, table_row: int) -> float:
@@ -206,6 +207,11 @@ def _step(layout: Ints, memory: Floats, counters: Ints) -> int:
             if finite:
                 counters[FAILED] = max(0, first_not_finite(state_row(layout, Y_NEW), layout[N]))
                 memory[FAILED_TIME] = t + h
+            if abs(t - memory[WALL_TIME]) > WALL * abs(memory[T_END] - memory[T_START]):
+                memory[WALL_TIME], counters[WALLS] = t, 0
+            counters[WALLS] += 1
+            if counters[WALLS] > MOST_WALLS:  # steps that are too short to move a state by rounding go on for ever
+                return NOT_FINITE
 
 
 def _write(layout: Ints, memory: Floats, counters: Ints) -> bool:

@@ -46,7 +46,9 @@ BREAK_TIME, EARLIEST, LATEST, MARGIN = range(23, 27)
 # how large the root was that fired, before it did, now and at the event before; since when events are counted that
 # move nothing
 SEEN, SEEN_BEFORE, IDLE_TIME = range(27, 30)
-MEMORY_SIZE = 30
+# since when steps are counted that led to what is not finite
+WALL_TIME = 30
+MEMORY_SIZE = 31
 
 # ``counters`` (int64)
 STARTED, PENDING, EXTRA, STEPS, REJECTED, EVALUATIONS, WRITTEN, NEXT_TIME, FAILED, AFTER_REJECT, WATCHING = range(11)
@@ -61,7 +63,9 @@ NEXT_BREAK = 20
 FIT = 21
 # events in a row that move nothing; those of them between which nothing happened
 IDLE, VAIN = range(22, 24)
-COUNTERS_SIZE = 24
+# steps of late that led to what is not finite
+WALLS = 24
+COUNTERS_SIZE = 25
 
 # ``counters[PENDING]``: a step may be taken; its rows are to be written, with an event at its end or not; the event, a
 # tick, the modes are to be dealt with; the rows after that are to be written
