@@ -64,3 +64,19 @@ def test_fast_events_that_lead_somewhere_are_none_of_that():
     ball.prismatic("fall", ball.world, ball.body("ball", mass=1), axis="z", q=1e-4, stop=stop)
     run = kn.simulate(ball, 100.0)
     assert len(run.events) > 1000 and run["fall.q"][-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_numbers_that_brakes_and_relays_cannot_have_are_refused_where_parameters_give_them():
+    system = block()
+    system.parameter("grip", 2.0)
+    system.slide_brake("claw", "rail", "grip")
+    system.relay("switch_on", "rail.q", "grip", 1.0)
+    dynamics = kn.compile(system)
+    with pytest.raises(kn.ModelError, match=r"claw\.capacity: must be 0 at least, not -1"):
+        kn.simulate(dynamics, 1.0, parameters={"grip": -1.0})
+    with pytest.raises(kn.ModelError, match=r"switch_on\.off: 1 is not below the 1 of on"):
+        kn.simulate(dynamics, 1.0, parameters={"grip": 1.0})
+    system.parameter("wrong", -3.0)
+    system.slide_brake("other", "rail", "wrong")
+    with pytest.raises(kn.ModelError, match=r"other\.capacity: must be 0 at least, not -3"):
+        kn.compile(system)

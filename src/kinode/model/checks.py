@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from kinode.algebra.expressions import Expression, locate
@@ -36,6 +37,7 @@ def check_system(system: System, whole: bool = True) -> None:
         constraint.check(system)
     for element in system.elements.values():
         element.check_in(system)
+    check_elements(system, system.nominal)
     check_joined(system)
 
 
@@ -58,10 +60,26 @@ def check_joints(system: System, resolve: Resolve) -> None:
             read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
 
 
+def check_elements(system: System, resolve: Resolve) -> None:
+    """The same of elements: what they say of their numbers they say of what parameters make of these."""
+    for element in system.elements.values():
+        made = {}
+        for place, spec in element.specs().values():
+            value = getattr(element, place.name) if spec.shape == "number" else None
+            if isinstance(value, Expression) and value.names() <= set(system.parameters):
+                made[place.name] = resolve(value)
+        if made and element.name not in system.parts:
+            known = copy(element)
+            for name, number in made.items():
+                object.__setattr__(known, name, float(number))
+            known.check()
+
+
 def check_parameters(system: System, resolve: Resolve) -> None:
-    """Bodies, joints and parts can be what other values of the parameters make of them."""
+    """Bodies, joints, elements and parts can be what other values of the parameters make of them."""
     check_bodies(system, resolve)
     check_joints(system, resolve)
+    check_elements(system, resolve)
     for part in system.parts.values():
         check_numbers(part, system, resolve)
 
