@@ -12,8 +12,8 @@ from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
 from kinode.formulations import loops
 from kinode.formulations.instant import EMPTY as EMPTY
-from kinode.formulations.motion import Motion
 from kinode.formulations.power import element_power
+from kinode.formulations.reactions import Reactions
 from kinode.formulations.statics import Hold, Statics
 from kinode.model.constraints import POSITIONS
 from kinode.model.frames import Frame
@@ -22,7 +22,7 @@ from kinode.model.names import QuantityName, find_quantity
 Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
 
 
-class Snapshot(Motion):
+class Snapshot(Reactions):
     """Coordinates, poses, velocities, accelerations, loads, reactions and energies, by name."""
 
     def quantity(self, name: str | QuantityName) -> Any:
