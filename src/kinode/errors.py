@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -101,3 +101,10 @@ class SimulationError(Error):
     def __init__(self, message: str, run: Any = None) -> None:
         super().__init__(message)
         self.run = run
+
+
+def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float = 0.6) -> list[str]:
+    """Known names that a wrong one may stand for, the likeliest first."""
+    from difflib import get_close_matches  # which right models do without
+
+    return get_close_matches(name, list(known), n=count, cutoff=likeness)

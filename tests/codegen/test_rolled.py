@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from kinode.algebra.trace import count_operations
-from kinode.codegen import kernels, rolled
+from kinode.codegen import kernels, large, rolled
 from kinode.codegen.kernels import Kernel
 from kinode.codegen.program import ARGUMENTS, interpret
 from kinode.formulations.snapshot import Snapshot
@@ -21,7 +21,7 @@ from strategies import plans, topology_of
 
 @pytest.fixture(autouse=True)
 def roll_everything(monkeypatch):
-    monkeypatch.setattr(rolled, "ROLL_FROM", 1)
+    monkeypatch.setattr(large, "ROLL_FROM", 1)
 
 
 def state_of(topology, seed=0):

@@ -19,7 +19,6 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -28,7 +27,7 @@ from kinode.algebra.expression_text import COMPARISON, POWER, PRODUCT, SIGN, SUM
 from kinode.algebra.expression_tree import Expression, build, divide, modulo, symbol
 from kinode.algebra.scalars import Scalar, apply
 from kinode.algebra.waveforms import WAVEFORMS
-from kinode.errors import LawError
+from kinode.errors import LawError, find_close
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
 
@@ -374,7 +373,7 @@ class _Parser:
             self.refuse_keyword(token)
         if token.text in CONSTANTS:
             self.fail(f"{token.text!r} is a number: to multiply write {token.text}*(...)", token)
-        close = get_close_matches(token.text, [*FUNCTIONS, *self.tables], n=1, cutoff=0.6)
+        close = find_close(token.text, [*FUNCTIONS, *self.tables])
         hint = _OTHER_NAMES.get(token.text.lower()) or (close[0] if close else None)
         said = f"did you mean {hint}?" if hint else f"to multiply write {token.text}*(...)"
         self.fail(f"{token.text!r} is no function or table; {said}", token)

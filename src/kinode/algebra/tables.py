@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
@@ -28,7 +27,7 @@ import numpy as np
 from kinode.algebra.expression_tree import Expression
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.table_files import read_table_file
-from kinode.errors import LawError, ModelError
+from kinode.errors import LawError, ModelError, find_close
 
 __all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
 
@@ -201,7 +200,7 @@ def _spline(axis: np.ndarray, values: np.ndarray, degree: int) -> tuple[np.ndarr
 
 def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> None:
     if given not in choices:
-        close = get_close_matches(str(given), choices, n=1, cutoff=0.7)
+        close = find_close(str(given), choices, likeness=0.7)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(choices)}"
         raise ModelError(f"{given!r} is not known; {hint}", component=name, field=field)
 

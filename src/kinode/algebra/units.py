@@ -14,10 +14,9 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 
-from kinode.errors import UnitError
+from kinode.errors import UnitError, find_close
 
 BASE_UNITS = ("kg", "m", "s", "A", "K")
 LONGEST_TEXT, LARGEST_POWER = 200, 12
@@ -334,7 +333,7 @@ _WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "
 def _suggest(name: str) -> str:
     word = _WORDS.get(name.lower().removesuffix("s"))
     same = [word] if word else [unit for unit in UNITS if unit.lower() == name.lower()]
-    close = same or get_close_matches(name, UNITS, n=1, cutoff=0.6)
+    close = same or find_close(name, UNITS)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

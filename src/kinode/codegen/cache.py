@@ -14,6 +14,8 @@ from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
 
+from kinode.version import __version__
+
 MAGIC = b"kinode kernel 1\n"
 LIMIT = 500_000_000  # bytes in all; the entries that were not used for longest go first
 SOURCES = ("algebra", "model", "network", "formulations", "codegen", "geometry.py", "topology.py")
@@ -39,21 +41,30 @@ def directory() -> Path | None:
 
 @remember
 def source_digest() -> str:
-    """Digest of the source that kernels come from; empty where it cannot be read."""
+    """Digest of the source that kernels come from; empty where it cannot be found.
+
+    Files are told apart as Python does it for its own byte code, by size and time of change: reading them takes longer
+    than loading a kernel.
+    """
     root = Path(__file__).resolve().parents[1]
-    total = hashlib.blake2b(digest_size=16)
+    total = hashlib.blake2b(__version__.encode(), digest_size=16)
     found = False
     try:
         for name in SOURCES:
             place = root / name
-            files = sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.is_file() else []
-            for file in files:
-                data = file.read_bytes()
-                total.update(f"{file.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
-                found = True
+            with os.scandir(place if place.is_dir() else root) as entries:
+                for file in sorted((x for x in entries if _is_source(x.name, name)), key=lambda x: x.name):
+                    about = file.stat()
+                    total.update(f"{name} {file.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+                    found = True
     except OSError:
         return ""
     return total.hexdigest() if found else ""
+
+
+def _is_source(file: str, name: str) -> bool:
+    """Whether a file is the source of that name, or in the package of that name."""
+    return file == name if name.endswith(".py") else file.endswith(".py")
 
 
 def digest(*parts: str) -> str | None:

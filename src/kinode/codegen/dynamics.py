@@ -12,23 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen import call, kernels, machine, native
 from kinode.codegen.arguments import Arguments
-from kinode.codegen.assembly import Assembler
-from kinode.codegen.closing import Closer, Closing
 from kinode.codegen.kernels import Kernel
+from kinode.codegen.large import is_large
 from kinode.codegen.machine import Machine
 from kinode.codegen.modes import check_modes, find_modes, needs_modes
-from kinode.codegen.reactions import Wanted, by_name, is_shared, joint_wrenches
 from kinode.codegen.records import Fast, State, Wrench, fast
-from kinode.codegen.rolled import is_large, make_program
 from kinode.codegen.settling import settle
-from kinode.codegen.sharing import Sharing, States, share
 from kinode.codegen.wishes import Wishes, read_wishes
 from kinode.errors import ArgumentError, AssemblyError, ModelError
 from kinode.formulations.friction import check_unique
@@ -38,6 +34,11 @@ from kinode.model.fields import short
 from kinode.model.names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.topology import Coordinate, Topology, find_topology
+
+if TYPE_CHECKING:  # what loops, reactions and new code need is imported there: many runs do without
+    from kinode.codegen.closing import Closing
+    from kinode.codegen.program import Program
+    from kinode.codegen.sharing import Sharing, States
 
 SHORT = 12  # links up to which two vectors side by side hide each other's delays; beyond, they cost compile time only
 LANES_FROM = 64  # rows from which a batch is worth code for several lanes
@@ -67,6 +68,8 @@ class Dynamics(Arguments):
         self._closing: Closing | None = None
         self._rows = rows
         if self.topology.constrained:
+            from kinode.codegen.closing import Closer
+
             self.closer = Closer(self)
             with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
                 self._learn(self.initial, None, None)
@@ -109,6 +112,8 @@ class Dynamics(Arguments):
 
     def assembled(self, wishes: Wishes, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to what is wished in which all loops are closed; what is exact stays."""
+        from kinode.codegen.assembly import Assembler
+
         assembler = Assembler(self, wishes, t, p, inputs)
         q = assembler.solve_positions()
         state = State(t, q, assembler.solve_speeds(q), wishes.z)
@@ -254,11 +259,15 @@ class Dynamics(Arguments):
     ) -> dict[str, Array]:
         """Any quantities by name."""
         texts = (names,) if isinstance(names, str) else tuple(names)
+        from kinode.codegen.sharing import States, share
+
         states = States(t, q, u, z, p, inputs)
         return self._evaluate(texts, states, lambda: share(self, states))
 
     def _evaluate(self, texts: tuple[str, ...], states: States, sharing: Callable[[], Sharing]) -> dict[str, Array]:
         """Quantities by name; ``sharing`` is asked for where reactions are not unique."""
+        from kinode.codegen.reactions import by_name, is_shared
+
         found = [find_quantity(self.system, name) for name in texts]
         values = dict(_split(states.call(self, "evaluate", texts), found))
         for name in found:
@@ -291,6 +300,9 @@ class Dynamics(Arguments):
         ``on`` is a body: what acts on it, in the joints that it has.  With ``u_dot`` the accelerations are those given,
         not those of the model.
         """
+        from kinode.codegen.reactions import Wanted, joint_wrenches
+        from kinode.codegen.sharing import States
+
         on = None if on is None else str(getattr(on, "name", on))
         names = self._joints_on(on, joints)
         if u_dot is not None and self.topology.constrained:
@@ -351,9 +363,14 @@ class Dynamics(Arguments):
             if kernel.name in FORWARD:
                 self._check_inertia()
             key = f"{kernel}\n{self._fingerprint}"
-            found = machine.build(key, lanes, lambda: make_program(self.topology, kernel, self._kind))
+            found = machine.build(key, lanes, lambda: self._make_program(kernel))
             self._machines[kernel, lanes] = found
         return found
+
+    def _make_program(self, kernel: Kernel) -> Program:
+        from kinode.codegen.rolled import make_program
+
+        return make_program(self.topology, kernel, self._kind)
 
     def _check_inertia(self) -> None:
         """What parts add by the accelerations of joints is an inertia: seen in plain numbers, at some state."""

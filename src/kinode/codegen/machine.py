@@ -140,20 +140,22 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
 def _provide_library() -> None:
     """Make sure that the functions of the C library can be found by name."""
     import ctypes
-    import ctypes.util
 
     import llvmlite.binding as binding
 
     names = [*llvm.LIBRARY, "floor", "fma"]
     missing = [name for name in names if not binding.address_of_symbol(name)]
-    if missing:
-        path = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
-        library = ctypes.CDLL(path)
-        for name in missing:
-            function = getattr(library, name, None)
-            if function is not None:
-                address = ctypes.cast(function, ctypes.c_void_p).value
-                binding.add_symbol(name, address)
+    if not missing:
+        return
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)  # whatever runs Python has them, mostly
+    if not all(hasattr(library, name) for name in missing):
+        import ctypes.util
+
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+    for name in missing:
+        function = getattr(library, name, None)
+        if function is not None:
+            binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
 
 
 @remember

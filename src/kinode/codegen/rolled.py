@@ -18,17 +18,14 @@ from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia
 from kinode.algebra.trace import Tape
 from kinode.codegen import kernels
 from kinode.codegen.kernels import Kernel
+from kinode.codegen.large import is_large
 from kinode.codegen.program import Program
 from kinode.codegen.sweeps import Link, Pass, Values
 from kinode.formulations import steps
-from kinode.formulations.friction import has_friction
 from kinode.formulations.snapshot import Snapshot
 from kinode.formulations.steps import Moved, Spatial
-from kinode.model.element import Element
-from kinode.model.system import System
 from kinode.topology import Topology
 
-ROLL_FROM = 40  # links from which loops win: they compile in the same time for any number
 ROLLED = frozenset(
     {
         "acceleration",
@@ -46,18 +43,6 @@ ROLLED = frozenset(
     }
 )
 T = TypeVar("T")
-
-
-def is_large(topology: Topology) -> bool:
-    """Whether loops serve a tree better than straight-line code."""
-    apart = topology.couplings or topology.constrained or has_friction(topology.system) or topology.network
-    return len(topology.tree.nodes) >= ROLL_FROM and not apart and not _acts_along_joints(topology.system)
-
-
-def _acts_along_joints(system: System) -> bool:
-    """Whether anything beside the joints' own laws acts along them: ends of ranges, brakes, clutches."""
-    elements = (type(element).efforts is not Element.efforts for element in system.elements.values())
-    return any(joint.ends is not None for joint in system.joints.values()) or any(elements)
 
 
 def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:

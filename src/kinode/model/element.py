@@ -3,13 +3,15 @@
 An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
 potential energy where it has one (the contract test checks that the loads are its gradient), and
 ``quantities`` what can be asked of it by name.  A ``Scene`` answers for poses, velocities and laws, in
-whatever kind of number the question is put.  The kinds stand in ``elements.py``, ``flight.py`` and ``earth.py``.
+whatever kind of number the question is put.  The kinds stand in ``elements.py`` and in the
+modules of ``kinds.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +25,37 @@ from kinode.model.frames import LETTERS, ROUNDING, Frame, axis_vector
 if TYPE_CHECKING:
     from kinode.model.system import System
 
-ELEMENTS: dict[str, type[Element]] = {}
+
+class Kinds(MutableMapping[str, "type[Element]"]):
+    """Kinds of elements by name; those that many systems do without are imported when one is looked for."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, type[Element]] = {}
+        self.whole = False
+
+    def _all(self) -> dict[str, type[Element]]:
+        if not self.whole:
+            self.whole = True
+            import_module("kinode.model.kinds")
+        return self.known
+
+    def __getitem__(self, kind: str) -> type[Element]:
+        return self.known[kind] if kind in self.known else self._all()[kind]
+
+    def __setitem__(self, kind: str, cls: type[Element]) -> None:
+        self.known[kind] = cls
+
+    def __delitem__(self, kind: str) -> None:
+        del self._all()[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+ELEMENTS = Kinds()
 
 
 class Scene(Protocol):

@@ -1,5 +1,4 @@
-"""Elements between points and at points: springs, forces, moments; with those of flight, of the earth
-and of networks, all kinds."""
+"""Elements between points and at points: springs, forces, moments."""
 
 from __future__ import annotations
 
@@ -12,36 +11,11 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model import (
-    bristles,
-    clutches,
-    controller,
-    earth,
-    electrical,
-    flight,
-    linear_signals,
-    links,
-    loose_gears,
-    motors,
-    pid,
-    relays,
-    rubbing,
-    sampled,
-    sampled_control,
-    shafts,
-    signals,
-    slides,
-    switches,
-)
 from kinode.model.element import ELEMENTS, Element, Load, Scene, Solid, register_element
 from kinode.model.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.frames import Frame
 
-__all__ = [
-    "ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "bristles", "clutches", "controller",
-    "earth", "electrical", "flight", "linear_signals", "links", "loose_gears", "motors", "pid", "register_element",
-    "relays", "rubbing", "sampled", "sampled_control", "shafts", "signals", "slides", "switches",
-]  # fmt: skip
+__all__ = ["ELEMENTS", "Element", "Force", "Load", "Moment", "Scene", "Solid", "Spring", "register_element"]
 
 
 @register_element

@@ -9,7 +9,6 @@ of parameters or a law, with a dimension that may depend on the joint, and error
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.expressions import Expression, locate, parse
 from kinode.algebra.units import Dimension, Quantity, check_dimension, parse_quantity
-from kinode.errors import LawError, ModelError, UnitError
+from kinode.errors import LawError, ModelError, UnitError, find_close
 from kinode.model.events import Root, Sampler
 from kinode.model.locks import Lock
 
@@ -448,7 +447,7 @@ class Reader:
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
     """A message about a name that is not known, with the nearest ones that are."""
-    near = difflib.get_close_matches(str(name), list(known), n=3)
+    near = find_close(str(name), known, 3)
     return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
@@ -158,7 +157,9 @@ def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tu
 
     Tried with random numbers, for the ports' positions, speeds and accelerations at once.
     """
-    draw = random.Random(7)
+    from random import Random
+
+    draw = Random(7)
     values: dict[str, float] = {}
     shifts = [draw.uniform(0.5, 1.5) for _ in range(9)]  # of the position, of its rate, ...
     ports = cls.ports()

@@ -21,8 +21,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
 from kinode.codegen.hold import find_hold, freedom_name
+from kinode.codegen.large import is_large
 from kinode.codegen.records import State
-from kinode.codegen.rolled import is_large
 from kinode.codegen.sharing import analyze
 from kinode.errors import ArgumentError
 from kinode.formulations.events import settled_held

@@ -18,8 +18,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.codegen.dynamics import Dynamics
+from kinode.codegen.large import is_large
 from kinode.codegen.records import State
-from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.model.quantities import METHODS
 from kinode.model.stops import bounds

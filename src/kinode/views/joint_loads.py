@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.codegen.large import is_large
 from kinode.codegen.records import Wrench
-from kinode.codegen.rolled import is_large
 from kinode.errors import ArgumentError
 from kinode.results.loads import reactions
 from kinode.results.measures import Measure, measure

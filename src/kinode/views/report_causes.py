@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinode.codegen.large import is_large
 from kinode.codegen.records import Wrench
-from kinode.codegen.rolled import is_large
 from kinode.codegen.sharing import is_redundant
 from kinode.errors import ArgumentError
 from kinode.results.causes import Causes
