@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from kinode.network.network import Network
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """A joint that closes a loop; ``loop`` names the joints of the tree that it closes on."""
 
     joint: Joint
@@ -49,8 +48,7 @@ class Cut:
         return ("length",) * lengths + ("angle",) * (total - lengths)
 
 
-@dataclass(frozen=True)
-class Coupling:
+class Coupling(NamedTuple):
     """follower.q = ratio * leader.q + offset."""
 
     leader: str

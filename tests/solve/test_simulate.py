@@ -279,9 +279,10 @@ def test_wrong_models():
 
 def test_a_function_may_stop_the_run():
     fractions = []
-    run = kn.simulate(
-        mixed(), 1e5, method="rk4", step=1e-3, times=10.0, progress=lambda x: fractions.append(x) or False
-    )
+    with pytest.warns(kn.errors.LongRunWarning, match="step: "):
+        run = kn.simulate(
+            mixed(), 1e5, method="rk4", step=1e-3, times=10.0, progress=lambda x: fractions.append(x) or False
+        )
     assert (run.status, len(fractions)) == ("stopped", 1)
     assert run.end.t == pytest.approx(1e5 * fractions[0], rel=1e-6)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ Outputs = Sequence[Any] | Array
 RARE = frozenset({"closure", "measures"})  # what brings a model together asks for these, some dozens of times
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A kernel by name: ``options`` tell kernels of one name apart (frames, names, parts)."""
 
     name: str

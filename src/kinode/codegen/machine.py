@@ -8,13 +8,12 @@ traces nothing.  llvmlite is imported when the first kernel is wanted.
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as remember
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinode.codegen import cache, llvm, routines
 from kinode.codegen.program import ARGUMENTS, Program, find_entries
@@ -50,8 +49,7 @@ class Machine:
         return llvm.batch_work(self.sizes, self.lanes)
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(NamedTuple):
     """What the code generator knows of this computer."""
 
     triple: str
@@ -66,7 +64,12 @@ class Host:
     @property
     def fma(self) -> bool:
         """Whether products and sums are fused in hardware."""
-        return self.has("fma") or platform.machine().lower() in ("arm64", "aarch64")
+        return self.has("fma") or self.arm
+
+    @property
+    def arm(self) -> bool:
+        """Whether it is one of the other large family of processors, whose every member has such units."""
+        return self.triple.startswith(("arm64", "aarch64"))
 
 
 @remember
@@ -88,7 +91,7 @@ def host() -> Host:
 @remember
 def choose_lanes() -> int:
     """Lanes that pay on this host: four where vectors hold four numbers, or two with enough registers."""
-    wide = host().has("avx2") or platform.machine().lower() in ("arm64", "aarch64")
+    wide = host().has("avx2") or host().arm
     return 4 if wide and host().fma else 1
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinode.model.system import RESERVED
 
@@ -15,8 +15,7 @@ FITS = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 UNFIT = re.compile(r"[^A-Za-z0-9_]")
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(NamedTuple):
     """What links and joints are called, what the joint of the root is called, and notes on what was changed."""
 
     links: dict[str, str]

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ def _rising(scene: Any) -> float:
     return 1.0
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """``g(scene)`` is positive while the held entry ``mode`` has the ``value``; else the mode becomes ``then``.
 
     ``g`` is divided by a natural scale, so that 1e-9 counts as zero.  ``rate(scene)`` is the rate of ``g``, or any
@@ -63,8 +62,7 @@ class Root:
     by_state: bool = False
 
 
-@dataclass(frozen=True)
-class Sampler:
+class Sampler(NamedTuple):
     """A clock: it ticks at ``phase`` and every ``period`` after that, in exact seconds; see ``exact_seconds``.
 
     ``call(t, values)`` is a Python function that takes the quantities named in ``reads`` and gives new values of held
@@ -93,8 +91,7 @@ def exact_seconds(seconds: float) -> Fraction:
     return near
 
 
-@dataclass(frozen=True)
-class RootEntry:
+class RootEntry(NamedTuple):
     """A root in the table: whose it is, and where its mode stands in z (-1 without a mode)."""
 
     owner: str
@@ -102,8 +99,7 @@ class RootEntry:
     at: int
 
 
-@dataclass(frozen=True)
-class SamplerEntry:
+class SamplerEntry(NamedTuple):
     """A sampler in the table: whose it is, with its period and phase in whole ticks."""
 
     owner: str

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
 from kinode.model.bodies import Body
@@ -64,8 +63,7 @@ DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angu
 EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
 
 
-@dataclass(frozen=True)
-class QuantityName:
+class QuantityName(NamedTuple):
     """What a name means: whose, which, which part of it, in whose axes, and in what unit."""
 
     text: str

@@ -6,8 +6,7 @@ A node is made by being named, as in a netlist.  Three names are known without t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import ModelError
 from kinode.model.fields import unknown
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 COORDINATES = {"angle": "rotational", "length": "translational"}  # unit of a joint's coordinate -> kind of its link
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A node: its kind, the ports that meet there, and the coordinate of a joint where it is one."""
 
     name: str

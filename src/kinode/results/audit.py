@@ -97,6 +97,7 @@ class Audit:
         return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
 def compute_audit(run: Trajectory) -> Audit:
     """The audit of a run."""
     energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])

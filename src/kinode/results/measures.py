@@ -24,6 +24,7 @@ class Measure:
     rms: float
 
 
+@np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
 def measure(t: Array, values: Array) -> Measure:
     """Peak of the magnitude, its time, mean and rms over time; rows of vectors count by their length."""
     size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)

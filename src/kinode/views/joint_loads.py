@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
 ROUNDING = 1e-9  # of the largest of a joint's load: what is below is not shown
+WILD = np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,14 @@ class JointLoads:
     unique: bool = True  # whether no other reactions balance as well
 
 
+@WILD
 def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
     """The reactions of all joints that can carry any, from one compiled function."""
     joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
     return reactions(run, joints, "total") if joints else {}
 
 
+@WILD
 def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
     """Peaks of the static and the kinetic part of each joint's force; none where nobody says who holds a loop.
 
@@ -63,6 +66,7 @@ def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tup
     return peaks
 
 
+@WILD
 def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
     """The loads of every joint that can carry any, in order of declaration."""
     resolve = run.dynamics._resolver(run.p)

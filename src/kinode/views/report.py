@@ -19,7 +19,15 @@ from kinode.codegen.records import Wrench
 from kinode.errors import Error
 from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
-from kinode.views.joint_loads import JointLoads, compute_loads, compute_parts, describe_sharing, find_wrenches, is_zero
+from kinode.views.joint_loads import (
+    WILD,
+    JointLoads,
+    compute_loads,
+    compute_parts,
+    describe_sharing,
+    find_wrenches,
+    is_zero,
+)
 from kinode.views.markup import Markup, escape, facts, join, picture, table, tag, with_unit
 from kinode.views.plots import (
     MANY,
@@ -85,6 +93,7 @@ def report(
     return file
 
 
+@WILD
 def compose(
     run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = JOINTS,
     plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None, explain: bool = False,
