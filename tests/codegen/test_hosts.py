@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 PLAIN_HOST = """
-from dataclasses import replace
 import numpy as np
 from kinode.codegen import machine
 real = machine.host()
-plain = replace(real, cpu="x86-64", features="")
+plain = real._replace(cpu="x86-64", features="")
 machine.host = lambda: plain
 assert machine.choose_lanes() == 1
 from kernels import call_lanes, straight
