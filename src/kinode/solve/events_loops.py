@@ -35,7 +35,6 @@ from kinode.solve.roots_loops import (
     keep,
     look,
     may_dip,
-    run_kernel,
 )
 
 BY_WORST, TRIES = 12, 40  # of settling: the worst fires first, then the first; then no modes fit

@@ -24,35 +24,35 @@ _HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000
 LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond what matters
 
 
-def rate(layout: Ints, t: float, row: int, out: int) -> None:
-    """Rows are those of the state: row ``out`` = f(t, row ``row``)."""
-    set_time(layout, t)
-    y = layout[AT_STATE] + 8 * row * layout[N]
+def run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
+    """Call a kernel at a time, on the state at an address."""
+    time = floats(layout[AT_TIME])
+    for i in range(layout[LANES]):
+        time[i] = t
     call(
-        layout[KERNEL],
+        kernel,
         layout[AT_TIME],
         y,
         y + 8 * layout[U_AT],
         y + 8 * layout[Z_AT],
         layout[AT_P],
         layout[AT_INPUTS],
-        layout[AT_X],
+        x,
         layout[AT_WORK],
-        layout[AT_STATE] + 8 * out * layout[N],
+        out,
     )
+
+
+def rate(layout: Ints, t: float, row: int, out: int) -> None:
+    """Rows are those of the state: row ``out`` = f(t, row ``row``)."""
+    y, size = layout[AT_STATE], 8 * layout[N]
+    run_kernel(layout, layout[KERNEL], seen(layout, t), y + row * size, layout[AT_X], y + out * size)
 
 
 def seen(layout: Ints, t: float) -> float:
     """The time at which laws are looked at for another: what jumps is seen, at its breaks too, as between them."""
     memory = floats(layout[AT_MEMORY])
     return min(max(t, memory[EARLIEST]), memory[LATEST])
-
-
-def set_time(layout: Ints, t: float) -> None:
-    """Tell kernels the time at which they are to see laws."""
-    time, at = floats(layout[AT_TIME]), seen(layout, t)
-    for i in range(layout[LANES]):
-        time[i] = at
 
 
 def begin_piece(layout: Ints, memory: Floats, counters: Ints) -> None:
@@ -123,19 +123,7 @@ def project(layout: Ints, t: float, address: int) -> None:
 def _newton(layout: Ints, t: float, address: int) -> float:
     """One step towards the constraints; how far it moves a coordinate at most."""
     y, farthest = floats(address), 0.0
-    set_time(layout, t)
-    call(
-        layout[PROJECTION],
-        layout[AT_TIME],
-        address,
-        address + 8 * layout[U_AT],
-        address + 8 * layout[Z_AT],
-        layout[AT_P],
-        layout[AT_INPUTS],
-        layout[AT_X],
-        layout[AT_WORK],
-        layout[AT_PROJECTED],
-    )
+    run_kernel(layout, layout[PROJECTION], seen(layout, t), address, layout[AT_X], layout[AT_PROJECTED])
     found = floats(layout[AT_PROJECTED])
     for i in range(layout[U_AT]):
         farthest = max(farthest, abs(found[i] - y[i]))

@@ -11,31 +11,14 @@ from __future__ import annotations
 
 import math
 
-from kinode.codegen.memory import Ints, call, floats, ints
-from kinode.solve.primitives import seen
+from kinode.codegen.memory import Ints, floats, ints
+from kinode.solve.primitives import run_kernel, seen
 from kinode.solve.records import *
 
 ZERO = 1e-9  # of a root, which is divided by a natural scale
 NEAR = 0.5  # of the least value seen: a parabola that goes lower is looked at more closely
 BENT = 0.25  # of the largest value seen: steps do not grow where a root is bent by more, and shrink by twice that
 SMALL = 1e-2  # of a root's natural scale: what it does below that is not taken for a bend
-
-
-def run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
-    """Call a kernel on the state at an address."""
-    floats(layout[AT_TIME])[0] = t
-    call(
-        kernel,
-        layout[AT_TIME],
-        y,
-        y + 8 * layout[U_AT],
-        y + 8 * layout[Z_AT],
-        layout[AT_P],
-        layout[AT_INPUTS],
-        x,
-        layout[AT_WORK],
-        out,
-    )
 
 
 def look(layout: Ints, t: float, y: int) -> None:
