@@ -179,3 +179,11 @@ def bounds(joint: Joint, resolve: Resolve) -> tuple[Any, Any]:
     middle = 0.0 if joint.neutral is None else resolve(joint.neutral[0])
     half = 0.5 * resolve(ends.play)
     return middle - half, middle + half
+
+
+def passed_end(joint: Joint, resolve: Resolve, q: float, slack: float = 0.0) -> float | None:
+    """The end of its range that a joint is beyond, by more than a share of where that is; None if it is within."""
+    for side, end in zip((-1.0, 1.0), bounds(joint, resolve), strict=True):
+        if end is not None and side * (q - float(end)) > slack * max(1.0, abs(float(end))):
+            return float(end)
+    return None

@@ -9,7 +9,7 @@ from kinode.codegen.records import State
 from kinode.errors import ModelError
 from kinode.model.joint import Joint
 from kinode.model.joint_events import STOP
-from kinode.model.stops import bounds
+from kinode.model.stops import passed_end
 
 
 def _rigid_ends(dynamics: Dynamics) -> list[Joint]:
@@ -29,11 +29,8 @@ def check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
     """Refuse what would rest beyond a rigid end: there is no force that pushes back by how deep it is."""
     values = dynamics.values(state)
     for joint in _rigid_ends(dynamics):
-        q, (lower, upper) = values[f"{joint.name}.q"], bounds(joint, dynamics._resolver(p))
-        for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
-            if beyond:
-                message = (
-                    f"would rest at {q:g}, beyond its rigid end at {float(end):g}: start there and hold it, "
-                    f"or give the end a stiffness"
-                )
-                raise ModelError(message, component=joint.name)
+        q = values[f"{joint.name}.q"]
+        end = passed_end(joint, dynamics._resolver(p), q)
+        if end is not None:
+            message = f"would rest at {q:g}, beyond its rigid end at {end:g}"
+            raise ModelError(f"{message}: start there and hold it, or give the end a stiffness", component=joint.name)

@@ -22,7 +22,7 @@ from kinode.codegen.large import is_large
 from kinode.codegen.records import State
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.model.quantities import METHODS
-from kinode.model.stops import bounds
+from kinode.model.stops import passed_end
 from kinode.solve.assemble import Assembly
 from kinode.solve.discrete import Fired
 from kinode.solve.event_kernels import find_spec
@@ -238,11 +238,11 @@ class Solver:
         resolve, now = self.dynamics._resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
         for name, joint in joints.items():
             q = float(now.joint_state(name)[0][0])
-            for side, end in zip((-1.0, 1.0), bounds(joint, resolve), strict=True):
-                if end is not None and side * (q - float(end)) > BEYOND * max(1.0, abs(float(end))):
-                    field = "stop" if joint.stop is not None else "backlash"
-                    message = f"the joint starts at {q:g}, beyond its rigid end at {float(end):g}"
-                    raise ModelError(message, component=name, field=field)
+            end = passed_end(joint, resolve, q, BEYOND)
+            if end is not None:
+                field = "stop" if joint.stop is not None else "backlash"
+                message = f"the joint starts at {q:g}, beyond its rigid end at {end:g}"
+                raise ModelError(message, component=name, field=field)
 
     def run(
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
