@@ -22,6 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.codegen.kernels import Kernel
 from kinode.formulations.power import find_causes
+from kinode.results.measures import WILD
 from kinode.solve.law_times import ROUNDING
 from kinode.solve.tableaus import tableau
 
@@ -97,7 +98,7 @@ class Audit:
         return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
 
 
-@np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
+@WILD
 def compute_audit(run: Trajectory) -> Audit:
     """The audit of a run."""
     energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])

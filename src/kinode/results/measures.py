@@ -11,6 +11,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
+WILD = np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
 ROUNDING = 1e-9
 
 
@@ -24,7 +25,7 @@ class Measure:
     rms: float
 
 
-@np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
+@WILD
 def measure(t: Array, values: Array) -> Measure:
     """Peak of the magnitude, its time, mean and rms over time; rows of vectors count by their length."""
     size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)

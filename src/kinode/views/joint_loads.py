@@ -13,14 +13,13 @@ from kinode.codegen.large import is_large
 from kinode.codegen.records import Wrench
 from kinode.errors import ArgumentError
 from kinode.results.loads import reactions
-from kinode.results.measures import Measure, measure
+from kinode.results.measures import WILD, Measure, measure
 from kinode.views.camera import given_axis
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
 ROUNDING = 1e-9  # of the largest of a joint's load: what is below is not shown
-WILD = np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
 
 
 @dataclass(frozen=True)

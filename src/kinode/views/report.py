@@ -17,10 +17,10 @@ import numpy as np
 
 from kinode.codegen.records import Wrench
 from kinode.errors import Error
+from kinode.results.measures import WILD
 from kinode.version import __version__
 from kinode.views.drawing import draw_mechanism
 from kinode.views.joint_loads import (
-    WILD,
     JointLoads,
     compute_loads,
     compute_parts,
