@@ -9,11 +9,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+import kinode as kn
 from kinode.algebra.scalars import less, where
 from kinode.algebra.spatial import ZERO3
 from kinode.model.element import ELEMENTS, Element, Load
 from kinode.model.events import Root, Sampler, exact_seconds
 from kinode.model.fields import Value, frame, law, number, record, special
+
+METHODS = {
+    "dopri5": {"rtol": 1e-10, "atol": 1e-12}, "dop853": {"rtol": 1e-10, "atol": 1e-12},
+    "rk4": {"step": 1e-3}, "stiff": {"rtol": 1e-9, "atol": 1e-11},
+}  # fmt: skip
+G = 9.81
+
+
+def ball(name="slide", system=None, **joint):
+    """A ball that falls along z."""
+    system = kn.System("ball", gravity=(0, 0, -G)) if system is None else system
+    body = system.body(f"{name}_ball", mass=1.0, inertia=(1, 1, 1))
+    system.prismatic(name, system.world, body, axis="z", **{"q": 1.0, **joint})
+    return system
 
 
 class Quiet(Element):
