@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from happenings import began
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
@@ -337,7 +337,6 @@ def drawn_mechanism(seed):
     return system
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.integers(0, 10**9))
 def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
     system = drawn_mechanism(seed)
@@ -346,7 +345,7 @@ def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
     except kn.SimulationError as error:
         assert any(name in str(error) for name in system.joints), str(error)
         run = error.run
-        if run is None:
+        if run is None or not len(run):  # nothing can begin
             return
     assert all(np.isfinite(run[f"{name}.{x}"]).all() for name in system.joints for x in "qu")
     energy = run["system.energy"].copy()
@@ -354,7 +353,7 @@ def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
         if joint.ends is not None and not joint.ends.rigid:
             depth = run[f"{name}.q"] - np.clip(run[f"{name}.q"], *(float(x) for x in bounds_of(joint)))
             energy += 0.5 * 2e3 * depth**2
-    scale = 1 + abs(energy).max()
+    scale = 1 + abs(energy).max()  # what a step may be off by, 1e-6 of a speed, a hundred times over
     assert np.diff(energy).max(initial=0.0) < 1e-4 * scale
     assert run.audit.largest < 1e-4 * scale
 
