@@ -26,8 +26,8 @@ import circuit_models as models
 import kinode as kn
 import measure
 from kinode.algebra.trace import count_operations
-from kinode.codegen import kernels
-from kinode.codegen.kernels import Kernel
+from kinode.kernels import kernel_programs
+from kinode.kernels.kernel_programs import Kernel
 from loops import time_words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,7 +150,7 @@ def grow(name: str, make: Callable[[int], kn.System], sizes: tuple[int, ...]) ->
     for size in sizes:
         system = make(size)
         analysis, dynamics = timed(lambda: kn.compile(system), 3)  # noqa: B023
-        program, outputs = timed(lambda: kernels.trace(dynamics.topology, Kernel("rate")), 3)  # noqa: B023
+        program, outputs = timed(lambda: kernel_programs.trace(dynamics.topology, Kernel("rate")), 3)  # noqa: B023
         operations = sum(count_operations(outputs).values())
         found.append(Growth(name, len(system.elements), analysis, program, operations))
         print(f"    {name} of {len(system.elements)}: {analysis:.3f} s, {program:.3f} s, {operations} operations")

@@ -132,7 +132,7 @@ def growth() -> list[tuple[int, float, int]]:
     """N, seconds of one evaluation of the rate of N four-bars, and its operations."""
     import kinode as kn
     from kinode.algebra.trace import count_operations
-    from kinode.codegen.kernels import Kernel, trace
+    from kinode.kernels.kernel_programs import Kernel, trace
 
     found = []
     for n in GROWTH:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import kinode as kn
-from kinode.codegen import machine
-from kinode.codegen.memory import call
-from kinode.codegen.program import ARGUMENTS
-from kinode.codegen.translate import translate
+from kinode.jit import compiler
+from kinode.jit.pointers import call
+from kinode.jit.program import ARGUMENTS
+from kinode.jit.translator import translate
 from measure import Side
 
 
@@ -45,7 +45,7 @@ def repeat(n: int, address: int, t: int, q: int, u: int, z: int, p: int, i: int,
 
 def timed(address: int, arrays: list[Any]) -> Callable[[int], float]:
     """Seconds of n calls of a kernel with these arrays, in a loop that is compiled before the clock starts."""
-    engine = machine.load_object(machine.compile_text(translate(repeat, "repeat"), optimize=True))
+    engine = compiler.load_object(compiler.compile_text(translate(repeat, "repeat"), optimize=True))
     loop = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 11)(engine.get_function_address("repeat"))
     places = [array.ctypes.data for array in arrays]
     loop(1, address, *places)
@@ -72,8 +72,8 @@ def final_state(path: Path, run: Any) -> Any:
 
 def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
-    from kinode.solve.batch import rk4_batch as run
-    from kinode.solve.integrators import KernelSpec
+    from kinode.ode.integrate import KernelSpec
+    from kinode.ode.rk4_batch import rk4_batch as run
 
     _, dynamics = compiled(path)
     lanes = dynamics.lanes

@@ -16,10 +16,10 @@ from matplotlib.patches import Rectangle
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
-from kinode.views.drawing import draw_mechanism
-from kinode.views.mode_strips import draw_strips, find_strips
-from kinode.views.plots import Line, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
-from kinode.views.scheme import draw_scheme
+from kinode.views.mechanism.mechanism_drawing import draw_mechanism
+from kinode.views.mechanism.vector_scheme import draw_scheme
+from kinode.views.plots.mode_strips import draw_strips, find_strips
+from kinode.views.plots.time_plots import Line, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
 from kinode.views.style import COLORS, MUTED, label, style
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -77,7 +77,7 @@ def run_commands(text: str) -> str:
             continue
         words = shlex.split(line[2:])
         assert words[0] == "kinode", f"not a command of kinode: {line}"
-        command = [sys.executable, "-c", "from kinode.cli import app; app(prog_name='kinode')", *words[1:]]
+        command = [sys.executable, "-c", "from kinode.cli.commands import app; app(prog_name='kinode')", *words[1:]]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
         code = done.returncode
         shown += [row.rstrip() for row in (done.stdout + done.stderr).splitlines()]

@@ -6,8 +6,8 @@ import dataclasses
 import re
 from pathlib import Path
 
-from kinode.model.elements import ELEMENTS
-from kinode.model.part import OWN, Part
+from kinode.model.base.element import ELEMENTS
+from kinode.model.network.part import OWN, Part
 
 PAGE = Path(__file__).resolve().parent / "circuits.md"
 TABLE = re.compile(r"(<!-- parts: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -18,7 +18,9 @@ LONG = 80
 
 def parts_of(module: str) -> list[type[Part]]:
     """The kinds of a module, in its order."""
-    return [cls for cls in ELEMENTS.values() if issubclass(cls, Part) and cls.__module__ == f"kinode.model.{module}"]
+    return [
+        cls for cls in ELEMENTS.values() if issubclass(cls, Part) and cls.__module__ == f"kinode.model.network.{module}"
+    ]
 
 
 def write_table(module: str) -> str:

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import kinode as kn
-from kinode.cli import Method, app
-from kinode.model.quantities import METHODS
+from kinode.cli.commands import app
+from kinode.cli.options import Method
+from kinode.model.base.parameters import METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 PENDULUM = """kinode: 1
@@ -247,7 +248,7 @@ def test_help_teaches_by_examples(command):
 def test_help_imports_little():
     code = (
         "import sys; sys.argv = ['kinode', '--help']\n"
-        "from kinode.cli import main\n"
+        "from kinode.cli.commands import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "sys.exit(any(name in sys.modules for name in ('numpy', 'matplotlib', 'llvmlite', 'rich.table')))"

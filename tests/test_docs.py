@@ -13,10 +13,10 @@ from unittest.mock import patch
 import pytest
 
 import kinode as kn
-from kinode.model.constraints import CONSTRAINTS
-from kinode.model.elements import ELEMENTS
-from kinode.model.joints import JOINTS
-from kinode.model.part import Part
+from kinode.model.base.element import ELEMENTS
+from kinode.model.constraints.constraint import CONSTRAINTS
+from kinode.model.joints.joint import JOINTS
+from kinode.model.network.part import Part
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -86,9 +86,9 @@ def table_rows(page):
 
 
 def test_every_function_and_unit_of_laws_is_listed():
-    from kinode.algebra.atmosphere import STANDARD
-    from kinode.algebra.expressions import CONSTANTS, FUNCTIONS
-    from kinode.algebra.units import UNITS
+    from kinode.expressions.parser import CONSTANTS, FUNCTIONS
+    from kinode.expressions.units import UNITS
+    from kinode.model.environment.atmosphere import STANDARD
 
     rows = table_rows(ROOT / "docs" / "laws-and-units.md")
     for function, record in (FUNCTIONS | STANDARD).items():

@@ -21,57 +21,57 @@ from kinode.version import __version__
 _FACE = {
     # describe
     "System": "kinode.model.system",
-    "box": "kinode.model.bodies",
-    "cylinder": "kinode.model.bodies",
-    "sphere": "kinode.model.bodies",
-    "rod": "kinode.model.bodies",
-    "coulomb": "kinode.model.friction",
-    "sea_state": "kinode.model.sea",
-    "axis": "kinode.model.axes",
-    "load": "kinode.formats",
-    "schema": "kinode.formats.schema",
+    "box": "kinode.model.base.bodies",
+    "cylinder": "kinode.model.base.bodies",
+    "sphere": "kinode.model.base.bodies",
+    "rod": "kinode.model.base.bodies",
+    "coulomb": "kinode.model.joints.coulomb_friction",
+    "sea_state": "kinode.model.environment.sea",
+    "axis": "kinode.model.servo_axis",
+    "load": "kinode.formats.load",
+    "schema": "kinode.formats.json_schema",
     # functions for laws in Python
     **dict.fromkeys(
         ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
          "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
     **dict.fromkeys(
         ("air_density", "air_pressure", "air_temperature", "air_sound_speed", "air_viscosity"),
-        "kinode.algebra.atmosphere"),
+        "kinode.model.environment.atmosphere"),
     # compile and solve
-    "compile": "kinode.codegen.dynamics",
-    "Dynamics": "kinode.codegen.dynamics",
-    "State": "kinode.codegen.records",
-    "Wrench": "kinode.codegen.records",
-    "simulate": "kinode.results.simulate",
-    "inverse": "kinode.results.inverse",
-    "verify": "kinode.results.verify",
-    "equations": "kinode.codegen.equations",
-    "explain": "kinode.codegen.explain",
-    "equilibrium": "kinode.solve.equilibrium",
-    "linearize": "kinode.solve.linearize",
-    "mobility": "kinode.results.mobility",
-    "operating_space": "kinode.results.operating_space",
-    "assemble": "kinode.solve.assemble",
+    "compile": "kinode.dynamics.compile",
+    "Dynamics": "kinode.dynamics.compile",
+    "State": "kinode.kernels.state",
+    "Wrench": "kinode.kernels.state",
+    "simulate": "kinode.tasks.simulate",
+    "inverse": "kinode.tasks.inverse",
+    "verify": "kinode.tasks.verify",
+    "equations": "kinode.symbolic.equations_of_motion",
+    "explain": "kinode.symbolic.explain",
+    "equilibrium": "kinode.tasks.equilibrium",
+    "linearize": "kinode.tasks.linearize",
+    "mobility": "kinode.tasks.mobility",
+    "operating_space": "kinode.tasks.operating_space",
+    "assemble": "kinode.tasks.assemble",
     # results
     "Trajectory": "kinode.results.trajectory",
-    "diagram": "kinode.views.diagram",
+    "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
         ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"),
         "kinode.errors"),
     # extend
-    "fields": "kinode.model.fields",
-    "Joint": "kinode.model.joints",
-    "AxialJoint": "kinode.model.joints",
-    "Element": "kinode.model.elements",
-    "Load": "kinode.model.elements",
-    **dict.fromkeys(("Root", "Sampler", "exact_seconds"), "kinode.model.events"),
-    **dict.fromkeys(("Part", "Row", "Unknown", "Formula", "port"), "kinode.model.part"),
-    **dict.fromkeys(("TwoPole", "TwoShaft", "TwoSlide"), "kinode.model.ends"),
-    **dict.fromkeys(("number", "law"), "kinode.model.fields"),
+    "fields": "kinode.model.base.fields",
+    "Joint": "kinode.model.joints.joint",
+    "AxialJoint": "kinode.model.joints.joint",
+    "Element": "kinode.model.base.element",
+    "Load": "kinode.model.base.element",
+    **dict.fromkeys(("Root", "Sampler", "exact_seconds"), "kinode.model.base.events"),
+    **dict.fromkeys(("Part", "Row", "Unknown", "Formula", "port"), "kinode.model.network.part"),
+    **dict.fromkeys(("TwoPole", "TwoShaft", "TwoSlide"), "kinode.model.network.two_port"),
+    **dict.fromkeys(("number", "law"), "kinode.model.base.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",
-    "register": "kinode.model.registry",
+    "register": "kinode.model.registration",
 }  # fmt: skip
 
 __all__ = ["__version__", *_FACE]
@@ -91,11 +91,11 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from kinode.codegen.dynamics import Dynamics as Dynamics
-    from kinode.codegen.dynamics import compile as compile
-    from kinode.codegen.records import State as State
-    from kinode.codegen.records import Wrench as Wrench
+    from kinode.dynamics.compile import Dynamics as Dynamics
+    from kinode.dynamics.compile import compile as compile
+    from kinode.kernels.state import State as State
+    from kinode.kernels.state import Wrench as Wrench
     from kinode.model.system import System as System
-    from kinode.results.simulate import simulate as simulate
     from kinode.results.trajectory import Trajectory as Trajectory
-    from kinode.solve.assemble import assemble as assemble
+    from kinode.tasks.assemble import assemble as assemble
+    from kinode.tasks.simulate import simulate as simulate

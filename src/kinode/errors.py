@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -108,3 +109,9 @@ def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float 
     from difflib import get_close_matches  # which right models do without
 
     return get_close_matches(name, list(known), n=count, cutoff=likeness)
+
+
+def unreadable(file: Path, error: Exception) -> ModelError:
+    """The error for a file that cannot be opened."""
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return ModelError(f"cannot be read: {reason}", file=str(file))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinode.algebra.harmonics import Harmonic
+from kinode.algebra.normal_form import Harmonic
 from kinode.algebra.scalars import apply
 
 
@@ -26,7 +26,7 @@ def test_harmonics_compute_as_floats_do(seed):
         if any(isinstance(v, Harmonic) and len(v.terms) > 40 for v in args):
             continue
         pool.append((apply(op, *args), apply(op, *plain)))
-    from kinode.codegen.notation import Writer
+    from kinode.symbolic.notation import Writer
 
     for x, value in pool:
         written = Writer(None).write(x)  # type: ignore[arg-type]

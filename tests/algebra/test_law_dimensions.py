@@ -2,9 +2,9 @@
 
 import pytest
 
-from kinode.algebra.expressions import parse
-from kinode.algebra.units import DIMENSIONS
 from kinode.errors import UnitError
+from kinode.expressions.parser import parse
+from kinode.expressions.units import DIMENSIONS
 
 TABLES = {"foo": 1}
 DIMENSION = {"L": "length", "k": "stiffness", "F": "force", "t": "time", "a": "angle", "A": "area"}

@@ -6,11 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kinode.algebra.expressions import parse
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual
-from kinode.algebra.tables import DEGREES, METHODS, OUTSIDE, Table, read_table_file
 from kinode.algebra.trace import Tape, replay
 from kinode.errors import LawError, ModelError
+from kinode.expressions.lookup_tables import DEGREES, METHODS, OUTSIDE, Table
+from kinode.expressions.parser import parse
+from kinode.expressions.table_files import read_table_file
 
 AXES = ((0.0, 1.0, 1.5, 4.0, 4.25), (-2.0, 0.0, 3.0, 3.5), (0.0, 2.0), (1.0, 2.0, 4.0))
 RNG = np.random.default_rng(7)

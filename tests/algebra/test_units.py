@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.algebra.units import (
+from kinode.errors import UnitError
+from kinode.expressions.units import (
     DIMENSIONLESS,
     DIMENSIONS,
     UNITS,
@@ -15,7 +16,6 @@ from kinode.algebra.units import (
     parse_quantity,
     parse_unit,
 )
-from kinode.errors import UnitError
 
 READ = [
     ("30 deg", math.radians(30), "angle"),

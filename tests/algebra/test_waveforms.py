@@ -8,8 +8,8 @@ import sympy
 from scipy import signal
 
 from kinds import KINDS
-from kinode.algebra.expressions import parse
 from kinode.errors import LawError
+from kinode.expressions.parser import parse
 
 T = np.linspace(-2.0, 3.0, 1777) + 1e-4  # never on a corner
 SHAPES = {

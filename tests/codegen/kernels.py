@@ -6,8 +6,8 @@ import ctypes
 
 import numpy as np
 
-from kinode.codegen.machine import Machine
-from kinode.codegen.program import ARGUMENTS, Block, Program
+from kinode.jit.compiler import Machine
+from kinode.jit.program import ARGUMENTS, Block, Program
 
 
 def sizes(**given: int) -> dict[str, int]:

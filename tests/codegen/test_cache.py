@@ -11,8 +11,8 @@ from kernels import straight
 
 import kinode as kn
 from kinode.algebra.trace import Tape
-from kinode.codegen import cache, machine
-from kinode.codegen.call import run
+from kinode.jit import code_cache, compiler
+from kinode.jit.kernel_call import run
 
 
 @pytest.fixture
@@ -39,19 +39,19 @@ def check(built):
 
 def test_a_warm_start_makes_no_program(place):
     maker = Maker()
-    check(machine.build("double", 1, maker))
-    check(machine.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
     assert maker.calls == 1
-    machine.build("double", 4, maker)
-    machine.build("other", 1, maker)
-    machine.build(None, 1, maker)
+    compiler.build("double", 4, maker)
+    compiler.build("other", 1, maker)
+    compiler.build(None, 1, maker)
     assert maker.calls == 4
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "flip", "foreign", "longer"])
 def test_damaged_entries_are_rewritten(place, damage):
     maker = Maker()
-    check(machine.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
     (entry,) = [path for path in place.iterdir() if b'"kernel"' in path.read_bytes()]
     data = entry.read_bytes()
     middle = len(data) // 2
@@ -64,18 +64,18 @@ def test_damaged_entries_are_rewritten(place, damage):
             "longer": data + b"x",
         }[damage]
     )
-    check(machine.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
     assert maker.calls == 2
-    assert entry.read_bytes()[: len(cache.MAGIC)] == cache.MAGIC
-    check(machine.build("double", 1, maker))
+    assert entry.read_bytes()[: len(code_cache.MAGIC)] == code_cache.MAGIC
+    check(compiler.build("double", 1, maker))
     assert maker.calls == 2
 
 
 def test_an_entry_under_another_name_is_foreign(place):
-    cache.save("one", b"payload")
+    code_cache.save("one", b"payload")
     (place / "two").write_bytes((place / "one").read_bytes())
-    assert cache.load("one") == b"payload"
-    assert cache.load("two") is None
+    assert code_cache.load("one") == b"payload"
+    assert code_cache.load("two") is None
 
 
 def test_a_directory_that_cannot_be_written_is_no_cache(tmp_path, monkeypatch):
@@ -83,35 +83,35 @@ def test_a_directory_that_cannot_be_written_is_no_cache(tmp_path, monkeypatch):
     blocked.write_text("in the way")
     monkeypatch.setenv("KINODE_CACHE_DIR", str(blocked / "inside"))
     maker = Maker()
-    check(machine.build("double", 1, maker))
-    check(machine.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
+    check(compiler.build("double", 1, maker))
     assert maker.calls == 2
 
 
 def test_turned_off(place, monkeypatch):
     monkeypatch.setenv("KINODE_CACHE", "0")
-    check(machine.build("double", 1, Maker()))
+    check(compiler.build("double", 1, Maker()))
     assert not list(place.iterdir())
 
 
 def test_without_readable_source_nothing_is_kept(place, monkeypatch):
-    monkeypatch.setattr(cache, "source_digest", lambda: "")
-    check(machine.build("double", 1, Maker()))
+    monkeypatch.setattr(code_cache, "source_digest", lambda: "")
+    check(compiler.build("double", 1, Maker()))
     assert not list(place.iterdir())
 
 
 def test_the_oldest_go_first(place):
     for k in range(4):
-        cache.save(f"entry{k}", bytes(1000))
+        code_cache.save(f"entry{k}", bytes(1000))
         os.utime(place / f"entry{k}", (k, k))
-    cache.load("entry0")
-    cache.prune(place, 2500)
+    code_cache.load("entry0")
+    code_cache.prune(place, 2500)
     assert sorted(path.name for path in place.iterdir()) == ["entry0", "entry3"]
 
 
 WRITER = """
 import sys
-from kinode.codegen import cache
+from kinode.jit import code_cache as cache
 for k in range(200):
     cache.save("same", bytes([int(sys.argv[1])]) * 50_000)
     found = cache.load("same")
@@ -149,8 +149,8 @@ def test_a_kind_that_is_declared_otherwise_is_compiled_anew(place, changed, quan
 def test_one_save_in_sixteen_looks_at_all_entries(place, monkeypatch):
     """Whatever the process writes else: names are digests, so that short processes take their turn as well."""
     looks = []
-    monkeypatch.setattr(cache, "prune", looks.append)
-    monkeypatch.setattr(cache, "source_digest", lambda: "the same digests every time")
+    monkeypatch.setattr(code_cache, "prune", looks.append)
+    monkeypatch.setattr(code_cache, "source_digest", lambda: "the same digests every time")
     for k in range(320):
-        cache.save(cache.digest(str(k)), b"payload")
+        code_cache.save(code_cache.digest(str(k)), b"payload")
     assert 5 <= len(looks) <= 50

@@ -14,10 +14,10 @@ from kernels import sizes, straight
 
 from kinode.algebra.scalars import sin
 from kinode.algebra.trace import Tape
-from kinode.codegen import native
-from kinode.codegen.call import run, run_batch
-from kinode.codegen.machine import compile_program
-from kinode.codegen.program import Block, Program
+from kinode.jit import builtin_function
+from kinode.jit.compiler import compile_program
+from kinode.jit.kernel_call import run, run_batch
+from kinode.jit.program import Block, Program
 
 Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
 
@@ -48,8 +48,8 @@ def machine():
 @pytest.fixture(params=["native", "python"])
 def make(request, monkeypatch):
     if request.param == "python":
-        monkeypatch.setattr(native, "supported", lambda: False)
-    return native.make_callable
+        monkeypatch.setattr(builtin_function, "supported", lambda: False)
+    return builtin_function.make_callable
 
 
 def defaults():
@@ -57,7 +57,7 @@ def defaults():
 
 
 def test_this_interpreter_is_supported():
-    assert native.supported()
+    assert builtin_function.supported()
 
 
 @pytest.mark.parametrize("t", [0.5, 2, np.float64(-1.0), 0, -3])
@@ -83,7 +83,7 @@ def test_other_roles_and_shapes(make, machine):
 
 
 def test_signature_of_the_built_in(machine):
-    function = native.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
+    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
     assert list(inspect.signature(function).parameters) == ["t", "q", "u"]
     assert inspect.isbuiltin(function)
 
@@ -145,7 +145,7 @@ def test_defaults_are_checked(make, machine):
 
 
 def test_nothing_leaks(machine):
-    function = native.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
     t, misfit = 0.25, [1.0]
     things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float))
     for _ in range(1000):
@@ -185,8 +185,8 @@ def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):
 @pytest.mark.parametrize("lanes", (1, 4))
 @pytest.mark.parametrize("rows", (0, 1, 7, 3001))
 def test_rows_on_threads(lanes, rows, monkeypatch):
-    monkeypatch.setattr("kinode.codegen.call.WORTHWHILE", 0.0)
-    monkeypatch.setattr("kinode.codegen.call.processors", lambda: 3)
+    monkeypatch.setattr("kinode.jit.kernel_call.WORTHWHILE", 0.0)
+    monkeypatch.setattr("kinode.jit.thread_team.processors", lambda: 3)
     machine = compile_program(make_program(), lanes)
     generator = np.random.default_rng(0)
     t, q, u = generator.normal(size=rows), generator.normal(size=(3, rows)).T, generator.normal(size=(rows, 5))[:, 1:4]
@@ -205,5 +205,7 @@ def test_a_single_run_and_wrong_sizes(machine):
 
 
 def test_a_constant_program_has_no_arguments():
-    function = native.make_callable(compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback)
+    function = builtin_function.make_callable(
+        compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback
+    )
     assert function().tolist() == [4.0]

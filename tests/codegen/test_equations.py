@@ -16,8 +16,8 @@ from sympy import Rational, Symbol, cos, sin
 
 import kinode as kn
 from formulations.strategies import build, plans
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import kinode as kn
 from formulations.strategies import build, plans
-from kinode.codegen import notation
-from kinode.codegen.explain import explain
-from kinode.results.verify import random_state
+from kinode.symbolic import notation
+from kinode.symbolic.explain import explain
+from kinode.tasks.verify import random_state
 
 EXAMPLES = "examples"
 

@@ -11,7 +11,7 @@ import pytest
 
 PLAIN_HOST = """
 import numpy as np
-from kinode.codegen import machine
+from kinode.jit import compiler as machine
 real = machine.host()
 plain = real._replace(cpu="x86-64", features="")
 machine.host = lambda: plain
@@ -31,7 +31,7 @@ for lanes in (1, 4, 8):
 
 LAZY = """
 import sys
-import kinode.codegen.call, kinode.codegen.native
+import kinode.jit.kernel_call, kinode.jit.builtin_function
 assert "llvmlite" not in sys.modules and "concurrent.futures" not in sys.modules
 """
 

@@ -12,9 +12,9 @@ from kernels import call_lanes, sizes
 
 from kinode.algebra.scalars import cos, maximum, sin
 from kinode.algebra.trace import Tape
-from kinode.codegen.llvm import batch_work
-from kinode.codegen.machine import compile_program
-from kinode.codegen.program import ARGUMENTS, Block, Program, interpret
+from kinode.jit.compiler import compile_program
+from kinode.jit.program import ARGUMENTS, Block, Program, interpret
+from kinode.jit.program_ir import batch_work
 
 
 def tree_program(n, seed, name="tree"):

@@ -5,12 +5,12 @@ from importlib.metadata import distribution
 import pytest
 
 from kinode.algebra.trace import count_operations
-from kinode.codegen.derivation import Derivation
-from kinode.codegen.equations import equations
-from kinode.codegen.kernels import Kernel, trace
-from kinode.formats import load
+from kinode.formats.load import load
+from kinode.kernels.kernel_programs import Kernel, trace
 from kinode.model.system import System
-from kinode.topology import find_topology
+from kinode.structure.topology import find_topology
+from kinode.symbolic.equations_of_motion import equations
+from kinode.symbolic.traced_derivation import Derivation
 from known.mechanisms import four_bars
 
 # Counted on this code, as upper bounds: (operations, divisions).  Pinocchio's templates do not fold and need more.

@@ -14,8 +14,8 @@ from kernels import call_lanes, straight
 
 from kinode.algebra.scalars import FLOAT_FUNCTIONS, apply
 from kinode.algebra.trace import Tape
-from kinode.codegen.machine import compile_program
-from kinode.codegen.program import interpret
+from kinode.jit.compiler import compile_program
+from kinode.jit.program import interpret
 
 LANES = (1, 4, 8)
 TABLES = ("interval", "fetch")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 from kinode.algebra.trace import count_operations
-from kinode.codegen import kernels, large, rolled
-from kinode.codegen.kernels import Kernel
-from kinode.codegen.program import ARGUMENTS, interpret
-from kinode.formulations.snapshot import Snapshot
+from kinode.jit.program import ARGUMENTS, interpret
+from kinode.kernels import kernel_programs, rolled_programs, tree_size
+from kinode.kernels.kernel_programs import Kernel
 from kinode.model.system import System
-from kinode.topology import find_topology
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "formulations"))
 from strategies import plans, topology_of
@@ -21,7 +21,7 @@ from strategies import plans, topology_of
 
 @pytest.fixture(autouse=True)
 def roll_everything(monkeypatch):
-    monkeypatch.setattr(large, "ROLL_FROM", 1)
+    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
 
 
 def state_of(topology, seed=0):
@@ -38,7 +38,7 @@ def state_of(topology, seed=0):
 
 
 def run_rolled(topology, kernel, state, x):
-    program = rolled.make_program(topology, kernel)
+    program = rolled_programs.make_program(topology, kernel)
     assert any(block.count > 1 for block in program.blocks) or len(topology.tree.nodes) == 1
     arrays = {name: np.zeros(program.sizes.get(name, 0)) for name in ARGUMENTS}
     arrays["work"][:] = np.nan  # nothing may be read before it was written
@@ -58,8 +58,8 @@ def expected(topology, kernel, state, x):
     elif kernel.name == "bias":
         given_ = {"u_dot": np.zeros(topology.n_u)}
     elif kernel.name == "loaded_acceleration":
-        given_ = kernels.added_loads(topology, x)
-    return np.array(kernels.outputs_of(kernel, Snapshot(topology, t, *rest, **given_)), dtype=float)
+        given_ = kernel_programs.added_loads(topology, x)
+    return np.array(kernel_programs.outputs_of(kernel, Snapshot(topology, t, *rest, **given_)), dtype=float)
 
 
 def all_kernels(system):
@@ -83,7 +83,7 @@ def test_loops_compute_what_the_snapshot_computes(plan):
         return
     state = state_of(topology)
     for kernel in all_kernels(topology.system):
-        x = np.random.default_rng(1).normal(size=kernels.sizes(topology, kernel)["x"])
+        x = np.random.default_rng(1).normal(size=kernel_programs.sizes(topology, kernel)["x"])
         found, wanted = run_rolled(topology, kernel, state, x), expected(topology, kernel, state, x)
         # the same arithmetic in another order: rounding only
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(wanted).max())), kernel
@@ -121,7 +121,7 @@ def chain(n):
 
 def test_code_of_a_chain_does_not_grow_with_its_length():
     def size(n):
-        program = rolled.make_program(chain(n), Kernel("acceleration"))
+        program = rolled_programs.make_program(chain(n), Kernel("acceleration"))
         return [sum(sum(count_operations(v for _, _, v in case).values()) for case in b.cases) for b in program.blocks]
 
     assert size(30) == size(60)
@@ -129,7 +129,7 @@ def test_code_of_a_chain_does_not_grow_with_its_length():
 
 def test_operations_of_a_link_are_pinned():
     """A regression that no timing would catch: operations of an inner link of a chain, all three passes."""
-    program = rolled.make_program(chain(30), Kernel("acceleration"))
+    program = rolled_programs.make_program(chain(30), Kernel("acceleration"))
     passes = [block for block in program.blocks if block.count > 1]
     most = [max(sum(count_operations(v for _, _, v in case).values()) for case in block.cases[:2]) for block in passes]
     assert sum(most) <= 354

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.codegen import machine
-from kinode.codegen.memory import Floats, Ints, call, floats, ints
-from kinode.codegen.translate import TranslationError, translate
+from kinode.jit import compiler
+from kinode.jit.expression_translator import TranslationError
+from kinode.jit.pointers import Floats, Ints, call, floats, ints
+from kinode.jit.translator import translate
 
 TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
 TYPES |= {"Floats": ctypes.c_void_p, "Ints": ctypes.c_void_p}
@@ -27,7 +28,7 @@ anything = st.floats()
 @cache
 def compiled(function):
     """The machine code as a Python function."""
-    engine = machine.load_object(machine.compile_text(translate(function, "tested"), optimize=True))
+    engine = compiler.load_object(compiler.compile_text(translate(function, "tested"), optimize=True))
     notes = dict(function.__annotations__)
     result = TYPES[notes.pop("return")]
     made = ctypes.CFUNCTYPE(result, *(TYPES[note] for note in notes.values()))(engine.get_function_address("tested"))

@@ -13,11 +13,11 @@ from kinds import KINDS
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
 from kinode.formulations.lagrange import Energies
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.elements import ELEMENTS
-from kinode.model.frames import Frame
+from kinode.model.base.element import ELEMENTS
+from kinode.model.base.frames import Frame
 from kinode.model.system import System
-from kinode.topology import find_topology
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 EXACT = 1e-11  # rounding of some hundred operations on loads of the order of 10
 ONE = {"body": "one", "at": (0.2, -0.3, 0.1), "rpy": (0.3, 0.2, -0.4)}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.algebra.equations import find_rate
-from kinode.algebra.expressions import Expression
 from kinode.errors import ModelError
-from kinode.model.elements import ELEMENTS
-from kinode.model.part import DOMAINS, Part
-from kinode.model.rubbing import Rubbing
+from kinode.expressions.equation_parser import find_rate
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.element import ELEMENTS
+from kinode.model.network.friction_parts import Rubbing
+from kinode.model.network.part import DOMAINS, Part
 from kinode.model.system import System
 
 EXACT = 1e-10  # rounding of some ten operations on powers of the order of 1 to 100

@@ -14,10 +14,10 @@ import pytest
 import kinode as kn
 from kinds import KINDS
 from kinode.algebra.random_numbers import M1, M2, draw_uniform, seeded
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.elements import ELEMENTS
-from kinode.model.sampled import Sampled
-from kinode.topology import find_topology
+from kinode.model.base.element import ELEMENTS
+from kinode.model.signals.sampling import Sampled
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u + 0.01*rotor.angular_acceleration.z"
 LISTS = {"A": [[0, 1], [-0.2, "0.1*k"]], "B": [[0, 0.5], [1, 0]], "C": [[1, 0], [2, 1]], "D": [[0, 0], [0.3, 0]]}

@@ -11,11 +11,11 @@ import pytest
 
 import kinode as kn
 from kinds import KINDS
-from kinode.formulations.power import find_causes
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.elements import ELEMENTS
-from kinode.model.signals import SignalPart
-from kinode.topology import find_topology
+from kinode.model.base.element import ELEMENTS
+from kinode.model.signals.continuous import SignalPart
+from kinode.multibody.power import find_causes
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u"
 LISTS = {"A": [[0, 1], [-2, "-k"]], "B": [[0, 0.5], [1, 0]], "C": [[1, 0], [2, 1]], "D": [[0, 0], [0.3, 0]]}

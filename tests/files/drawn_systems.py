@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kinode.model.bodies import box, cylinder, rod, sphere
-from kinode.model.joints import JOINTS
-from kinode.model.looks import Look
+from kinode.model.base.bodies import box, cylinder, rod, sphere
+from kinode.model.base.visuals import Look
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.algebra.expressions import Expression
-from kinode.codegen.records import State
-from kinode.formats.yaml import dumps, loads
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.elements import ELEMENTS
-from kinode.model.part import Part
-from kinode.model.signals import SignalPart
+from kinode.expressions.syntax_tree import Expression
+from kinode.formats.yaml_files import dumps, loads
+from kinode.kernels.state import State
+from kinode.model.base.element import ELEMENTS
+from kinode.model.network.part import Part
+from kinode.model.signals.continuous import SignalPart
+from kinode.multibody.snapshot import Snapshot
 
 NAMES = {"electrical": ("n1", "n2", "n3", "n4"), "rotational": ("s1", "s2", "s3"), "translational": ("x1", "x2")}
 PORT = {"electrical": "plus", "rotational": "a", "translational": "a"}

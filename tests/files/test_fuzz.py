@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinode.errors import Error
-from kinode.formats.yaml import dumps, loads
+from kinode.formats.yaml_files import dumps, loads
 
 EXAMPLES = [file.read_text() for file in sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))]
 SNIPPETS = (

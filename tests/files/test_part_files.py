@@ -15,12 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.algebra.units import DIMENSIONS, find_unit_name
 from kinode.errors import Error, ModelError
-from kinode.formats.schema import schema
-from kinode.formats.yaml import dumps, loads
+from kinode.expressions.units import DIMENSIONS, find_unit_name
+from kinode.formats.json_schema import schema
+from kinode.formats.yaml_files import dumps, loads
 from kinode.formats.yaml_text import read_text
-from kinode.model.names import find_quantity
+from kinode.model.quantity_names import find_quantity
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 HEAD = "kinode: 1\nname: axis\n"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import kinode as kn
 from kinode.errors import ModelError
-from kinode.formats.yaml import dumps, loads
-from kinode.model.frames import Frame
-from kinode.model.names import find_quantity
+from kinode.formats.yaml_files import dumps, loads
+from kinode.model.base.frames import Frame
+from kinode.model.quantity_names import find_quantity
 from kinode.model.system import System
 
 

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinode.errors import Error, ModelError
-from kinode.formats import load, urdf
-from kinode.model.joints import Limits
-from kinode.model.looks import Look
+from kinode.formats.load import load
+from kinode.importers import urdf
+from kinode.model.base.visuals import Look
+from kinode.model.joints.joint import Limits
 from kinode.model.system import System
-from kinode.topology import find_topology
+from kinode.structure.topology import find_topology
 
 INERTIAL = (
     '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="-0.02" iyz="0.03"/></inertial>'

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinode.errors import ModelError
-from kinode.formats import load as load_any
-from kinode.formats.schema import schema
-from kinode.formats.yaml import dumps, load, loads, save
+from kinode.formats.json_schema import schema
+from kinode.formats.load import load as load_any
+from kinode.formats.yaml_files import dumps, load, loads, save
 from kinode.formats.yaml_text import read_text
-from kinode.formats.yaml_write import _scalar
+from kinode.formats.yaml_writer import _scalar
 from kinode.model.system import System
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))

@@ -12,9 +12,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kinode.algebra.spatial import rotation_from_quaternion
-from kinode.model.joints import JOINTS
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.topology import Topology, find_topology
+from kinode.structure.topology import Topology, find_topology
 
 KINDS = tuple(JOINTS)
 SIMPLE = ("revolute", "prismatic", "screw")  # the joints that gears can tie

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.formulations import loops
-from kinode.formulations.saddle import solve_saddle
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.joints import JOINTS
+from kinode.algebra.sparse_ldl import solve_saddle
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.topology import find_topology
+from kinode.multibody import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 EXTRA = {"screw": {"lead": 0.3}, "universal": {"axes": ("z", "x")}}
 CLOSING = sorted(kind for kind, cls in JOINTS.items() if cls.__module__.startswith("kinode.") and kind != "free")
@@ -31,8 +31,8 @@ def four_bar(kind, drive=None):
 def measure(topology, q, u, t=0.0):
     (cut,) = topology.cuts
     snapshot = Snapshot(topology, t, q, u)
-    functions = (loops.residual, loops.jacobian, loops.drift, loops.bias)
-    return [np.asarray(function(snapshot, loops.Closing(cut)), dtype=float) for function in functions]
+    functions = (loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias)
+    return [np.asarray(function(snapshot, loop_constraints.Closing(cut)), dtype=float) for function in functions]
 
 
 @pytest.mark.parametrize("kind", CLOSING)
@@ -103,7 +103,7 @@ def test_what_carries_a_whole_loop_has_no_column():
     system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
     topology = find_topology(system)
     snapshot = Snapshot(topology, 0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3))
-    columns = loops.columns(snapshot, loops.Closing(topology.cuts[0]))
+    columns = loop_constraints.columns(snapshot, loop_constraints.Closing(topology.cuts[0]))
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
 
 

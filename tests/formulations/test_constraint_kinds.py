@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from kinode.errors import ModelError
-from kinode.formats import yaml
-from kinode.formulations import loops
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.constraints import CONSTRAINTS, POSITIONS, Coupled
+from kinode.formats import yaml_files
+from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
+from kinode.model.constraints.gear_coupling import Coupled
 from kinode.model.system import System
-from kinode.results.verify import verify
-from kinode.topology import find_topology
+from kinode.multibody import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import verify
 
 # What each kind is tried with, between the places ``one`` of a body and ``two`` of another.
 FIELDS = {
@@ -50,7 +51,7 @@ class Case:
 
     def __init__(self, kind, **options):
         self.topology = find_topology(two_arms(kind, **options))
-        (self.tie,) = (tie for tie in loops.ties_of(self.topology) if tie.name == "tie")
+        (self.tie,) = (tie for tie in loop_constraints.ties_of(self.topology) if tie.name == "tie")
         self.holding = np.array([unit in POSITIONS for unit in self.tie.units])
 
     def at(self, q, u, t=0.0):
@@ -58,7 +59,12 @@ class Case:
 
     def measure(self, q, u, t=0.0):
         snapshot = self.at(q, u, t)
-        functions = (loops.residual, loops.jacobian, loops.drift, loops.bias)
+        functions = (
+            loop_constraints.residual,
+            loop_constraints.jacobian,
+            loop_constraints.drift,
+            loop_constraints.bias,
+        )
         return [np.asarray(function(snapshot, self.tie), dtype=float) for function in functions]
 
     def state(self, seed=3):
@@ -137,7 +143,7 @@ def test_forces_are_in_balance_and_have_the_generalized_forces_of_the_multiplier
     for load in loads:
         w, v = snapshot.velocity(load.on)
         power += np.dot(load.force, v) + np.dot(load.moment, w)
-    jacobian = np.asarray(loops.jacobian(snapshot, case.tie), dtype=float)
+    jacobian = np.asarray(loop_constraints.jacobian(snapshot, case.tie), dtype=float)
     assert power == pytest.approx(lam[own] @ jacobian @ u, abs=1e-12)  # zero for every motion that the rows allow
 
 
@@ -154,7 +160,7 @@ def test_files_hold_every_kind(tmp_path):
     for kind in KINDS:
         system = two_arms(kind)
         system.save(tmp_path / f"{kind}.yaml")
-        assert yaml.load(tmp_path / f"{kind}.yaml") == system
+        assert yaml_files.load(tmp_path / f"{kind}.yaml") == system
 
 
 @pytest.mark.parametrize(

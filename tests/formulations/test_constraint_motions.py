@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kinode.codegen.dynamics import Dynamics
+from kinode.dynamics.compile import Dynamics
 from kinode.errors import ModelError
-from kinode.formulations.snapshot import Snapshot
 from kinode.model.system import System
-from kinode.results.verify import verify
-from kinode.solve.integrators import KernelSpec, integrate
+from kinode.multibody.snapshot import Snapshot
+from kinode.ode.integrate import KernelSpec, integrate
+from kinode.tasks.verify import verify
 
 G = 9.81
 

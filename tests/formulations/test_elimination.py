@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinode.algebra.affine import Affine, gather
+from kinode.algebra.elimination import SingularError, choose_pivots, solve
 from kinode.algebra.scalars import Dual, new_level
 from kinode.algebra.trace import Tape, count_operations, replay
-from kinode.formulations.elimination import SingularError, choose_pivots, solve
 
 
 def forms(A, b, names=None):

@@ -17,16 +17,16 @@ from kinds import KINDS
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose
 from kinode.errors import ArgumentError
-from kinode.formulations.circuit import Circuit
+from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Numbers
 from kinode.formulations.lagrange import Energies
-from kinode.formulations.registry import FORMULATIONS, OUTPUTS, Numbers
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.model.joints import JOINTS
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.results.identities import grow
-from kinode.results.verify import random_state, verify
-from kinode.topology import find_topology
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify_identities import grow
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 LEAD = {"screw": {"lead": 0.3}}

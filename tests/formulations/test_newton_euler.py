@@ -14,16 +14,16 @@ from scipy.integrate import solve_ivp
 
 import kinode as kn
 from formulations.strategies import Link, Plan, plans, topology_of, turn
-from kinode.algebra.euler import UPRIGHT, euler_rates, rotation_from_euler
+from kinode.algebra.euler_angles import UPRIGHT, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose, quaternion_from_rotation
 from kinode.errors import ModelError
 from kinode.formulations.newton_euler import NewtonEuler, complement
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.model.joints import JOINTS
-from kinode.results.verify import random_state, verify
-from kinode.topology import find_topology
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import JOINTS
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state, verify
 from known.elastic import DEFAULT, ROD, UNDAMPED, elastic, elastic_of_free_bodies, series
 
 

@@ -11,13 +11,13 @@ import kinode as kn
 from formulations.strategies import SIMPLE, build, plans
 from kinds import KINDS
 from kinode.algebra.trace import count_operations
-from kinode.codegen.kernels import Kernel, trace
-from kinode.formulations import loops
+from kinode.formulations.formulation_table import FORMULATIONS, Numbers
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.registry import FORMULATIONS, Numbers
-from kinode.formulations.snapshot import Snapshot
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.kernels.kernel_programs import Kernel, trace
+from kinode.multibody import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -201,7 +201,7 @@ def test_where_one_joint_sticks_the_others_slide_on():
         E = stuck_rows(snapshot)
         G, M, f = (floats(x) for x in (snapshot.constraints.jacobian, snapshot.mass_matrix, snapshot.bias_effort))
         gamma = [
-            *-floats(snapshot.constraints.chosen(loops.bias)),
+            *-floats(snapshot.constraints.chosen(loop_constraints.bias)),
             *[g for g, s in zip(snapshot.locking.gamma, snapshot.locking.stuck, strict=True) if s],
         ]
         A = np.vstack([G, E])

@@ -13,8 +13,9 @@ import pytest
 from kinds import KINDS
 from kinode.algebra.scalars import rate, value_and_rate
 from kinode.algebra.spatial import Pose, rotation_from_quaternion, skew
-from kinode.model.joints import JOINTS, Reversed
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
+from kinode.structure.reversed_joint import Reversed
 
 EXACT = 1e-12  # a few dozen operations on numbers of the order of 1
 SEEDS = range(3)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.codegen.kernels import fingerprint
-from kinode.model.joints import JOINTS
-from kinode.topology import find_topology
+from kinode.kernels.kernel_programs import fingerprint
+from kinode.model.joints.joint import JOINTS
+from kinode.structure.topology import find_topology
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ import pytest
 import kinode as kn
 from formulations.strategies import Link, Plan, build
 from kinode.algebra.trace import Tape, count_operations
-from kinode.codegen.kernels import Kernel, sizes, traced_snapshot
-from kinode.formulations.circuit import Circuit
-from kinode.formulations.circuit_structure import find_circuit
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.joints import JOINTS
-from kinode.network.sigma import StructureError, choose_states
-from kinode.results.verify import random_state, verify
-from kinode.topology import find_topology
+from kinode.formulations.circuit.circuit_structure import find_circuit
+from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
+from kinode.model.joints.joint import JOINTS
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.sigma_method import StructureError, choose_states
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state, verify
 from known import circuit as known
 from results import loop_models
 

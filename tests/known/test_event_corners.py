@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.results.audit import _interpolated
+from kinode.results.energy_audit import _interpolated
 
 
 def test_what_bounced_to_rest_by_loose_steps_lifts_off_again():

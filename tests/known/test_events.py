@@ -359,6 +359,6 @@ def test_every_mechanism_finishes_or_says_why_not_and_gains_no_energy(seed):
 
 
 def bounds_of(joint):
-    from kinode.model.stops import bounds
+    from kinode.model.joints.end_stops import bounds
 
     return bounds(joint, float)

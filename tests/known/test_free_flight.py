@@ -13,12 +13,12 @@ import kinode as kn
 from kinode.algebra.scalars import tidy
 from kinode.algebra.spatial import quaternion_from_rotation, rotation_about, rotation_from_rpy
 from kinode.algebra.trace import Tape
-from kinode.codegen import call, machine
-from kinode.codegen.kernels import Kernel, sizes, traced_snapshot
-from kinode.codegen.program import Block, Program
 from kinode.formulations.free_flight import FreeFlight, Origin, Part, mass_center, system_balance
-from kinode.formulations.snapshot import Snapshot
-from kinode.topology import find_topology
+from kinode.jit import compiler, kernel_call
+from kinode.jit.program import Block, Program
+from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 from known import free_flight as known
 
 G = np.array([0.0, 0.0, 9.80665])
@@ -109,7 +109,7 @@ def flown(system, frame, times):
     flight = FreeFlight(snapshot, dynamics.system.find_frame(frame))
     outputs = np.concatenate([snapshot.q_dot, flight.u_dot, snapshot.z_dot])
     stores = [("out", i, x) for i, x in enumerate(outputs)]
-    code = machine.build(
+    code = compiler.build(
         f"test free flight {frame}\n{dynamics._fingerprint}", 1,
         lambda: Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])], False),
     )  # fmt: skip
@@ -117,7 +117,7 @@ def flown(system, frame, times):
     fixed = {"p": dynamics.parameters, "inputs": dynamics.inputs, "x": np.zeros(0)}
 
     def rate(t, y):
-        return call.run(code, {"t": np.array([t]), "q": y[:a], "u": y[a:b], "z": y[b:], **fixed}).copy()
+        return kernel_call.run(code, {"t": np.array([t]), "q": y[:a], "u": y[a:b], "z": y[b:], **fixed}).copy()
 
     y0 = dynamics.initial.y
     found = solve_ivp(rate, (times[0], times[-1]), y0, "DOP853", times, rtol=1e-12, atol=1e-12)

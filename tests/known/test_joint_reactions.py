@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import kinode as kn
 from formulations.strategies import plans, topology_of
-from kinode.formulations.quasi_base import QuasiBase
-from kinode.formulations.rotators import CAUSES, Rotators
-from kinode.formulations.snapshot import Snapshot
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.formulations.quasi_base_vectors import QuasiBase
+from kinode.formulations.vector_rotators import CAUSES, Rotators
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
 
 CHAINS = {"3R": HINGES, "RPR": SLIDE}

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
-from kinode.codegen.dynamics import Dynamics
+from kinode.dynamics.compile import Dynamics
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
 from known.mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle

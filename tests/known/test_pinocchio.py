@@ -21,10 +21,10 @@ import pytest
 
 import kinode as kn
 from kinode.errors import ModelError
-from kinode.formats import urdf
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.topology import find_topology
+from kinode.importers import urdf
+from kinode.model.base.frames import Frame
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 RTOL = (
     1e-9  # of the largest entry; both sides lose about 1e-16 for each link in a row, and as much as the masses differ

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.formats.yaml import dumps, loads
-from kinode.model.axes import SIZES
+from kinode.formats.yaml_files import dumps, loads
+from kinode.model.servo_axis import SIZES
 
 G, MASS, REACH = 9.81, 5.0, 0.4
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.formats.yaml import dumps, loads
+from kinode.formats.yaml_files import dumps, loads
 
 TIMES = np.linspace(0, 1.5, 16)
 EXACT = {"rtol": 1e-10, "atol": 1e-12, "times": TIMES}

@@ -9,12 +9,12 @@ from typing import ClassVar
 import pytest
 
 import kinode as kn
-from kinode.algebra.equations import find_rate, parse_equation, parse_formula, split_rate
-from kinode.model.elements import ELEMENTS
-from kinode.model.names import find_quantity
-from kinode.model.node_checks import shift_groups
-from kinode.network.rows import Rows
-from kinode.results.names import known_names
+from kinode.expressions.equation_parser import find_rate, parse_equation, parse_formula, split_rate
+from kinode.model.base.element import ELEMENTS
+from kinode.model.network.node_checks import shift_groups
+from kinode.model.quantity_names import find_quantity
+from kinode.results.known_names import known_names
+from kinode.structure.network_equations import Rows
 
 COUNT = itertools.count()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.model.sea import BAND, density
+from kinode.model.environment.sea import BAND, density
 
 H, T = 2.5, 8.0
 W_P = 2 * np.pi / T

@@ -51,7 +51,7 @@ def random_snapshot(system, seed=0):
     dynamics = kn.compile(system)
     rng = np.random.default_rng(seed)
     n = dynamics
-    from kinode.codegen.records import State
+    from kinode.kernels.state import State
 
     return dynamics.snapshot(State(0.3, rng.normal(size=n.n_q), rng.normal(size=n.n_u), rng.normal(size=n.n_z)))
 

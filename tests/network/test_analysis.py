@@ -10,7 +10,7 @@ from networks import add_parts, circuit, pole, states_of, turning, two_links
 
 import kinode as kn
 from kinode.errors import LawError, ModelError
-from kinode.views.report_circuit import describe_circuit
+from kinode.views.report.circuit_section import describe_circuit
 
 FIVE = pole("voltage_source", "a", voltage=5.0)
 

@@ -5,7 +5,7 @@ import pytest
 from networks import add_parts, circuit, pole, turning, two_links
 
 import kinode as kn
-from kinode.codegen.records import State
+from kinode.kernels.state import State
 
 MOTOR = {"resistance": 0.5, "constant": 0.05}
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from networks import Nodal, add_parts, circuit, pole, turning
 
 import kinode as kn
-from kinode.codegen.records import State
 from kinode.errors import ModelError
+from kinode.kernels.state import State
 
 KINDS = {
     "resistor": "resistance",
@@ -161,7 +161,7 @@ def test_drives_balance_their_power(parts):
     M = np.asarray(snapshot.mass_matrix, dtype=float)
     assert np.allclose(M @ u_dot, snapshot.bias_effort, rtol=1e-9, atol=1e-9)
     before, after = system_energy(snapshot, -1), system_energy(snapshot, 1)
-    from kinode.formulations.power import powers
+    from kinode.multibody.power import powers
 
     total = float(sum(powers(snapshot), 0.0))
     assert abs((after - before) / 2e-5 - total) <= 1e-5 * max(1.0, abs(total), np.abs(u_dot).max(initial=0.0) ** 2)

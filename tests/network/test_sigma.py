@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinode.network.sigma import StructureError, choose_states, find_blocks, find_parts, find_structure
+from kinode.structure.sigma_method import StructureError, choose_states, find_blocks, find_parts, find_structure
 
 
 def named(text, names):

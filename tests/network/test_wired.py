@@ -5,10 +5,10 @@ import pytest
 from networks import add_parts, pole, turning, two_links
 
 import kinode as kn
-from kinode.codegen.records import State
-from kinode.formulations.circuit import Circuit
-from kinode.formulations.condense import Condensed
-from kinode.results.verify import verify
+from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.kernels.state import State
+from kinode.multibody.network_condensation import Condensed
+from kinode.tasks.verify import verify
 
 MOTOR = {"resistance": 0.8, "constant": 0.05, "inertia": 4e-4}
 SUPPLY = {"supply": pole("voltage_source", "bus", voltage="12*sin(3*t)")}

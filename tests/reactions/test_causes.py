@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import kinode as kn
 from formulations.strategies import plans, topology_of
 from kinode.errors import ArgumentError
-from kinode.formulations.contributions import bodies_behind, contributions
-from kinode.formulations.rotators import CAUSES
-from kinode.formulations.snapshot import Snapshot
-from kinode.results.verify import random_state
+from kinode.formulations.reaction_contributions import bodies_behind, contributions
+from kinode.formulations.vector_rotators import CAUSES
+from kinode.multibody.snapshot import Snapshot
+from kinode.tasks.verify import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinode.formulations import loops
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.model.joints import JOINTS
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System, joint_frame
-from kinode.topology import find_topology
+from kinode.multibody import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
 
 FIELDS = {"screw": {"lead": 0.1}, "universal": {"axes": ("x", "y")}}
 KINDS = [kind for kind in JOINTS if JOINTS[kind].__module__.startswith("kinode.")]
@@ -72,8 +72,8 @@ class Case:
         self.seat = tuple(float(x) for x in on_b), tuple(float(x) for x in on_c)
         topology = find_topology(loop(kind, "tree", False, self.seat))
         start = Snapshot(topology, 0.0, q, u)
-        (tie,) = loops.ties_of(topology)
-        G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loops.jacobian, loops.drift))
+        (tie,) = loop_constraints.ties_of(topology)
+        G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
         self.first = Snapshot(topology, 0.0, q, u - np.linalg.pinv(G) @ drift)
         self.kind = kind
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.formulations.friction import Rubbing, solve_brakes
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.friction import find_fields
-from kinode.model.joints import JOINTS
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.model.joints.coulomb_friction import find_fields
+from kinode.model.joints.joint import JOINTS
+from kinode.multibody.coupled_friction import Rubbing, solve_brakes
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 RUBBING = [kind for kind, cls in JOINTS.items() if cls.rubs is not None]
 COMPILED = ("revolute", "screw", "universal", "planar")  # of each way to brake one; it is the same code
@@ -147,7 +147,7 @@ class Drawn(Rubbing):
         self.where, self.ends = where, ends
 
     def brakes(self, W):
-        from kinode.model.friction import size
+        from kinode.model.joints.coulomb_friction import size
 
         return np.array([size(W[a:b]) for a, b in self.ends])
 

@@ -13,11 +13,11 @@ from formulations.strategies import build, plans
 from kinode.errors import ArgumentError, ModelError
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.snapshot import Snapshot
-from kinode.formulations.statics import joints_in_loops, speeds_in_loops
-from kinode.model.frames import Frame
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.model.base.frames import Frame
+from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 G = 9.81
 JOINTS = ("j1", "j2", "j3", "j4")

@@ -16,12 +16,12 @@ from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
 from kinode.errors import LawError
 from kinode.formulations.lagrange import Energies
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.model.joints import JOINTS
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.results.verify import random_state, verify
-from kinode.topology import find_topology
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state, verify
 
 WORLD = Frame("world")
 G = 9.81

@@ -12,7 +12,7 @@ import pytest
 import kinode as kn
 from kinode.errors import ArgumentError, UnitError
 from kinode.results.bearings import Bearing
-from kinode.results.spectra import read_frequency
+from kinode.results.load_spectra import read_frequency
 
 W = 300.0  # rad/s
 TURN = 2 * math.pi / W

@@ -1,7 +1,8 @@
 """Frames of their own: what they see, how they are described, and what is refused.
 
-Independent of the formulas in model/observers.py are here the derivatives of what a frame sees along the motion (dual
-numbers, differences in runs).  Tolerances: 1e-9 of the scale for exact derivatives, as in test_identities.py.
+Independent of the formulas in model/base/moving_frames.py are here the derivatives of what a frame sees along the
+motion (dual numbers, differences in runs).  Tolerances: 1e-9 of the scale for exact derivatives, as in
+test_identities.py.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import kinode as kn
 from formulations.strategies import build, plans
 from kinode.algebra.scalars import rate, tidy
 from kinode.algebra.spatial import cross
-from kinode.codegen.dynamics import Dynamics
+from kinode.dynamics.compile import Dynamics
 from kinode.errors import LawError, ModelError
-from kinode.formats.schema import schema
-from kinode.formats.yaml import dumps, loads
+from kinode.formats.json_schema import schema
+from kinode.formats.yaml_files import dumps, loads
 from kinode.formats.yaml_text import read_text
 from kinode.formulations.free_flight import FreeFlight
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.model.base.frames import Frame
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 KINDS = {
     "fixed": lambda body: {"on": body.at(0.3, -0.2, 0.1, rpy=(0.4, 0.5, 0.6))},

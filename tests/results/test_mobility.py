@@ -5,8 +5,8 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.codegen.dynamics import Dynamics
-from kinode.results.mobility import near_singular
+from kinode.dynamics.compile import Dynamics
+from kinode.tasks.mobility import near_singular
 
 # count in space, in the plane, true freedoms, redundant constraints
 KNOWN = {

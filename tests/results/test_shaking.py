@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import kinode as kn
 from formulations.strategies import build, plans
-from kinode.formulations.snapshot import Snapshot
-from kinode.formulations.tiers import TERMS, by_segment, by_tier, tiers
-from kinode.results.verify import random_state
-from kinode.topology import find_topology
+from kinode.formulations.acceleration_contributions import TERMS, by_segment, by_tier, tiers
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+from kinode.tasks.verify import random_state
 
 
 def turntable():

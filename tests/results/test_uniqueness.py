@@ -8,13 +8,13 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.codegen.dynamics import Dynamics
-from kinode.codegen.sharing import States, analyze
+from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.redundant_reactions import States, analyze
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
-from kinode.formulations.snapshot import Snapshot
-from kinode.formulations.uniqueness import Structure
-from kinode.views.report import compose
+from kinode.formulations.reaction_uniqueness import Structure
+from kinode.multibody.snapshot import Snapshot
+from kinode.views.report.html_report import compose
 
 PARTS_BY_J1 = {"total": None, "static": "j1", "kinetic": "j1"}
 IN_PLANE = [True, True, False, False, False, True]  # of a hinge about z: the moment about it is none

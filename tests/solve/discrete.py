@@ -12,9 +12,9 @@ import numpy as np
 import kinode as kn
 from kinode.algebra.scalars import less, where
 from kinode.algebra.spatial import ZERO3
-from kinode.model.element import ELEMENTS, Element, Load
-from kinode.model.events import Root, Sampler, exact_seconds
-from kinode.model.fields import Value, frame, law, number, record, special
+from kinode.model.base.element import ELEMENTS, Element, Load
+from kinode.model.base.events import Root, Sampler, exact_seconds
+from kinode.model.base.fields import Value, frame, law, number, record, special
 
 METHODS = {
     "dopri5": {"rtol": 1e-10, "atol": 1e-12}, "dop853": {"rtol": 1e-10, "atol": 1e-12},

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.codegen import machine
-from kinode.codegen.memory import Floats as F
-from kinode.codegen.translate import translate
-from kinode.solve.integrators import KernelSpec
+from kinode.jit import compiler
+from kinode.jit.pointers import Floats as F
+from kinode.jit.translator import translate
+from kinode.ode.integrate import KernelSpec
 
 _KEPT: list[Any] = []
 
@@ -21,7 +21,7 @@ def kernel(
     function: Callable[..., None], n_q: int, n_u: int, n_z: int = 0, lanes: int = 1, n_work: int = 0
 ) -> KernelSpec:
     """Compile ``function(t, q, u, z, p, inputs, x, work, out)``."""
-    engine = machine.load_object(machine.compile_text(translate(function, "rate")))
+    engine = compiler.load_object(compiler.compile_text(translate(function, "rate")))
     _KEPT.append(engine)
     return KernelSpec(engine.get_function_address("rate"), n_q, n_u, n_z, lanes, n_work)
 

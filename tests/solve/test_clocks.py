@@ -11,7 +11,7 @@ import pytest
 from discrete import METHODS, Called, G, ball, known_kinds
 
 import kinode as kn
-from kinode.solve.simulate import Options, Solver
+from kinode.simulation.solver import Options, Solver
 
 
 @pytest.fixture(autouse=True)

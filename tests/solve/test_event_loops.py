@@ -9,11 +9,12 @@ import pytest
 from discrete import METHODS, G, ball, known_kinds
 
 import kinode as kn
-from kinode.codegen.memory import ints
-from kinode.solve import adaptive_loops, fixed_loops, native
-from kinode.solve.batch import rk4_batch
-from kinode.solve.integrators import integrate
-from kinode.solve.simulate import Options, Solver
+from kinode.jit.pointers import ints
+from kinode.ode import compiled_loops
+from kinode.ode.integrate import integrate
+from kinode.ode.loops import adaptive_step, fixed_step
+from kinode.ode.rk4_batch import rk4_batch
+from kinode.simulation.solver import Options, Solver
 
 
 @pytest.fixture(autouse=True)
@@ -333,8 +334,8 @@ def test_python_runs_the_loops_with_events_as_they_stand(monkeypatch, method, st
     solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options(method=method, step=step))
     given = {"method": method, "step": step, "p": dynamics.parameters, "inputs": dynamics.inputs}
     compiled = integrate(solver.kernel, dynamics.initial.y, 0.0, 0.7, **given)
-    loops = {"advance": adaptive_loops.advance, "advance_fixed": fixed_loops.advance_fixed}
-    monkeypatch.setattr(native, "loop", lambda name: lambda place: loops[name](ints(place)))
+    loops = {"advance": adaptive_step.advance, "advance_fixed": fixed_step.advance_fixed}
+    monkeypatch.setattr(compiled_loops, "loop", lambda name: lambda place: loops[name](ints(place)))
     plain = integrate(solver.kernel, dynamics.initial.y, 0.0, 0.7, **given)
     assert np.array_equal(plain.t, compiled.t)
     assert np.array_equal(plain.y, compiled.y)

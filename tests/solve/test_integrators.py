@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rates import driven, ending, explosion, kepler, kepler_exact, kepler_start, momentum, tumbling
 
-from kinode.solve.integrators import KernelSpec, integrate
-from kinode.solve.tableaus import nested, tableau
+from kinode.ode.integrate import KernelSpec, integrate
+from kinode.ode.tableaus import nested, tableau
 
 E = 0.3
 ROUND = 0.1  # on this orbit order 8 shows before rounding hides it

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.solve.law_times import find_law_times
+from kinode.simulation.time_events import find_law_times
 
 
 def pushed(law):

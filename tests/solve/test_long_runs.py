@@ -6,7 +6,7 @@ import pytest
 
 import kinode as kn
 from kinode.errors import LongRunWarning
-from kinode.solve import long_runs, simulate
+from kinode.simulation import run_length, solver
 
 
 def sampled(period):
@@ -30,20 +30,20 @@ def test_a_clock_that_ticks_more_often_than_there_are_steps_is_refused():
 def test_clocks_and_steps_that_take_long_are_warned_of_beforehand():
     dynamics = kn.compile(sampled(1e-6))
     with pytest.warns(LongRunWarning, match=r"clock\.period: ticks every 1e-06 s, 2\.0e\+07 times") as caught:
-        long_runs.check_lengths(dynamics, None, 1.0, 0.0, 20.0)
+        run_length.check_lengths(dynamics, None, 1.0, 0.0, 20.0)
     assert caught[0].filename == __file__
     with pytest.warns(LongRunWarning, match=r"max_step: 1e-08 s are 1\.0e\+08 steps from 0 to 1 s"):
-        long_runs.check_lengths(dynamics, None, 1e-8, 0.0, 1.0)
+        run_length.check_lengths(dynamics, None, 1e-8, 0.0, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        long_runs.check_lengths(dynamics, 1e-3, 1.0, 0.0, 1.0)
+        run_length.check_lengths(dynamics, 1e-3, 1.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dop853"])
 @pytest.mark.parametrize("more", [{}, {"stop_when": "slide.q > 1e9"}])
 def test_what_makes_a_run_long_is_named_on_the_way(method, more, monkeypatch):
-    monkeypatch.setattr(long_runs, "LONG", 1000)
-    monkeypatch.setattr(simulate, "LONG", 1000)
+    monkeypatch.setattr(run_length, "LONG", 1000)
+    monkeypatch.setattr(solver, "LONG", 1000)
     with pytest.warns(LongRunWarning, match=r"slide\.effort changes within 0\.001 s, 1\.0e\+03 times") as caught:
         kn.simulate(pushed("1e6*sin(2*pi*1000*t)"), 1.0, method=method, **more)
     assert len(caught) == 1 and caught[0].filename == __file__

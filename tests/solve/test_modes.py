@@ -7,7 +7,7 @@ import pytest
 from discrete import known_kinds
 
 import kinode as kn
-from kinode.codegen.records import State
+from kinode.kernels.state import State
 
 
 def block(**fields):

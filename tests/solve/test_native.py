@@ -12,20 +12,21 @@ import numpy as np
 import pytest
 from rates import ending, kepler, kepler_start, tumbling
 
-from kinode.codegen import cache
-from kinode.codegen.memory import ints
-from kinode.solve import adaptive_loops, fixed_loops, native
-from kinode.solve.batch import rk4_batch
-from kinode.solve.integrators import integrate
+from kinode.jit import code_cache
+from kinode.jit.pointers import ints
+from kinode.ode import compiled_loops
+from kinode.ode.integrate import integrate
+from kinode.ode.loops import adaptive_step, fixed_step
+from kinode.ode.rk4_batch import rk4_batch
 
 LOOPS = ("advance", "advance_fixed", "run_groups")
 
 
 def test_loops_need_no_library_but_llvm(tmp_path):
     """Neither with an empty cache, nor afterwards."""
-    source = Path(native.__file__).parents[2]
+    source = Path(compiled_loops.__file__).parents[2]
     code = (
-        "import sys; from kinode.solve import native, integrators, batch\n"
+        "import sys; from kinode.ode import compiled_loops as native, integrate as integrators, rk4_batch as batch\n"
         f"for name in {LOOPS}: native.loop(name)\n"
         "print([name for name in ('numba', 'scipy', 'sksundae', 'sympy') if name in sys.modules])"
     )
@@ -45,7 +46,7 @@ def test_a_cold_run_of_a_loop_imports_no_large_library(tmp_path):
         "print([name for name in ('numba', 'scipy', 'sksundae', 'sympy', 'xarray') if name in sys.modules])"
     )
     environment = os.environ | {
-        "PYTHONPATH": str(Path(native.__file__).parents[2]),
+        "PYTHONPATH": str(Path(compiled_loops.__file__).parents[2]),
         "KINODE_CACHE_DIR": str(tmp_path),
     }
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -54,17 +55,17 @@ def test_a_cold_run_of_a_loop_imports_no_large_library(tmp_path):
 
 def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     """Also the way of a damaged entry, which the cache reports as absent."""
-    monkeypatch.setattr(cache, "load", lambda name: None)
+    monkeypatch.setattr(code_cache, "load", lambda name: None)
     saved = []
-    monkeypatch.setattr(cache, "save", lambda name, code: saved.append(code))
-    loop = native._load.__wrapped__("advance_fixed")
+    monkeypatch.setattr(code_cache, "save", lambda name, code: saved.append(code))
+    loop = compiled_loops._load.__wrapped__("advance_fixed")
     assert callable(loop)
     assert len(saved) == 1 and len(saved[0]) > 1000
 
 
 def interpreted(name):
     """The loop as Python runs it."""
-    loop = getattr(adaptive_loops if name == "advance" else fixed_loops, name)
+    loop = getattr(adaptive_step if name == "advance" else fixed_step, name)
     return lambda address: loop(ints(address))
 
 
@@ -86,7 +87,7 @@ def test_python_runs_the_loops_as_they_stand(monkeypatch, options, model):
     }[model]
     quaternions = [0] if model == "tumbling" else []
     compiled = integrate(kernel, y0, 0.0, 2.0, quaternions=quaternions, **options)
-    monkeypatch.setattr(native, "loop", interpreted)
+    monkeypatch.setattr(compiled_loops, "loop", interpreted)
     plain = integrate(kernel, y0, 0.0, 2.0, quaternions=quaternions, **options)
     assert compiled.success and compiled.steps > 5
     assert np.array_equal(compiled.t, plain.t) and np.array_equal(compiled.y, plain.y)
@@ -102,7 +103,7 @@ def test_python_runs_batches_as_they_stand(monkeypatch):
     y0 = np.array([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
     p = np.array([[9.0], [0.35], [9.0]])
     compiled = rk4_batch(ending(4), y0, 0.0, 1.0, 0.05, every=4, p=p, threads=1)
-    monkeypatch.setattr(native, "loop", interpreted)
+    monkeypatch.setattr(compiled_loops, "loop", interpreted)
     plain = rk4_batch(ending(4), y0, 0.0, 1.0, 0.05, every=4, p=p, threads=1)
     assert np.array_equal(compiled.y, plain.y, equal_nan=True)
     assert compiled.failed_component.tolist() == plain.failed_component.tolist() == [-1, 1, -1]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from rates import driven, ending, kepler, kepler_exact, kepler_start, momentum, tumbling
 
-from kinode.solve.batch import rk4_batch
-from kinode.solve.integrators import integrate
+from kinode.ode.integrate import integrate
+from kinode.ode.rk4_batch import rk4_batch
 
 RANDOM = np.random.default_rng(7)
 STARTS = RANDOM.normal(size=(11, 3))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.codegen import machine
+from kinode.jit import compiler
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
 
@@ -108,8 +108,8 @@ def test_parameters_and_inputs_compile_nothing(monkeypatch):
     dynamics = kn.compile(pendulum(q=0.1))
     kn.simulate(dynamics, 1.0)["bob.com.position"]
     built = []
-    whole = machine.build
-    monkeypatch.setattr(machine, "build", lambda *args, **options: built.append(args) or whole(*args, **options))
+    whole = compiler.build
+    monkeypatch.setattr(compiler, "build", lambda *args, **options: built.append(args) or whole(*args, **options))
     run = kn.simulate(dynamics, 5.0, parameters={"L": "2 m"}, inputs={"torque": 0.5}, times=11)
     assert run["bob.com.position"] == pytest.approx(
         2 * np.column_stack([np.sin(run["pin.q"]), -np.cos(run["pin.q"]), 0 * run.t])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kinode.solve.stiff import integrate_stiff
+from kinode.ode.cvode import integrate_stiff
 
 
 def robertson(t, y):

@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 import pytest
 
 import kinode as kn
-from kinode.model.elements import ELEMENTS
-from kinode.model.joints import JOINTS
-from kinode.views.circuit_graph import Circuit
-from kinode.views.circuit_layout import Layout, words_at
-from kinode.views.circuit_routes import Router, port_point
-from kinode.views.circuit_symbols import has_symbol
+from kinode.model.base.element import ELEMENTS
+from kinode.model.joints.joint import JOINTS
+from kinode.views.diagram.circuit_graph import Circuit
+from kinode.views.diagram.circuit_layout import Layout, words_at
+from kinode.views.diagram.circuit_symbols import has_symbol
+from kinode.views.diagram.link_routing import Router, port_point
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.views.camera import box_patches, find_camera, hull
-from kinode.views.drawing import draw
-from kinode.views.scene import find_scene
-from kinode.views.symbols import metric, round_length
+from kinode.views.mechanism.camera import box_patches, find_camera, hull
+from kinode.views.mechanism.drawn_scene import find_scene
+from kinode.views.mechanism.mechanism_drawing import draw
+from kinode.views.mechanism.mechanism_symbols import metric, round_length
 
 
 def words(figure):

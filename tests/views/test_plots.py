@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.views.joint_loads import compute_loads, measure
-from kinode.views.mode_strips import find_strips
-from kinode.views.plots import Line, common_start, draw_lines, make_room, plot, plot_loads
+from kinode.results.load_summary import compute_loads
+from kinode.results.peak_mean_rms import measure
+from kinode.views.plots.mode_strips import find_strips
+from kinode.views.plots.time_plots import Line, common_start, draw_lines, make_room, plot, plot_loads
 from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
 
 
@@ -62,7 +63,8 @@ def test_drawing_needs_no_screen_and_leaves_no_settings(arm_run, tmp_path):
 def test_importing_plots_imports_no_matplotlib():
     import subprocess
 
-    code = "import sys, kinode.views.plots, kinode.views.report; sys.exit('matplotlib' in sys.modules)"
+    views = "kinode.views.plots.time_plots, kinode.views.report.html_report"
+    code = f"import sys, {views}; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

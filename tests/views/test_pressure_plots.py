@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.views.joint_loads import find_wrenches
-from kinode.views.pressure_plots import draw_causes
-from kinode.views.report_causes import describe_causes
+from kinode.results.load_summary import find_wrenches
+from kinode.views.plots.load_plots import draw_causes
+from kinode.views.report.causes_section import describe_causes
 from kinode.views.style import new_figure
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinode as kn
-from kinode.views.joint_loads import compute_loads, find_wrenches
-from kinode.views.report import compose, report
+from kinode.results.load_summary import compute_loads, find_wrenches
+from kinode.views.report.html_report import compose, report
 
 SECTIONS = [
     "Mechanism",
@@ -152,7 +152,7 @@ def test_equations_are_typeset_without_help(arm_run):
     """MathML of small models: well-formed, accents for rates; nothing for what would be long."""
     from xml.etree import ElementTree
 
-    from kinode.views.report_equations import describe_equations
+    from kinode.views.report.equations_section import describe_equations
 
     shown = describe_equations(arm_run.system)
     page = ElementTree.fromstring(f"<body>{shown}</body>")

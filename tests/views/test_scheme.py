@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import kinode as kn
-from kinode.views.scheme import Scheme, draw_scheme
+from kinode.views.mechanism.vector_scheme import Scheme, draw_scheme
 
 MODELS = ("ship_gimbal", "walker", "excavator", "four_bar", "stewart_platform")
 

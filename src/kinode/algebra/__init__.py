@@ -1,1 +1,1 @@
-"""Layer 0: numbers of every kind, rotations and poses, laws, units, tables."""
+"""Numbers of every kind, vectors and poses, small linear systems."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.formats.yaml_text import List, Map
-from kinode.model.declared import FIELDS as DECLARATION
-from kinode.model.fields import short, unknown
+from kinode.model.base.fields import short, unknown
+from kinode.model.network.declared_parts import FIELDS as DECLARATION
 
 FIELDS = {
     "parameters": ("value", "bounds", "note"),

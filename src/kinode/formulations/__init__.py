@@ -1,1 +1,1 @@
-"""Layer 3: one file for each way of deriving the equations."""
+"""Other ways to the same equations, one file for each, and the table of them all."""

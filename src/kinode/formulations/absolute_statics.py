@@ -2,7 +2,7 @@
 
 Without inertia the balances of all bodies are Q + L lam + T e = 0: Q weight and loads [4.5], L lam the reactions of
 joints, drives, gears and constraints as in ``newton_euler``, T e the efforts of the freedoms that hold.  These are all
-that no loop touches, and in loops those that are named (``statics.py`` says which loops touch what).  Where rows
+that no loop touches, and in loops those that are named (``loop_statics.py`` says which loops touch what).  Where rows
 depend on each other the multipliers of least norm are given, as for the total.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
-from kinode.formulations.statics import Freedom, Hold, joints_in_loops
+from kinode.multibody.loop_statics import Freedom, Hold, joints_in_loops
 
 OPEN = 1e-8  # a balance that is open by more than this share of the loads is not held
 

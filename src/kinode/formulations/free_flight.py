@@ -25,11 +25,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
-from kinode.formulations.snapshot import Snapshot
-from kinode.formulations.steps import Spatial
-from kinode.geometry import WORLD, Node
-from kinode.model.frames import Frame
-from kinode.topology import Topology
+from kinode.model.base.frames import Frame
+from kinode.multibody.link_steps import Spatial
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.topology import Topology
 
 # Rates are matrices of 3 x (1 + n): the part that is there without accelerations, then that of each unit u_dot.
 

@@ -23,15 +23,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.expressions import Expression
 from kinode.algebra.scalars import Array, Scalar, rate, tidy, value_and_rate
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, cross, dot, solve_spd
-from kinode.formulations.snapshot import EMPTY, Snapshot
-from kinode.model.fields import Value
-from kinode.model.frames import Frame
-from kinode.model.joints import Joint
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.fields import Value
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.topology import Topology
+from kinode.multibody.instant import EMPTY
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,14 +31,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
-from kinode.formulations import loops
-from kinode.formulations.absolute import Absolute, Hold
-from kinode.formulations.friction import find_rubbing
-from kinode.formulations.snapshot import Snapshot
-from kinode.model.frames import Frame
-from kinode.model.joints import Joint
-from kinode.model.locks import Lock
+from kinode.formulations.absolute_coordinates import Absolute, Hold
+from kinode.model.base.frames import Frame
+from kinode.model.base.lock import Lock
+from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
+from kinode.multibody import loop_constraints
+from kinode.multibody.coupled_friction import find_rubbing
+from kinode.multibody.snapshot import Snapshot
 
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
 UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
@@ -134,7 +134,7 @@ class NewtonEuler(Absolute):
             rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
             found[f"{lock.owner}.{lock.part}"] = Rows(columns, rates, self._units(each[0][0].joint))
         for constraint in self.topology.constraints:
-            found[constraint.name] = self._tie(loops.tie_of(self.topology, constraint))
+            found[constraint.name] = self._tie(loop_constraints.tie_of(self.topology, constraint))
         return found
 
     @cached_property
@@ -157,7 +157,7 @@ class NewtonEuler(Absolute):
     def _units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
-    def _tie(self, tie: loops.Tie) -> Rows:
+    def _tie(self, tie: loop_constraints.Tie) -> Rows:
         """Rows of a constraint that is no joint."""
         each, gamma = self.tie(tie)
         units = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])

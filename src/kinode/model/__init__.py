@@ -1,1 +1,1 @@
-"""The description of a mechanism: System and the records that it holds."""
+"""The description of a mechanism: the System here, the families of its components in the folders."""

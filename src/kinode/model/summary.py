@@ -7,19 +7,19 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from kinode.algebra.expressions import Expression
-from kinode.algebra.units import DIMENSIONS, Dimension
 from kinode.errors import ModelError
-from kinode.model.bodies import NO_INERTIA, Body
-from kinode.model.compliance import UNITS, Compliance
-from kinode.model.constraints import Coupled
-from kinode.model.fields import Component, Spec
-from kinode.model.frames import Frame
-from kinode.model.friction import find_units
-from kinode.model.joint import DERIVED, Joint, Limits
-from kinode.model.looks import Look
-from kinode.model.part import Part
-from kinode.model.stops import find_units as find_end_units
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONS, Dimension
+from kinode.model.base.bodies import NO_INERTIA, Body
+from kinode.model.base.fields import Component, Spec
+from kinode.model.base.frames import Frame
+from kinode.model.base.visuals import Look
+from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.joints.coulomb_friction import find_units
+from kinode.model.joints.end_stops import find_units as find_end_units
+from kinode.model.joints.joint import DERIVED, Joint, Limits
+from kinode.model.joints.joint_compliance import UNITS, Compliance
+from kinode.model.network.part import Part
 
 if TYPE_CHECKING:
     from kinode.model.system import System

@@ -11,22 +11,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kinode.algebra.atmosphere import STANDARD, Property
-from kinode.algebra.expressions import CONSTANTS, FUNCTIONS, Expression
-from kinode.algebra.tables import Table, read_table_file
-from kinode.algebra.units import Dimension
+import kinode.model.elements  # noqa: F401  springs, forces and moments are always known
 from kinode.errors import ModelError
-from kinode.model import places
-from kinode.model.bodies import Body
-from kinode.model.constraints import CONSTRAINTS, Constraint
-from kinode.model.elements import ELEMENTS, Element
-from kinode.model.fields import Component, Reader, Value, Vector, short, unknown
-from kinode.model.frames import NAME, Frame
-from kinode.model.joints import JOINTS, Joint
-from kinode.model.nodes import Node, article, find_nodes, find_parts
-from kinode.model.observers import FRAMES, Observer
-from kinode.model.part import Part
-from kinode.model.quantities import (
+from kinode.expressions.lookup_tables import Table
+from kinode.expressions.parser import CONSTANTS, FUNCTIONS
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.table_files import read_table_file
+from kinode.expressions.units import Dimension
+from kinode.hooks import hook
+from kinode.model import frame_lookup
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import ELEMENTS, Element
+from kinode.model.base.fields import Component, Reader, Value, Vector, short, unknown
+from kinode.model.base.frames import NAME, Frame
+from kinode.model.base.moving_frames import FRAMES, Observer
+from kinode.model.base.parameters import (
     Input,
     Parameter,
     RunDefaults,
@@ -37,12 +36,17 @@ from kinode.model.quantities import (
     find_dimension,
     read_bounds,
 )
-from kinode.model.spellings import Spellings
+from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
+from kinode.model.environment.atmosphere import STANDARD, Property
+from kinode.model.joints.joint import JOINTS, Joint
+from kinode.model.network.nodes import Node, article, find_nodes, find_parts
+from kinode.model.network.part import Part
+from kinode.model.shortcuts import Spellings
 
 __all__ = ["System", "joint_frame"]
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
 C = TypeVar("C", bound=Component)
-joint_frame = places.joint_frame
+joint_frame = frame_lookup.joint_frame
 
 
 class System(Spellings):
@@ -354,7 +358,7 @@ class System(Spellings):
 
     def define(self, kind: str, **declaration: Any) -> type[Part]:
         """Declare a kind of part by its equations, as the section ``components`` of a file does."""
-        from kinode.model.declared import declare_kind
+        from kinode.model.network.declared_parts import declare_kind
 
         if kind in self.kinds:
             raise ModelError(f"the kind {kind!r} is declared already", component=kind)
@@ -377,15 +381,15 @@ class System(Spellings):
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
         """A frame on a body, kept if it has a name."""
-        return places.place(self, body, given, name)
+        return frame_lookup.place(self, body, given, name)
 
     def find_frame(self, raw: Any) -> Frame:
         """The frame meant by a frame, a body, a name such as upper.tip or elbow.child, or {body, at, rpy}."""
-        return places.find_frame(self, raw)
+        return frame_lookup.find_frame(self, raw)
 
     def change(self, name: str, **fields: Any) -> Any:
         """Replace fields of a component, by None with their defaults; a parameter takes ``value``, a signal ``law``."""
-        from kinode.model.changes import change
+        from kinode.model.component_edit import change
 
         return change(self, name, fields)
 
@@ -415,7 +419,7 @@ class System(Spellings):
         ``parameters`` gives its parameters other values, ``bind`` makes its inputs laws of this system, ``connect``
         says which of its nodes are nodes or joints of this system: ``{"shaft": "elbow", "supply": "bus"}``.
         """
-        from kinode.model.subsystems import copy_into
+        from kinode.model.subsystem_copy import copy_into
 
         first: Any = name
         if isinstance(first, System):
@@ -470,7 +474,7 @@ class System(Spellings):
 
         A system that is to be a part of another (not ``whole``) may have nodes that are still to be connected.
         """
-        from kinode.model.checks import check_system
+        from kinode.model.system_checks import check_system
 
         check_system(self, whole)
 
@@ -482,9 +486,7 @@ class System(Spellings):
 
     def save(self, path: Any) -> None:
         """Write the system to a YAML file."""
-        from kinode.formats.yaml import save
-
-        save(self, path)
+        hook("save")(self, path)
 
 
 def _prefixes(name: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Layer 6: what is known of a run: trajectories, reactions, the energy audit, verify."""
+"""What is known of a run: trajectories, joint loads and their causes, the energy audit."""

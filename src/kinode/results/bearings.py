@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.units import check_dimension, parse_quantity
 from kinode.errors import ArgumentError
-from kinode.results.loads import reaction
-from kinode.results.measures import measure
-from kinode.results.shafts import RPM, find_shaft
-from kinode.results.text import figure
+from kinode.expressions.units import check_dimension, parse_quantity
+from kinode.results.joint_loads import reaction
+from kinode.results.peak_mean_rms import measure
+from kinode.results.shaft_loads import RPM, find_shaft
+from kinode.results.text_tables import figure
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory

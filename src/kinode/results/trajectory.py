@@ -2,9 +2,9 @@
 
     run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
 
-A quantity is computed once, by machine code, for all times at a time.  Joint loads are in loads.py, and what designers
-make of them in causes.py, shafts.py, bearings.py and spectra.py; motion seen from moving frames is in relative.py,
-files in files.py, the energy audit in audit.py.
+A quantity is computed once, by machine code, for all times at a time.  Joint loads are in joint_loads.py, and what
+designers make of them in reaction_causes.py, shaft_loads.py, bearings.py and load_spectra.py; motion seen from moving
+frames is in relative_motion.py, files in run_files.py, the energy audit in energy_audit.py.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.algebra.units import DIMENSIONS
-from kinode.codegen.dynamics import Dynamics
-from kinode.codegen.records import State, Wrench
-from kinode.codegen.sharing import Analyses, Sharing, States, share
+from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.redundant_reactions import Analyses, Sharing, States, share
 from kinode.errors import ArgumentError
-from kinode.formulations.statics import Hold
-from kinode.model.names import QuantityName, find_quantity
-from kinode.model.quantities import Input, Parameter
+from kinode.expressions.units import DIMENSIONS
+from kinode.hooks import hook
+from kinode.kernels.state import State, Wrench
+from kinode.model.base.parameters import Input, Parameter
+from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.results import loads, relative
+from kinode.multibody.loop_statics import Hold
+from kinode.ode.event_spec import Fired
+from kinode.ode.integrate import Pass
+from kinode.results import joint_loads, relative_motion
+from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
 from kinode.results.bearings import Bearing, bearings
-from kinode.results.causes import Causes, compute_causes
-from kinode.results.names import known_names
-from kinode.results.shafts import Pressure, compute_pressure
-from kinode.results.shaking import AccelerationCauses, acceleration_by_cause
-from kinode.results.spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
-from kinode.solve.discrete import Fired
-from kinode.solve.events import Event, count_events, find_events
-from kinode.solve.integrators import Pass
-from kinode.solve.simulate import Motion, split
+from kinode.results.known_names import known_names
+from kinode.results.load_spectra import Resonance, Spectrum, compute_resonance, compute_spectrum
+from kinode.results.reaction_causes import Causes, compute_causes
+from kinode.results.shaft_loads import Pressure, compute_pressure
+from kinode.simulation.event_log import Event, count_events, find_events
+from kinode.simulation.solver import Motion, split
 
 if TYPE_CHECKING:
     import xarray
 
-    from kinode.results.audit import Audit
+    from kinode.results.energy_audit import Audit
 
 
 class Trajectory:
@@ -243,7 +244,7 @@ class Trajectory:
     @cached_property
     def audit(self) -> Audit:
         """The energy audit: change of energy against the work done."""
-        from kinode.results.audit import compute_audit
+        from kinode.results.energy_audit import compute_audit
 
         return compute_audit(self)
 
@@ -258,14 +259,14 @@ class Trajectory:
         these ``hold`` names the joints that hold loops, where drives do not;
         ``on`` one of the two bodies, ``about`` a point and ``expressed_in`` axes: bodies or named frames.
         """
-        return loads.reaction(self, joint, part, on, about, expressed_in, whole=False, hold=hold)
+        return joint_loads.reaction(self, joint, part, on, about, expressed_in, whole=False, hold=hold)
 
     def wrench(
         self, joint: str, part: str = "total", *, hold: Any = None,
         on: Any = None, about: Any = None, expressed_in: Any = None,
     ) -> Wrench:  # fmt: skip
         """All that a joint transmits: its reaction, and its effort along the freedoms."""
-        return loads.reaction(self, joint, part, on, about, expressed_in, whole=True, hold=hold)
+        return joint_loads.reaction(self, joint, part, on, about, expressed_in, whole=True, hold=hold)
 
     def causes(
         self, joint: str, by: str = "cause", *, hold: Any = None, about: Any = None, expressed_in: Any = None
@@ -309,15 +310,15 @@ class Trajectory:
 
     def position(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Position of a body or frame from the origin of ``relative_to`` (the world), in its axes or in others."""
-        return relative.motion(self, "position", of, relative_to, expressed_in)
+        return relative_motion.motion(self, "position", of, relative_to, expressed_in)
 
     def velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Velocity as seen by somebody who moves and turns with ``relative_to``, in its axes or in others."""
-        return relative.motion(self, "velocity", of, relative_to, expressed_in)
+        return relative_motion.motion(self, "velocity", of, relative_to, expressed_in)
 
     def acceleration(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Acceleration as seen by somebody who moves and turns with ``relative_to``, in its axes or in others."""
-        return relative.motion(self, "acceleration", of, relative_to, expressed_in)
+        return relative_motion.motion(self, "acceleration", of, relative_to, expressed_in)
 
     def acceleration_by_cause(self, of: Any, by: str = "tier", *, expressed_in: Any = None) -> AccelerationCauses:
         """The acceleration of a point as a sum over the tiers that carry it: which of them shakes it, and how.
@@ -329,42 +330,38 @@ class Trajectory:
 
     def angular_velocity(self, of: Any, relative_to: Any = None, expressed_in: Any = None) -> Array:
         """Angular velocity relative to another body or frame, in its axes or in others."""
-        return relative.motion(self, "angular_velocity", of, relative_to, expressed_in)
+        return relative_motion.motion(self, "angular_velocity", of, relative_to, expressed_in)
 
     def plot(self, *names: str, **options: Any) -> Any:
-        """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.plot``."""
-        from kinode.views.plots import plot
-
-        return plot(self, *names, **options)
+        """Quantities against time, as a matplotlib figure; see ``kinode.views.plots.time_plots.plot``."""
+        return hook("plot")(self, *names, **options)
 
     def report(self, folder: str | os.PathLike[str], **options: Any) -> Any:
-        """One HTML file with summary, plots, loads and audit, in a folder; see ``kinode.views.report.report``."""
-        from kinode.views.report import report
-
-        return report(self, folder, **options)
+        """One HTML file with summary, plots, loads and audit, in a folder; see ``kinode.views.report``."""
+        return hook("report")(self, folder, **options)
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file that ``load`` reads without anything else."""
-        from kinode.results.files import save
+        from kinode.results.run_files import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
         """A run from its file."""
-        from kinode.results.files import load
+        from kinode.results.run_files import load
 
         return load(path)
 
     def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
         """Quantities (the states, if none are named) as an xarray Dataset over time, with units."""
-        from kinode.results.files import to_xarray
+        from kinode.results.run_files import to_xarray
 
         return to_xarray(self, names)
 
     def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
         """Write quantities (the states, if none are named) as a table, with units in the header."""
-        from kinode.results.files import to_csv
+        from kinode.results.run_files import to_csv
 
         to_csv(self, path, names)

@@ -1,1 +1,1 @@
-"""Views: plots, pictures of mechanisms, reports.  They show results and compute no mechanics."""
+"""Views: diagrams, pictures of mechanisms, plots, reports.  They show results and compute no mechanics."""

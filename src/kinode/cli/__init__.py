@@ -1,0 +1,5 @@
+"""The command ``kinode``."""
+
+from kinode.cli.commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,5 @@
+"""``python -m kinode.cli``."""
+
+from kinode.cli.commands import main
+
+main()

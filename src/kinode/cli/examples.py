@@ -1,0 +1,63 @@
+"""The examples that come with kinode: in a folder of the installed package, or beside ``src`` in a checkout."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from kinode.errors import Error
+from kinode.model.base.fields import unknown
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def find_examples() -> list[Path]:
+    """The files of all examples, models first."""
+    for folder in (PACKAGE / "examples", PACKAGE.parent.parent / "examples"):
+        found = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*.py"))]
+        if found:
+            return found
+    raise Error("the examples were not installed with this copy of kinode")
+
+
+def find_example(name: str) -> Path:
+    """The file of an example by its name, with or without the ending."""
+    files = find_examples()
+    for path in files:
+        if name in (path.name, path.stem):
+            return path
+    raise Error(unknown("no example is called", name, [path.stem for path in files]))
+
+
+def list_examples() -> list[tuple[str, str]]:
+    """Name and first sentence of each example."""
+    return [(path.name, _first_words(path)) for path in find_examples()]
+
+
+def _first_words(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").lstrip().splitlines()[0]
+    return first.strip('#" ').strip()
+
+
+def copy_examples(folder: Path, name: str | None = None) -> list[Path]:
+    """Write all examples, or one and what it is made of, into a folder; nothing is overwritten."""
+    files = find_examples() if name is None else _with_parts(find_example(name))
+    folder.mkdir(parents=True, exist_ok=True)
+    targets = [folder / path.name for path in files]
+    there = [str(target) for target in targets if target.exists()]
+    if there:
+        raise Error(f"{', '.join(there)}: there already; remove it or choose another folder")
+    for path, target in zip(files, targets):
+        shutil.copyfile(path, target)
+    return targets
+
+
+def _with_parts(path: Path) -> list[Path]:
+    """An example and the examples that it names, such as the file of a subsystem."""
+    known = {other.name: other for other in find_examples()}
+    found = [path]
+    for name in re.findall(r"[\w-]+\.(?:yaml|py|urdf|csv)", path.read_text(encoding="utf-8")):
+        if name in known and known[name] not in found:
+            found.append(known[name])
+    return found

@@ -1,0 +1,157 @@
+"""What the commands share: their options, how they read a model, and errors as messages with an exit code.
+
+Exit codes: 0 well, 1 a model or a simulation that is not, 2 a command that cannot be understood, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinode.errors import ArgumentError, Error
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+    from kinode.results.trajectory import Trajectory
+
+
+class Method(StrEnum):
+    """The methods of integration."""
+
+    dopri5 = "dopri5"
+    dop853 = "dop853"
+    rk4 = "rk4"
+    stiff = "stiff"
+
+
+class Part(StrEnum):
+    """The parts of a reaction."""
+
+    total = "total"
+    static = "static"
+    kinetic = "kinetic"
+
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
+
+
+def told(command: Callable[..., None]) -> Callable[..., None]:
+    """Errors as messages on stderr with an exit code, not as stack traces."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **given: Any) -> None:
+        try:
+            command(*args, **given)
+        except KeyboardInterrupt:
+            say("stopped")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; nothing may be written when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except (Error, OSError) as error:
+            if given.get("debug"):
+                raise
+            say(_as_option(_words(error)))
+            raise typer.Exit(2 if isinstance(error, ArgumentError) else 1) from None
+
+    return wrapped
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _as_option(text: str) -> str:
+    """A message about an argument of Python that the command line calls otherwise."""
+    return f"--{text}" if text.startswith("hold: ") else text
+
+
+def say(text: str) -> None:
+    """A message for the user, beside the results."""
+    typer.echo(f"kinode: {text}", err=True)
+
+
+def print_result(done: Trajectory, names: list[str], quiet: bool) -> None:
+    from kinode.cli.terminal_tables import print_quantities, print_run
+
+    if not quiet:
+        print_run(done)
+    if names:
+        print_quantities(done, names)
+
+
+def load_model(model: Path, base: str = "fixed") -> System:
+    from kinode.formats.load import load
+
+    if not model.exists():
+        from kinode.cli.examples import find_examples
+
+        known = {path.stem: path for path in find_examples()}
+        hint = f"; kinode examples {model.stem} --copy . writes the example of that name" if model.stem in known else ""
+        raise typer.BadParameter(f"there is no file {model}{hint}", param_hint="MODEL")
+    if base not in ("fixed", "free"):
+        raise typer.BadParameter("fixed or free", param_hint="--base")
+    return load(model, base)
+
+
+def find_options(
+    system: System, method: Method | None, step: str | None, rtol: float | None, atol: float | None, samples: int | None
+) -> dict[str, Any]:
+    """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
+    given = {
+        "method": None if method is None else method.value,
+        "step": None if step is None else read_time(system, "--step", step),
+        "rtol": rtol, "atol": atol, "times": samples,
+    }  # fmt: skip
+    found = {k: v for k, v in given.items() if v is not None}
+    if "step" in found and found.get("method", system.run_defaults.get("method")) != "rk4":
+        found["max_step"] = found.pop("step")
+    return found
+
+
+def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """The names and values of options such as --set k=3."""
+    found = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise typer.BadParameter(f"NAME=VALUE is expected, not {text!r}", param_hint=option)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def read_time(system: System, option: str, text: str) -> float:
+    try:
+        return system.nominal(system.reader("command").number(text, "time", option))
+    except Error as error:
+        raise typer.BadParameter(getattr(error, "message", str(error)), param_hint=option) from None
+
+
+def write_files(
+    done: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
+) -> list[Path]:
+    """Write what was asked for; a run that failed on the way is written as far as it came."""
+    files = []
+    if report is not None:
+        from kinode.views.report.html_report import report as write_report
+
+        files.append(write_report(done, report))
+    if save is not None:
+        done.save(save)
+        files.append(save)
+    if csv is not None:
+        done.to_csv(csv, names or None)
+        files.append(csv)
+    return files

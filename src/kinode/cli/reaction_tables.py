@@ -1,0 +1,158 @@
+"""What the command ``kinode reactions`` prints and draws: who loads a joint, its bearings, its spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from kinode.cli.terminal_tables import ROWS, console, make_table
+from kinode.errors import ArgumentError
+from kinode.kernels.state import Wrench
+from kinode.results.joint_loads import reactions
+from kinode.results.load_summary import find_wrenches, is_zero
+from kinode.results.peak_mean_rms import Measure, measure
+from kinode.results.reaction_causes import Causes, find_causes
+from kinode.results.shaft_loads import BEARING_JOINTS
+from kinode.views.style import number, pretty_unit
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+NARROW = 76  # columns of a terminal below which peaks and shares have to do
+PARTS = ("total", "static", "kinetic")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one joint; ``at`` are the places of two bearings."""
+
+    joint: str
+    part: str = "kinetic"
+    hold: Sequence[str] | None = None
+    causes: bool = False
+    at: tuple[str, str] | None = None
+    frequency: str | None = None
+    plot: Path | None = None
+
+    @property
+    def needs_part(self) -> bool:
+        """Whether the answer is wrong without the part: who holds was named, or more than a table is asked for."""
+        return bool(self.hold or self.causes or self.at or self.frequency or self.plot)
+
+    @property
+    def hold_for_part(self) -> Sequence[str] | None:
+        """Who holds, which does not matter to the total."""
+        return None if self.part == "total" else self.hold
+
+
+def print_all(run: Trajectory, hold: Any = None) -> None:
+    """Peaks of all joints; of the parts too, where it is known who holds."""
+    out = console()
+    joints, reason = list(find_wrenches(run)), ""
+    parts = {}
+    for part in PARTS:
+        try:
+            parts[part] = reactions(run, joints, part, None if part == "total" else hold)
+        except ArgumentError as error:
+            if hold:
+                raise
+            reason = str(error)
+    rows = []
+    for name in joints[:ROWS]:
+        peaks = [_measures(run, found[name], parts["total"][name]) for found in parts.values()]
+        rows.append([name, *(number(pair[k].peak) for k in range(2) for pair in peaks)])
+    heads = [f"{part} {unit}" for unit in ("N", "N·m") for part in parts]
+    wide = 2 + len(parts) * 24 <= out.width
+    keep = len(heads) if wide else len(parts)
+    title = "reactions, peaks of force and moment" if wide else "reactions, peaks of force"
+    out.print(make_table(title, ["joint", *heads[:keep]], [row[: keep + 1] for row in rows]))
+    if len(joints) > ROWS:
+        out.print(f"and {len(joints) - ROWS} more joints; --joint asks for one")
+    if reason:
+        _print_reason(out, reason)
+
+
+def print_joint(run: Trajectory, asked: Question) -> None:
+    """All that is asked of one joint."""
+    out = console()
+    _print_parts(out, run, asked)
+    if asked.causes:
+        out.print()
+        _print_causes(out, find_causes(run, asked.joint, asked.hold))
+    if asked.at is not None:
+        out.print()
+        for bearing in run.bearings(asked.joint, asked.at, asked.part, hold=asked.hold_for_part):
+            out.print(Text(str(bearing)))
+    if asked.frequency is not None:
+        out.print()
+        spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
+        if spectrum.lines:
+            head = [pretty_unit(x) for x in spectrum.head]
+            out.print(make_table(f"spectrum, {asked.part} force", head, spectrum.rows, left=()))
+        found = run.resonance(asked.joint, asked.frequency, asked.part, hold=asked.hold_for_part)
+        out.print(Text(str(found), style="bold red" if found.excited else "bold"))
+    if asked.plot is not None:
+        draw(run, asked, asked.plot)
+
+
+def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
+    rows, total, reason = [], run.reaction(asked.joint), ""
+    for part in PARTS:
+        try:
+            wrench = run.reaction(asked.joint, part, hold=None if part == "total" else asked.hold)
+        except ArgumentError as error:
+            if asked.part == part and asked.needs_part:
+                raise
+            reason = str(error)
+            continue
+        for m, word, unit in zip(_measures(run, wrench, total), ("force", "moment"), ("N", "N·m")):
+            rows.append([f"{part} {word}", *(number(x) for x in (m.peak, m.time, m.mean, m.rms)), unit])
+    head = ["", "peak", "at s", "mean", "rms", "unit"]
+    title = f"{asked.joint}: reaction on {total.on}, about {total.at}"
+    if out.width < NARROW:
+        head, rows = [*head[:3], head[5]], [[*row[:3], row[5]] for row in rows]
+    out.print(make_table(title, head, rows, left=(0, len(head) - 1)))
+    if reason:
+        _print_reason(out, reason)
+
+
+def _print_reason(out: Console, reason: str) -> None:
+    out.print(Text(f"no static and kinetic parts: {reason.removeprefix('hold: ')} (--hold NAME)"))
+
+
+def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
+    """Of force and moment; what is nothing but rounding beside the whole load is nothing."""
+    parts = (wrench.force, wrench.moment)
+    return [measure(run.t, 0.0 * x if is_zero(x, total) else x) for x in parts]
+
+
+def _print_causes(out: Console, causes: Causes) -> None:
+    head, rows = [pretty_unit(x) for x in causes.head], [list(row) for row in causes.rows[: ROWS - 1]]
+    if len(causes.rows) >= ROWS:
+        rows.append(list(causes.rows[-1]))
+    if out.width < NARROW:
+        kept = (0, 1, 3, 4, 6)
+        head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
+    out.print(make_table(f"who loads {causes.joint}: kinetic part by {causes.by}, share of its peak", head, rows))
+
+
+def draw(run: Trajectory, asked: Question, file: Path) -> None:
+    """The picture that goes with the question: causes, spectrum, pressure around a shaft, or load over time."""
+    from kinode.views.plots.time_plots import plot_loads
+
+    kind = run.system.joints[asked.joint].kind
+    if asked.causes:
+        find_causes(run, asked.joint, asked.hold).plot(file=file)
+    elif asked.frequency is not None:
+        spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
+        spectrum.plot(file=file, frequency=asked.frequency)
+    elif kind in BEARING_JOINTS and float(np.ptp(run[f"{asked.joint}.q"].reshape(len(run), -1)[:, -1])) > 2.0 * np.pi:
+        run.pressure(asked.joint, asked.part, hold=asked.hold_for_part).plot(file=file)
+    else:
+        plot_loads(run, asked.joint, part=asked.part, hold=asked.hold_for_part, file=file)

@@ -1,0 +1,160 @@
+"""Results as tables on a terminal: compact, without color where that is not wanted, and narrow where it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kinode.results.load_summary import compute_loads, describe_sharing
+from kinode.views.report.model_section import describe_status
+from kinode.views.style import number, pretty_unit
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+    from kinode.results.trajectory import Trajectory
+    from kinode.tasks.verify import Verification
+
+ROWS = 24  # of a table, at the most
+
+
+def make_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)) -> Table:
+    """A table; columns are numbers unless they stand in ``left``.  Text is not read as markup."""
+    table = Table(
+        title=Text(title, style="bold") if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    for k, word in enumerate(head):
+        if k in left:
+            table.add_column(Text(word), overflow="fold")
+        else:
+            table.add_column(Text(word), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def console() -> Console:
+    """Where results go."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+def print_run(run: Trajectory) -> None:
+    """What a run gave: how it ended, loads in joints, the end of each coordinate, the energy audit."""
+    out = console()
+    facts = run.facts
+    span = f"{number(float(run.t[-1] - run.t[0]))} s simulated"
+    took = f" in {number(facts['seconds'], 2)} s" if "seconds" in facts else ""
+    how = ", ".join(str(x) for x in (facts.get("method"), f"{facts.get('steps', 0)} steps") if x)
+    out.print(Text.assemble((run.system.name, "bold"), f": {span}{took} ({how}), {describe_status(run)}"))
+    _print_events(out, run)
+    loads = compute_loads(run)
+    if loads:
+        rows = [
+            [x.joint, number(x.force.peak), number(x.force.time, 3), number(x.moment.peak), number(x.moment.time, 3),
+             "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"]
+            for x in loads[:ROWS]
+        ]  # fmt: skip
+        out.print()
+        out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
+        _rest(out, len(loads), "joints; --report shows them all")
+        if describe_sharing(loads):
+            out.print(Text(describe_sharing(loads)))
+    _print_ends(out, run)
+    out.print()
+    out.print(Text.assemble(("energy audit ", "bold"), run.audit.trust.removeprefix("trust: ")))
+
+
+def _print_events(out: Console, run: Trajectory) -> None:
+    """What the run met: singular positions in a line, changes in a table."""
+    singular = [event for event in run.events if event.kind == "singular"]
+    if singular:
+        times = ", ".join(number(event.time) for event in singular[:ROWS])
+        names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
+        out.print(Text(f"singular positions of {names} at s: {times}"))
+        _rest(out, len(singular), "of them; --report shows them all")
+    changes = [event for event in run.events if event.kind != "singular"]
+    if changes:
+        rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:ROWS]]
+        out.print()
+        out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
+        _rest(out, len(changes), "events; --report shows them all")
+
+
+def _print_ends(out: Console, run: Trajectory) -> None:
+    coordinates = [c for c in run.dynamics.coordinates if c.role in ("q", "z")]
+    if not coordinates:
+        return
+    found = run.evaluate(c.name for c in coordinates[:ROWS])
+    rows = [[name, number(float(v[0])), number(float(v[-1])), number(float(v.min())), number(float(v.max())),
+             pretty_unit(str(run.units(name)))] for name, v in found.items()]  # fmt: skip
+    out.print()
+    out.print(make_table("coordinates", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
+    _rest(out, len(coordinates), "coordinates")
+
+
+def _rest(out: Console, count: int, words: str) -> None:
+    if count > ROWS:
+        out.print(f"and {count - ROWS} more {words}")
+
+
+def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
+    """Start, end and range of any quantities, by part."""
+    from kinode.views.plots.time_plots import find_lines
+
+    run.evaluate(names)
+    lines = [line for name in names for line in find_lines(run, name)]
+    rows = []
+    for line in lines:
+        v: Any = line.values
+        k = [float(x) for x in (v[0], v[-1], np.nanmin(v), np.nanmax(v))] if len(v) else [np.nan] * 4
+        rows.append([line.name, *(number(x, 6) for x in k), pretty_unit(line.unit)])
+    out = console()
+    out.print(make_table("quantities", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
+
+
+def print_verification(found: Verification) -> None:
+    """The table of verify."""
+    out = console()
+    states = f"{found.states} random state{'s' * (found.states != 1)}"
+    out.print(Text(f"{found.name}, {states}", style="bold"))
+    for head, rows in found.tables:
+        out.print()
+        if out.width < 90:  # one column for all ways, the largest difference
+            head, rows = [head[0], "most"], [[row[0], _most(row[1:])] for row in rows]
+        out.print(make_table("", head, rows))
+    for words in found.failures:
+        out.print(Text(words, style="bold"))
+    for name, reason in found.skipped:
+        out.print(Text(f"{name} does not apply: {reason}"))
+    wrong = len(found.failures)
+    out.print(Text("all agree" if found.ok else f"{wrong} of {len(found.rows)} comparisons disagree", style="bold"))
+
+
+def _most(cells: Sequence[str]) -> str:
+    return max((cell for cell in cells if cell), key=lambda cell: float(cell.rstrip("!")))
+
+
+def print_list(items: Sequence[tuple[str, str]]) -> None:
+    """Names with a sentence each."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, words in items:
+        table.add_row(Text(name, style="bold"), Text(words))
+    console().print(table)
+
+
+def print_bench(system: System, rows: Sequence[tuple[str, float, str]]) -> None:
+    """What was measured."""
+    shown = [[words, number(value, 3), unit] for words, value, unit in rows]
+    title = f"{system.name}: {len(system.bodies)} bodies, {len(system.joints)} joints"
+    console().print(make_table(title, ["work", "measured", "unit"], shown, left=(0, 2)))

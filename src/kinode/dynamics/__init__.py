@@ -1,0 +1,1 @@
+"""A system as functions of machine code: ``kn.compile``; its modes and joint reactions."""

@@ -1,0 +1,1 @@
+"""Consistent initial conditions: initial values, assembly of loops, states that follow others."""

@@ -1,0 +1,103 @@
+"""Why a system cannot be assembled: which joints are off by how much, and whether values or lengths are to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.loop_closure import CLOSED_ENOUGH
+from kinode.errors import AssemblyError, Gap
+
+if TYPE_CHECKING:
+    from kinode.dynamics.initialization.assembler import Assembler
+
+TOLD = 1e-9  # m or rad: less is not worth telling
+
+
+def find_gaps(assembler: Assembler, q: Array, least: float = TOLD) -> dict[str, Gap]:
+    """By how much each joint or constraint is off at a position, in m and rad; ``joint.q`` is off what is given."""
+    r, _ = assembler.rows(q)
+    owners: list[tuple[str, str]] = []
+    if assembler.closer is not None:
+        pairs = zip(assembler.closer.names, assembler.closer.holding, strict=True)
+        owners = [owner for owner, holds in pairs if holds]
+    joints = assembler.dynamics.system.joints
+    kinds = [(f"{name}.q", kind) for name in assembler.names for _, kind in joints[name].coordinates]
+    exact = assembler.exact_measures("exact_q")
+    owners += [owner for owner, sure in zip(kinds, exact, strict=True) if sure]
+    sums: dict[str, dict[str, float]] = {}
+    for (name, kind), value in zip(owners, r, strict=True):
+        parts = sums.setdefault(name, {"length": 0.0, "angle": 0.0})
+        parts[kind] = float(np.hypot(parts[kind], value * (assembler.length if kind == "length" else 1.0)))
+    found = {name: Gap(**parts) for name, parts in sums.items()}
+    return {name: gap for name, gap in found.items() if max(gap) >= least}
+
+
+def explain(assembler: Assembler, begin: Array) -> AssemblyError:
+    """Why it cannot be closed: values in conflict with each other, or bodies that do not reach."""
+    gaps, nearest = _find_nearest(assembler, begin)
+    told = ", ".join(f"{name} is off by {gap}" for name, gap in gaps.items()) + _loops(assembler, gaps)
+    exact = [name for name in assembler.names if assembler.wishes.joints[name].exact_q.any()]
+    if exact:
+        free = _freed(assembler)
+        open_still, q = _find_nearest(free, nearest)
+        if not open_still:
+            values, _, _ = free.measure(q, np.zeros(len(free.held)))
+            example = ", ".join(f"{name}.q = {_numbers(values[name])}" for name in exact)
+            message = (
+                f"the initial values are in conflict: {told}; it closes at {example}, for example; "
+                "free some of the coordinates that are given by q=, or correct them"
+            )
+            return AssemblyError(message, gaps)
+    message = f"the loops cannot be closed: in the nearest position that was found, {told}; the bodies do not reach"
+    return AssemblyError(message, gaps)
+
+
+def _find_nearest(assembler: Assembler, begin: Array) -> tuple[dict[str, Gap], Array]:
+    """What stays open in the position with the least gaps, and that position."""
+    best, least = begin, np.inf
+    for start in assembler.starts(begin):
+        q, gap = assembler.close(start)
+        size = float(np.linalg.norm(assembler.rows(q)[0]))
+        if size < least * (1 - 1e-6):
+            best, least = q, size
+        if gap <= CLOSED_ENOUGH:
+            return {}, q
+    return find_gaps(assembler, best), best
+
+
+def _freed(assembler: Assembler) -> Assembler:
+    """The same with nothing exact."""
+    wishes = assembler.wishes
+    joints = {name: replace(wish, exact_q=np.zeros_like(wish.exact_q)) for name, wish in wishes.joints.items()}
+    given = (assembler.t, assembler.p, assembler.inputs)
+    return type(assembler)(assembler.dynamics, replace(wishes, joints=joints), *given)
+
+
+def _loops(assembler: Assembler, gaps: dict[str, Gap]) -> str:
+    """The loops that stay open, joint by joint."""
+    names = {name.removesuffix(".q") for name in gaps}
+    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in assembler.topology.cuts if cut.joint.name in names]
+    return f" (in the loop of {'; of '.join(loops)})" if loops else ""
+
+
+def _numbers(values: Array) -> str:
+    said = [f"{x:.4g}" for x in values]
+    return said[0] if len(said) == 1 else f"({', '.join(said)})"
+
+
+def check_speeds(assembler: Assembler, off: Array, u: Array, exact: Array) -> None:
+    """Refuse speeds that do not fit together; ``off`` are the rows of constraints, then exact speeds as marked."""
+    if abs(off).max(initial=0.0) <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
+        return
+    owners = [name for name, _ in assembler.closer.names] if assembler.closer is not None else []
+    owners += [name for name, sure in zip(assembler.owners, exact, strict=True) if sure]
+    worst = owners[int(np.argmax(abs(off)))]
+    given = [name for name in assembler.names if assembler.wishes.joints[name].exact_u.any()]
+    said = f"u= of {', '.join(given)}" if given else "drives"
+    gap = float(abs(off).max())
+    message = f"the speeds that are given ({said}) tear {worst} apart, by {gap:.3g} of its size or rad each second"
+    raise AssemblyError(f"{message}: {'leave some of the u= out' if given else 'their laws do not fit together'}")

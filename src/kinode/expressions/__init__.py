@@ -1,0 +1,1 @@
+"""Laws as text: expressions, equations, units, lookup tables, waveforms."""

@@ -1,0 +1,242 @@
+"""Tables: measured values over one to four axes, interpolated, for laws to call.
+
+Every method is a polynomial on each cell of the grid, in the distances from the cell's lower corner:
+
+    nearest, previous   degree 0         linear   degree 1 along each axis
+    cubic, quintic      degree 3, 5 along each axis: the splines with two and four continuous derivatives, without
+                        a knot at the first and last points between the ends (not-a-knot); one or two axes
+
+so that values and exact derivatives of any order come from one formula, which uses only arithmetic, ``interval``,
+``fetch`` and ``where``, and hence can be traced, compiled and differentiated like everything else.
+
+Outside its axes a table refuses ("error"), keeps its edge values ("hold") or continues its outermost
+polynomials ("extrapolate").  Where a refusal cannot be raised, because the number is not known yet, it is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from kinode.algebra.scalars import Scalar, apply, is_number
+from kinode.errors import LawError, ModelError, find_close
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.table_files import read_table_file
+
+__all__ = ["METHODS", "OUTSIDE", "Table", "read_table_file"]
+
+Method = Literal["linear", "cubic", "quintic", "nearest", "previous"]
+Outside = Literal["error", "hold", "extrapolate"]
+METHODS = ("linear", "cubic", "quintic", "nearest", "previous")
+DEGREES = {"cubic": 3, "quintic": 5}
+OUTSIDE = ("error", "hold", "extrapolate")
+MOST_AXES = 4
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values over a grid.  ``axes`` are the grid's lines, ``values`` nested or flat, the last axis running fastest.
+
+    One axis may be given bare: ``Table("torque", (0, 1, 2), (0, 3, 4))``.
+    """
+
+    name: str
+    axes: tuple[tuple[float, ...], ...]
+    values: tuple[float, ...]
+    method: Method = "linear"
+    outside: Outside = "error"
+
+    def __post_init__(self) -> None:
+        _choose(self.name, "method", self.method, METHODS)
+        _choose(self.name, "outside", self.outside, OUTSIDE)
+        axes = _read_axes(self.name, self.axes)
+        if self.method in DEGREES and len(axes) > 2:
+            message = f"{self.method} takes one or two axes, not {len(axes)}; use linear"
+            raise ModelError(message, component=self.name, field="method")
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "values", _read_values(self.name, self.values, tuple(len(axis) for axis in axes)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of points along each axis."""
+        return tuple(len(axis) for axis in self.axes)
+
+    def array(self) -> np.ndarray:
+        """The values as an array with one dimension for each axis."""
+        return np.array(self.values).reshape(self.shape)
+
+    def evaluate(self, *args: Scalar, along: tuple[int, ...] = ()) -> Scalar:
+        """The interpolated value, or its derivative along each of the axes in turn, for any kind of number."""
+        self._check_call(args, along)
+        if any(type(arg) is Expression for arg in args):
+            if along:
+                return Expression("call_derivative", (self.name, tuple(sorted(along)), *args))
+            return Expression("call", (self.name, *args))
+        if all(is_number(arg) for arg in args):
+            args = tuple(float(arg) for arg in args)
+            if any(math.isnan(arg) for arg in args):
+                return math.nan
+            if self.outside == "error":
+                self._refuse_outside(args)
+        inside = [self._inside(k, arg) for k, arg in enumerate(args)]
+        places = args if self.outside != "hold" else tuple(self._held(k, arg) for k, arg in enumerate(args))
+        value = self._interpolate(places, along)
+        if self.outside == "error":
+            for held in inside:
+                value = apply("where", held, value, math.nan)
+        elif self.outside == "hold":
+            for axis in set(along):
+                value = apply("where", inside[axis], value, 0.0)
+        return value
+
+    def corners(self, axis: int) -> tuple[float, ...]:
+        """Where the value jumps or has a corner along an axis: a spline at its ends, where it is held, alone."""
+        line = self.axes[axis]
+        if self.method not in DEGREES:
+            return line if self.method != "nearest" else (line[0], *(np.convolve(line, (0.5, 0.5), "valid")), line[-1])
+        return (line[0], line[-1]) if self.outside == "hold" else ()
+
+    def derivative(self, axis: int, *args: Scalar) -> Scalar:
+        """The exact derivative of the interpolated value along an axis; at a line of the grid, that to its right."""
+        return self.evaluate(*args, along=(axis,))
+
+    def call(self, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
+        """The same in the form in which expressions ask for it."""
+        return self.evaluate(*args, along=axes)
+
+    def _check_call(self, args: tuple[Scalar, ...], along: tuple[int, ...]) -> None:
+        count = len(self.axes)
+        if len(args) != count:
+            raise LawError(f"takes {count} argument{'s' * (count > 1)}, not {len(args)}", component=self.name)
+        for axis in along:
+            if not 0 <= axis < count:
+                raise LawError(f"there is no axis {axis}; the first is 0, the last {count - 1}", component=self.name)
+
+    def _refuse_outside(self, args: tuple[float, ...]) -> None:
+        for k, (x, axis) in enumerate(zip(args, self.axes, strict=True)):
+            if not axis[0] <= x <= axis[-1]:
+                raise LawError(
+                    f"{x:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
+                    "widen the table, or choose outside='hold' or 'extrapolate'",
+                    component=self.name,
+                )
+
+    def _inside(self, k: int, x: Scalar) -> Scalar:
+        return apply("less_equal", self.axes[k][0], x) * apply("less_equal", x, self.axes[k][-1])
+
+    def _held(self, k: int, x: Scalar) -> Scalar:
+        low, high = self.axes[k][0], self.axes[k][-1]
+        return apply("where", apply("less", x, low), low, apply("where", apply("less", high, x), high, x))
+
+    @cached_property
+    def _pieces(self) -> tuple[list[tuple[float, ...]], dict[tuple[int, ...], tuple[float, ...]]]:
+        """The edges of the cells along each axis, and for each set of powers the coefficient of every cell."""
+        array, edges = self.array(), []
+        for k, axis in enumerate(self.axes):
+            moved = np.moveaxis(array, 2 * k, 0)
+            parts, breaks = _split(np.array(axis), moved, self.method)
+            # Powers and cells of this axis take the place of its points.
+            array = np.moveaxis(parts, (0, 1), (2 * k, 2 * k + 1))
+            edges.append(tuple(breaks.tolist()))
+        powers = [range(array.shape[2 * k]) for k in range(len(self.axes))]
+        tables = {}
+        for power in product(*powers):
+            index = tuple(entry for p in power for entry in (p, slice(None)))
+            tables[power] = tuple(array[index].ravel().tolist())
+        return edges, tables
+
+    def _interpolate(self, args: tuple[Scalar, ...], along: tuple[int, ...]) -> Scalar:
+        edges, tables = self._pieces
+        index: Scalar = 0.0
+        distances = []
+        for x, breaks in zip(args, edges, strict=True):
+            cell = 0.0 if len(breaks) == 2 else apply("interval", breaks, x)
+            index = index * float(len(breaks) - 1) + cell
+            distances.append(x - _fetch(breaks[:-1], cell))
+
+        def combine(k: int, power: tuple[int, ...]) -> Scalar:
+            if k == len(args):
+                return _fetch(tables[power], index)
+            order = along.count(k)
+            total: Scalar = 0.0
+            for p in range(max(key[k] for key in tables), order - 1, -1):
+                total = total * distances[k] + combine(k + 1, (*power, p)) * float(math.perm(p, order))
+            return total
+
+        return combine(0, ())
+
+
+def _fetch(values: tuple[float, ...], index: Scalar) -> Scalar:
+    return values[0] if all(value == values[0] for value in values) else apply("fetch", values, index)
+
+
+def _split(axis: np.ndarray, values: np.ndarray, method: str) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (power, cell, the other dimensions) of one axis, and the edges of its cells."""
+    if method == "linear":
+        widths = np.diff(axis).reshape(-1, *(1,) * (values.ndim - 1))
+        return np.stack([values[:-1], np.diff(values, axis=0) / widths]), axis
+    if method in DEGREES:
+        return _spline(axis, values, DEGREES[method])
+    if method == "nearest":
+        return values[None], np.concatenate([axis[:1], axis[:-1] + np.diff(axis) / 2, axis[-1:]])
+    return values[None], np.append(axis, axis[-1] + (axis[-1] - axis[0]))
+
+
+def _spline(axis: np.ndarray, values: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a spline; few points lie on one polynomial of a lower degree."""
+    from scipy.interpolate import make_interp_spline
+
+    k = min(degree, len(axis) - 1)
+    spline = make_interp_spline(axis, values, k=k)
+    edges = spline.t[k : len(spline.t) - k]  # knots are repeated at the ends
+    return np.stack([spline(edges[:-1], nu=p) / math.factorial(p) for p in range(k + 1)]), edges
+
+
+def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> None:
+    if given not in choices:
+        close = find_close(str(given), choices, likeness=0.7)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(choices)}"
+        raise ModelError(f"{given!r} is not known; {hint}", component=name, field=field)
+
+
+def _read_numbers(name: str, field: str, given: Any) -> np.ndarray:
+    try:
+        array = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError("these are not numbers in rows of equal length", component=name, field=field) from error
+    if not np.all(np.isfinite(array)):
+        raise ModelError("every number must be finite", component=name, field=field)
+    return array
+
+
+def _read_axes(name: str, given: Any) -> tuple[tuple[float, ...], ...]:
+    axes = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    if axes and all(is_number(x) for x in axes):
+        axes = [axes]
+    if not 1 <= len(axes) <= MOST_AXES:
+        raise ModelError(f"a table has 1 to {MOST_AXES} axes, not {len(axes)}", component=name, field="axes")
+    result = []
+    for k, axis in enumerate(axes):
+        points = _read_numbers(name, "axes", axis)
+        if points.ndim != 1 or len(points) < 2:
+            raise ModelError(f"axis {k} needs at least 2 points in a row", component=name, field="axes")
+        if np.any(np.diff(points) <= 0):
+            at = int(np.argmax(np.diff(points) <= 0))
+            message = f"axis {k} must increase from point to point: {points[at + 1]:.12g} follows {points[at]:.12g}"
+            raise ModelError(message, component=name, field="axes")
+        result.append(tuple(points.tolist()))
+    return tuple(result)
+
+
+def _read_values(name: str, given: Any, shape: tuple[int, ...]) -> tuple[float, ...]:
+    values = _read_numbers(name, "values", given)
+    if values.shape != shape and values.shape != (math.prod(shape),):
+        has, needs = (" x ".join(str(n) for n in size) or "one number" for size in (values.shape, shape))
+        raise ModelError(f"the axes need {needs} values, but there are {has}", component=name, field="values")
+    return tuple(values.ravel().tolist())

@@ -1,0 +1,398 @@
+"""Laws as values: expressions of named quantities, frozen and compared by structure.
+
+An expression is an operation and its arguments, which are expressions and plain floats.  The operations are
+those of ``scalars.FLOAT_FUNCTIONS`` and three more:
+
+    name              (name,)                     a quantity: t, a parameter, "lower.velocity.y@lower"
+    call              (table, argument, ...)      a declared table
+    call_derivative   (table, axes, argument, ...)  its partial derivative along each of the axes in turn
+
+A quotient a/b is a * inv(b).  Operators fold constants, products with 0 and 1 and sums with 0, nothing more:
+a law reads as it was written.  Shared parts are visited once and nothing recurses, so that laws may be deep.
+Reading text is done in ``parser.py``; what a name or a table means is for the caller to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partialmethod
+from typing import Any, Protocol
+
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, PARTIALS, Dual, Scalar, apply, is_number, register_kind
+from kinode.errors import LawError
+from kinode.expressions.units import Dimension
+
+DEEPEST = 5000
+_OTHER_OPS = frozenset({"name", "call", "call_derivative"})
+_NO_TRUTH = (
+    "a law is neither true nor false while it is being written down: "
+    "use where(condition, a, b) for if, minimum and maximum for min and max"
+)
+
+
+class Calling(Protocol):
+    """What evaluates a table: its name, the arguments and, for a derivative, the axes to derive along."""
+
+    def __call__(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ..., /) -> Scalar: ...
+
+
+def _operator(make: Callable[[Scalar, Scalar], Scalar]) -> Callable[[Expression, Scalar], Scalar]:
+    def method(self: Expression, other: Scalar) -> Scalar:
+        return make(self, other) if type(other) is Expression or is_number(other) else NotImplemented
+
+    return method
+
+
+class Expression:
+    """An operation and its arguments; == compares structure, < <= > >= give expressions of 0 and 1."""
+
+    __slots__ = ("_hash", "args", "depth", "op")
+    op: str
+    args: tuple[Any, ...]
+    depth: int
+
+    def __init__(self, op: str, args: tuple[Any, ...]) -> None:
+        if op not in FLOAT_FUNCTIONS and op not in _OTHER_OPS:
+            raise LawError(f"{op!r} is no operation of a law")
+        args = tuple(_accept(arg) for arg in args)
+        depth = 1 + max((arg.depth for arg in args if type(arg) is Expression), default=0)
+        if depth > DEEPEST:
+            raise LawError(f"the law is nested more than {DEEPEST} operations deep; split it into signals")
+        for slot, value in (("op", op), ("args", args), ("depth", depth), ("_hash", hash((op, args)))):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an expression cannot be changed ({name})")
+
+    def __hash__(self) -> int:
+        return self._hash  # type: ignore[attr-defined, no-any-return]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Expression:
+            return NotImplemented
+        return _same(self, other)
+
+    def __bool__(self) -> bool:
+        raise LawError(_NO_TRUTH)
+
+    def __float__(self) -> float:
+        raise LawError(f"the law {self!r} is no number yet: use kinode's functions in laws, not those of math")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        nodes = list(walk(self))
+        places = {id(node): i for i, node in enumerate(nodes)}
+        flat = [
+            (node.op, tuple(_Place(places[id(a)]) if type(a) is Expression else a for a in node.args)) for node in nodes
+        ]
+        return _unflatten, (flat,)
+
+    def __repr__(self) -> str:
+        return f"<law {self.short()}>"
+
+    # --- operators ---
+
+    __add__ = _operator(lambda a, b: build("add", (a, b)))
+    __radd__ = _operator(lambda a, b: build("add", (b, a)))
+    __sub__ = _operator(lambda a, b: build("sub", (a, b)))
+    __rsub__ = _operator(lambda a, b: build("sub", (b, a)))
+    __mul__ = _operator(lambda a, b: build("mul", (a, b)))
+    __rmul__ = _operator(lambda a, b: build("mul", (b, a)))
+    __truediv__ = _operator(lambda a, b: divide(a, b))
+    __rtruediv__ = _operator(lambda a, b: divide(b, a))
+    __pow__ = _operator(lambda a, b: build("pow", (a, b)))
+    __rpow__ = _operator(lambda a, b: build("pow", (b, a)))
+    __mod__ = _operator(lambda a, b: modulo(a, b))
+    __rmod__ = _operator(lambda a, b: modulo(b, a))
+    __lt__ = _operator(lambda a, b: build("less", (a, b)))
+    __le__ = _operator(lambda a, b: build("less_equal", (a, b)))
+    __gt__ = _operator(lambda a, b: build("less", (b, a)))
+    __ge__ = _operator(lambda a, b: build("less_equal", (b, a)))
+
+    def __neg__(self) -> Scalar:
+        return build("neg", (self,))
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Scalar:
+        return build("abs", (self,))
+
+    # --- what it holds and what it is worth ---
+
+    def names(self) -> frozenset[str]:
+        """The quantities it depends on."""
+        return frozenset(node.args[0] for node in walk(self) if node.op == "name")
+
+    def calls(self) -> frozenset[str]:
+        """The tables it calls, directly or for a derivative."""
+        return frozenset(node.args[0] for node in walk(self) if node.op in ("call", "call_derivative"))
+
+    def text(self) -> str:
+        """The law as text, with no more parentheses than needed; reading it gives the same expression."""
+        from kinode.expressions.printer import write
+
+        return write(self)
+
+    def short(self) -> str:
+        """The beginning of its text, for messages."""
+        try:
+            text = self.text()
+        except LawError:
+            text = f"{self.op}(...)"
+        return text if len(text) <= 200 else text[:200] + "..."
+
+    def evaluate(self, lookup: Callable[[str], Scalar], call: Calling | None = None) -> Scalar:
+        """Its value in any kind of number; where a condition is a plain number, only the branch taken is computed."""
+        return _evaluate(self, lookup, call)
+
+    def derivative(self, name: str) -> Expression | float:
+        """Derivative by the named quantity, the other names being constants."""
+        rates: dict[int, Scalar] = {}
+        for node in walk(self):
+            rates[id(node)] = _rate(node, name, rates)
+        result: Expression | float = _plain(rates[id(self)])
+        return result
+
+    def substitute(self, values: Mapping[str, Expression | float]) -> Expression | float:
+        """The expression with others, or numbers, in place of some names."""
+        result: Expression | float = self._rebuilt(
+            lambda node: values.get(node.args[0], node) if node.op == "name" else None
+        )
+        return result
+
+    def rename(self, function: Callable[[str], str]) -> Expression:
+        """The expression with every name, and the name of every table, replaced by function(name)."""
+
+        def leaf(node: Expression) -> Expression | None:
+            return Expression("name", (function(node.args[0]),)) if node.op == "name" else None
+
+        result = self._rebuilt(leaf, function)
+        assert type(result) is Expression
+        return result
+
+    def dimension(self, lookup: Callable[[str], Dimension | None]) -> Dimension | None:
+        """Its dimension; None where numbers and names of unknown dimension leave it open."""
+        from kinode.expressions.dimension_inference import find_dimension
+
+        return find_dimension(self, lookup)
+
+    def _rebuilt(
+        self, leaf: Callable[[Expression], Scalar | None], table: Callable[[str], str] | None = None
+    ) -> Scalar:
+        made: dict[int, Scalar] = {}
+        for node in walk(self):
+            new = leaf(node)
+            if new is None:
+                args = tuple(made[id(arg)] if type(arg) is Expression else arg for arg in node.args)
+                if table is not None and node.op in ("call", "call_derivative"):
+                    args = (table(args[0]), *args[1:])
+                same = all(old is arg for old, arg in zip(node.args, args, strict=True))
+                new = node if same else build(node.op, args)
+            made[id(node)] = new
+        return _plain(made[id(self)])
+
+
+def symbol(name: str) -> Expression:
+    """The expression that is the named quantity."""
+    return Expression("name", (name,))
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Every different part of an expression once, arguments before what uses them."""
+    seen: set[int] = set()
+    stack = [(expression, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args) if type(arg) is Expression and id(arg) not in seen)
+
+
+def build(op: str, args: tuple[Any, ...]) -> Scalar:
+    """The operation on these arguments, folded to something simpler where that is plain to see."""
+    if op == "mul":
+        return _multiply(args[0], args[1])
+    args = tuple(_plain(arg) for arg in args)
+    if op in FLOAT_FUNCTIONS and all(is_number(arg) for arg in args):
+        return FLOAT_FUNCTIONS[op](*(float(arg) for arg in args))
+    a, b = args[0], args[1] if len(args) > 1 else None
+    match op:
+        case "add" | "sub":
+            return _sum(op, a, b)
+        case "neg" if a.op == "neg":
+            return a.args[0]
+        case "inv" if a.op == "inv":
+            return a.args[0]
+        case "pow" if is_number(b) and b in (0, 1):
+            return a if b == 1 else 1.0
+        case "where" if is_number(a):
+            return args[1] if a != 0 else args[2]
+        case "where" if args[1] == args[2]:
+            return args[1]
+        case "interval" | "fetch":
+            raise LawError("a law looks values up by calling a declared table")
+    return Expression(op, args)
+
+
+def _sum(op: str, a: Scalar, b: Scalar) -> Scalar:
+    opposite = "sub" if op == "add" else "add"
+    if is_number(b):
+        if b == 0:
+            return a
+        return Expression(opposite, (a, -b)) if b < 0 else Expression(op, (a, b))
+    if is_number(a) and a == 0:
+        return b if op == "add" else build("neg", (b,))
+    if b.op == "neg":
+        return build(opposite, (a, b.args[0]))
+    return Expression(op, (a, b))
+
+
+def _multiply(a: Scalar, b: Scalar) -> Scalar:
+    a = _plain(a)
+    if is_number(a) and _is_constant_inverse(b):
+        return divide(a, b.args[0])
+    if is_number(a) and is_number(b):
+        return a * b
+    for constant, other in ((a, b), (b, a)):
+        if is_number(constant) and constant in (0, 1, -1):
+            return 0.0 if constant == 0 else (other if constant == 1 else build("neg", (other,)))
+    return Expression("mul", (a, b))
+
+
+def divide(a: Scalar, b: Scalar) -> Scalar:
+    """a/b for expressions and plain numbers; a division by the number zero is refused."""
+    a, b = _plain(a), _plain(b)
+    if is_number(b):
+        if b == 0:
+            raise LawError("a law divides by zero")
+        if is_number(a):
+            return a / b
+        return a if b == 1 else Expression("mul", (a, Expression("inv", (b,))))
+    return build("mul", (a, build("inv", (b,))))
+
+
+def modulo(a: Scalar, b: Scalar) -> Scalar:
+    """What is left of a beyond whole multiples of b; it has the sign of b."""
+    return a - b * apply("floor", divide(a, b))
+
+
+def _is_constant_inverse(x: Scalar) -> bool:
+    return type(x) is Expression and x.op == "inv" and is_number(x.args[0])
+
+
+def _plain(x: Scalar) -> Scalar:
+    """A float for the inverse of a number, which is kept only as a divisor, for the sake of its text."""
+    return 1.0 / x.args[0] if _is_constant_inverse(x) else x
+
+
+def _accept(arg: Any) -> Any:
+    if type(arg) in (Expression, str, tuple):
+        return arg
+    if not is_number(arg):
+        raise LawError(f"{arg!r} cannot stand in a law: it is neither a number nor a quantity")
+    if not math.isfinite(arg):
+        raise LawError(f"{float(arg)} cannot stand in a law: numbers are finite there")
+    return float(arg)
+
+
+def _same(a: Expression, b: Expression) -> bool:
+    seen: set[tuple[int, int]] = set()
+    stack = [(a, b)]
+    while stack:
+        a, b = stack.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        if hash(a) != hash(b) or a.op != b.op or len(a.args) != len(b.args):
+            return False
+        seen.add((id(a), id(b)))
+        for one, two in zip(a.args, b.args, strict=True):
+            if type(one) is Expression and type(two) is Expression:
+                stack.append((one, two))
+            elif type(one) is not type(two) or one != two:
+                return False
+    return True
+
+
+class _Place(int):
+    """In a pickled expression: an argument that is the n-th part."""
+
+
+def _unflatten(flat: list[tuple[str, tuple[Any, ...]]]) -> Expression:
+    nodes: list[Expression] = []
+    for op, args in flat:
+        nodes.append(Expression(op, tuple(nodes[arg] if type(arg) is _Place else arg for arg in args)))
+    return nodes[-1]
+
+
+def _evaluate(expression: Expression, lookup: Callable[[str], Scalar], call: Calling | None) -> Scalar:
+    values: dict[int, Scalar] = {}
+    stack = [expression]
+    while stack:
+        node = stack[-1]
+        wanted: tuple[Any, ...] = node.args
+        if node.op == "where" and id(node.args[0]) in values:
+            condition = values[id(node.args[0])]
+            if is_number(condition):
+                wanted = (node.args[1] if condition != 0 else node.args[2],)
+        elif node.op == "where":
+            wanted = node.args[:1]
+        missing = [arg for arg in wanted if type(arg) is Expression and id(arg) not in values]
+        if missing:
+            stack.extend(reversed(missing))
+            continue
+        stack.pop()
+        args = tuple(values[id(arg)] if type(arg) is Expression else arg for arg in wanted)
+        if id(node) not in values:
+            values[id(node)] = args[0] if node.op == "where" and len(args) == 1 else _compute(node, args, lookup, call)
+    return values[id(expression)]
+
+
+def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Scalar], call: Calling | None) -> Scalar:
+    if node.op == "name":
+        value = lookup(args[0])
+        return float(value) if is_number(value) else value
+    if node.op in ("call", "call_derivative"):
+        if call is None:
+            raise LawError(f"the law calls the table {args[0]!r}, which is not at hand")
+        return call(args[0], args[1:]) if node.op == "call" else call(args[0], args[2:], args[1])
+    return apply(node.op, *args)
+
+
+def _rate(node: Expression, name: str, rates: dict[int, Scalar]) -> Scalar:
+    if node.op == "name":
+        return 1.0 if node.args[0] == name else 0.0
+    changes = [rates[id(arg)] if type(arg) is Expression else 0.0 for arg in node.args]
+    if all(is_number(change) and change == 0 for change in changes):
+        return 0.0
+    if node.op == "where":
+        return build("where", (node.args[0], *changes[1:]))
+    if node.op in ("call", "call_derivative"):
+        table, *args = node.args
+        axes = args.pop(0) if node.op == "call_derivative" else ()
+        changes = changes[-len(args) :]
+        partials: tuple[Scalar, ...] = tuple(
+            Expression("call_derivative", (table, tuple(sorted((*axes, i))), *args)) for i in range(len(args))
+        )
+    else:
+        partials = PARTIALS[node.op](*node.args)
+    rate: Scalar = 0.0
+    for partial, change in zip(partials, changes, strict=True):
+        if not (is_number(change) and change == 0):
+            rate = rate + partial * change
+    return rate
+
+
+def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:
+    if any(type(arg) is Dual for arg in args):
+        return apply(name, *(Dual(arg) if type(arg) is Expression else arg for arg in args))
+    return build(name, args)
+
+
+register_kind(Expression, _apply_expression)
+# NumPy's functions look for methods of these names in arrays of objects.
+for _op in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
+    setattr(Expression, _op, partialmethod(lambda self, op: build(op, (self,)), _op))

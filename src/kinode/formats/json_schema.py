@@ -1,0 +1,359 @@
+"""The JSON schema of kinode's files, made from the same declarations that read them.
+
+Draft 2020-12.  Editors complete and check models by it; what it cannot say (dimensions, names that exist, inertias that
+bodies can have) is for the loader.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kinode.expressions.lookup_tables import METHODS, OUTSIDE
+from kinode.formats.yaml_fields import FIELDS
+from kinode.formats.yaml_files import VERSION
+from kinode.model.base.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
+from kinode.model.base.element import ELEMENTS, Element
+from kinode.model.base.fields import Component, Spec
+from kinode.model.base.frames import NAME, ROTATIONS
+from kinode.model.base.moving_frames import FRAMES
+from kinode.model.base.parameters import RunDefaults
+from kinode.model.base.visuals import ROLES, SIZES
+from kinode.model.constraints.constraint import CONSTRAINTS
+from kinode.model.drive_unit import ACTS, DRIVE_FIELDS
+from kinode.model.joints.coulomb_friction import FRICTIONS, find_fields
+from kinode.model.joints.end_stops import find_fields as find_end_fields
+from kinode.model.joints.joint import JOINTS, LIMITS, AxialJoint, Joint
+from kinode.model.joints.joint_compliance import BY_AXIS, BY_COMPONENT
+from kinode.model.network.declared_parts import BASES
+from kinode.model.network.declared_parts import FIELDS as DECLARATION
+from kinode.model.network.part import DOMAINS
+from kinode.model.network.part_checks import STORES
+
+Schema = dict[str, Any]
+PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
+
+
+def schema() -> Schema:
+    """The schema as plain values, ready for ``json.dumps``."""
+    import kinode.model.system  # noqa: F401  (fills the registries of joints, elements and constraints)
+
+    properties: Schema = {
+        "kinode": {"const": VERSION, "description": "version of the format"},
+        "name": {"type": "string", "description": "name of the system"},
+        "gravity": _ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
+        "extends": {
+            "description": "file of the system that this one starts from: YAML or URDF",
+            "oneOf": [{"type": "string"}, _object(FIELDS["extends"], {"base": {"enum": ["fixed", "free"]}}, ["file"])],
+        },
+        "components": _named(_ref("component"), "kinds of parts by their equations, for elements to use"),
+        "parameters": _named(_ref("parameter"), "numbers with names, arguments of the compiled code"),
+        "inputs": _named(_ref("input"), "numbers that come from outside"),
+        "tables": _named(_ref("table"), "tables that laws call"),
+        "bodies": _named({"oneOf": [_ref("body"), {"type": "null"}]}, "rigid bodies"),
+        "frames": _named(
+            {"if": {"type": "object", "required": ["kind"]}, "then": _ref("observer"), "else": _ref("placed")},
+            "named frames on the world or on bodies; with a kind, frames to look from",
+        ),
+        "joints": _named(_ref("joint"), "what connects bodies"),
+        "constraints": _named(_ref("constraint"), "what ties coordinates together beyond joints"),
+        "signals": _named(
+            {"oneOf": [_ref("law"), _object(("law",), {"law": _ref("law")}, ["law"])]}, "laws with names"
+        ),
+        "elements": _named(_ref("element"), "what pushes and pulls"),
+        "systems": _named(_ref("subsystem"), "subsystems, copied in with their names behind a prefix"),
+        "drives": _named(_ref("drive"), "motors geared to joints: a rotor, its shaft and the gear"),
+        "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
+        "run": _component(RunDefaults),
+        "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
+    }
+    inner = {key: value for key, value in properties.items() if key != "kinode"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kinode model",
+        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
+        "type": "object",
+        "properties": properties,
+        "required": ["kinode"],
+        "additionalProperties": False,
+        "$defs": {
+            **_values(),
+            "system": {"type": "object", "properties": inner, "additionalProperties": False},
+            "body": _component(Body),
+            "joint": _kinds(JOINTS),
+            "element": _elements(),
+            "component": _declaration(),
+            "constraint": _kinds(CONSTRAINTS),
+            "observer": _kinds(FRAMES),
+            "drive": _drive(),
+        },
+    }
+
+
+def _ref(name: str, description: str | None = None) -> Schema:
+    found: Schema = {"$ref": f"#/$defs/{name}"}
+    return found if description is None else {**found, "description": description}
+
+
+def _named(entry: Schema, description: str) -> Schema:
+    return {
+        "description": description,
+        "oneOf": [
+            {"type": "object", "propertyNames": {"pattern": PATTERN}, "additionalProperties": entry},
+            {"type": "null"},
+        ],
+    }
+
+
+def _object(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    properties = {name: special.get(name, {}) for name in names}
+    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": required} if required else found
+
+
+def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
+    found: Schema = {"type": "array", "items": entry, "minItems": least}
+    return found if most is None else {**found, "maxItems": most}
+
+
+def _values() -> Schema:
+    """What fields take."""
+    number, law, text = _ref("number"), _ref("law"), {"type": "string"}
+    axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
+    rotation: Schema = {
+        "rpy": {**_ref("vector"), "description": "turns about the fixed axes x, y, z"},
+        "quaternion": {**_array(number, 4, 4), "description": "w, x, y, z"},
+        "matrix": {**_array(_array(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
+        "turns": {**_array({"type": "array", "minItems": 2, "maxItems": 2}, 1), "description": "[axis, angle] in turn"},
+    }
+    place: Schema = {"at": _ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
+    either = {"oneOf": [_ref("vector"), {"type": "object", "properties": place, "additionalProperties": False}]}
+    placed: Schema = {"type": "object", "properties": {"body": text, **place}, "additionalProperties": False}
+    values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
+    return {
+        "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
+        "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs and signals"},
+        "vector": _array(number, 3, 3),
+        "laws": _array(law, 3, 3),
+        "axis": axis,
+        "place": either,
+        "placed": {"oneOf": [_ref("vector"), placed]},
+        "frame": {
+            "description": "a body, a named frame, or a place on a body",
+            "oneOf": [text, {**placed, "anyOf": [{"required": ["body"]}, {"required": ["on"]}]}],
+        },
+        "parameter": {"oneOf": [number, _object(FIELDS["parameters"], _PARAMETER, ["value"])]},
+        "input": {"oneOf": [number, _object(FIELDS["inputs"], {"value": number}, ["value"])]},
+        "table": {
+            **_object(
+                FIELDS["tables"],
+                {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
+                 "method": {"enum": list(METHODS)}, "outside": {"enum": list(OUTSIDE)}},
+            ),
+            "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
+        },
+        "subsystem": {
+            **_object(
+                FIELDS["systems"],
+                {"file": text, "system": _ref("system"), "on": _ref("frame"), "bind": {"type": "object"},
+                 "parameters": {"type": "object"},
+                 "connect": {"type": "object", "additionalProperties": {"type": "string", "pattern": PATTERN}}},
+            ),
+            "oneOf": [{"required": ["file"]}, {"required": ["system"]}],
+        },
+        "shape": {"oneOf": [_shape(kind) for kind in SHAPE_SIZES]},
+        "look": _look(),
+    }  # fmt: skip
+
+
+_PARAMETER: dict[str, Schema] = {
+    "value": {"$ref": "#/$defs/number"},
+    "bounds": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 2},
+    "note": {"type": "string"},
+}
+
+
+def _shape(kind: str) -> Schema:
+    sizes = SHAPE_SIZES[kind]
+    fields: Schema = {name: _ref("number") for name in (*sizes, "mass")}
+    if kind != "rod":
+        fields["density"] = _ref("number")
+    if kind in ("cylinder", "rod"):
+        fields["axis"] = {"enum": list(AXES)}
+    fields["at"] = _ref("vector")
+    return _object((kind,), {kind: _object(tuple(fields), fields, list(sizes))}, [kind])
+
+
+def _drive() -> Schema:
+    """Its own fields, and those that act in its shaft as in any hinge."""
+    shaft = _component(JOINTS["revolute"])["properties"]
+    rotor = _component(Body)["properties"]
+    pair: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 2, 2)]}
+    fields: Schema = {
+        "joint": {"type": "string", "description": "the joint that it turns"},
+        "ratio": {**_ref("number"), "description": "angle of the rotor for a unit of the joint's coordinate"},
+        "inertia": {**pair, "description": "of the rotor about its axis, or [axial, transverse]"},
+        "on": _ref("frame", "what carries the motor; the parent side of the joint if left out"),
+        "axis": _ref("axis", "of the shaft, in these axes; that of the joint if left out"),
+        "offset": {**_ref("number"), "description": "angle of the rotor where the joint's coordinate is 0"},
+        **{name: rotor[name] for name in ("mass", "com", "meshes")},
+        **{name: shaft[name] for name in ACTS},
+    }
+    return _object(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
+
+
+def _look() -> Schema:
+    numbers = {"type": "array", "items": {"type": ["number", "string"]}}
+    fields: Schema = {"kind": {"enum": list(SIZES)}, "file": {"type": "string"}, "role": {"enum": list(ROLES)}}
+    fields |= dict.fromkeys(("sizes", "at", "rpy", "quaternion"), numbers)
+    return _object(tuple(fields), fields)
+
+
+def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
+    """Components that ``kind`` tells apart: an error is that of the kind, not of all kinds."""
+    cases = [
+        {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": _component(cls)}
+        for kind, cls in registry.items()
+    ]
+    return {"type": "object", "properties": {"kind": {"enum": list(registry)}}, "required": ["kind"], "allOf": cases}
+
+
+def _elements() -> Schema:
+    """Elements of known kinds, or of those that the file declares."""
+    known = _kinds(ELEMENTS)
+    return {**known, "properties": {"kind": {"anyOf": [{"enum": list(ELEMENTS)}, {"type": "string"}]}}}
+
+
+def _declaration() -> Schema:
+    """A kind of part: each entry may be its one value alone."""
+    text, number = {"type": "string"}, _ref("number")
+    unit = {"type": ["string", "integer"], "description": "in SI: V, A*s, rad/s"}
+
+    def entries(short: Schema, single: str, **more: Schema) -> Schema:
+        fields = {single: short, **more}
+        return _named({"oneOf": [short, _object(tuple(fields), fields, [single])]}, "")
+
+    word = {"type": "string"}
+    equations = {"oneOf": [text, _object(("law", "solves"), {"law": text, "solves": text}, ["law"])]}
+    fields: Schema = {
+        "doc": text,
+        "base": {"enum": list(BASES), "description": "ports, derived names and the balance of flows of two ends"},
+        "ports": entries({"enum": list(DOMAINS)}, "kind", doc=text, default=word),
+        "parameters": entries(unit, "unit", default=number, doc=text),
+        "laws": entries(unit, "unit", default=number, doc=text),
+        "unknowns": entries(unit, "unit", start=word, priority={"type": "integer"}, doc=text),
+        "names": entries(text, "law", unit=unit),
+        "starts": {"type": "object", "additionalProperties": text},
+        "equations": {"oneOf": [{"type": "object", "additionalProperties": equations}, {"type": "null"}]},
+        "stored": {"type": ["string", "number"], "description": "energy"},
+        "stores": {"oneOf": [{"enum": list(STORES)}, {"type": "object", "additionalProperties": text}]},
+        "lost": {"type": ["string", "number"], "description": "power that becomes heat"},
+        "supplied": {"type": ["string", "number"], "description": "power from elsewhere than its ports"},
+        **{word: {"type": "array", "items": text} for word in ("positive", "unsigned", "structural")},
+    }
+    return _object(DECLARATION, fields)
+
+
+def _component(cls: type[Component]) -> Schema:
+    properties: Schema = {"kind": {"const": cls.kind}} if cls.kind else {}
+    required = []
+    specs = cls.specs()
+    for name, (field, spec) in specs.items():
+        if name == "rotation":
+            properties |= {way: {"description": f"initial rotation, {spec.doc}"} for way in ROTATIONS}
+            continue
+        found = _field(cls, spec)
+        properties[name] = {**found, "description": spec.doc} if spec.doc else found
+        if field.default is dataclasses.MISSING:
+            required.append(name)
+    result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
+    if "a" in specs and "b" in specs:
+        end = _field(cls, specs["a"][1])
+        properties["between"] = {**_array(end, 2, 2), "description": "parent and child side, or both ends"}
+        result["anyOf"] = [{"required": ["between"]}, {"required": [name for name in required if name in ("a", "b")]}]
+        required = [name for name in required if name not in ("a", "b")]
+    return {**result, "required": required, "additionalProperties": False}
+
+
+def _first_line(cls: type[Component]) -> str:
+    return (cls.__doc__ or "").strip().partition("\n")[0]
+
+
+def _field(cls: type[Component], spec: Spec) -> Schema:
+    n = len(cls.coordinates) if issubclass(cls, Joint) else 0
+    if spec.shape in ("number", "law", "vector", "laws", "frame", "shape", "axis"):
+        return _ref(spec.shape)
+    if spec.shape in ("per_coordinate", "laws_per_coordinate", "initial", "initial_rate"):
+        count = cls.n_q if issubclass(cls, Joint) and spec.shape == "initial" else n
+        entry = _ref("law" if spec.shape == "laws_per_coordinate" else "number")
+        each = _array(entry, count, count)
+        return {"oneOf": [entry, each]} if count == 1 else each
+    special: dict[str, Schema] = {
+        "choice": {"enum": list(spec.choices)},
+        "text": {"type": "string"},
+        "joint": {"type": "string"},
+        "port": {"type": "string", "pattern": PATTERN},
+        "flag": {"type": "boolean"},
+        "base": _ref("frame"),
+        "turns": _array({"type": "array", "minItems": 2, "maxItems": 2}, 1),
+        "axes": _ref("frame") if issubclass(cls, Element) else _array(_ref("axis"), 2, 2),
+        "frames": _named(_ref("place"), ""),
+        "meshes": {"type": "array", "items": _ref("look")},
+        "times": _array(_ref("number"), 2),
+        "range": _array(_ref("number"), 2, 2),
+        "clock": {"type": ["number", "string"]},
+        "seconds": {"type": ["number", "string"]},
+        "count": {"type": "integer", "minimum": 0},
+        "seed": {"type": "integer", "minimum": 0},
+        "named_laws": {"type": "object", "additionalProperties": _ref("law")},
+        "named_numbers": {"type": "object", "additionalProperties": _ref("number")},
+        "function": {"type": "null"},
+        "numbers": {"oneOf": [_ref("number"), _array(_ref("number"), 1)]},
+        "input_laws": {"oneOf": [_ref("law"), _array(_ref("law"), 1)]},
+        "words": {"oneOf": [{"type": "string"}, _array({"type": "string"}, 1)]},
+        "matrix": {"oneOf": [_ref("number"), _array(_ref("number"), 1), _array(_array(_ref("number"), 1), 1)]},
+        "limits": {
+            "oneOf": [
+                _array(_ref("number"), 2, 2),
+                _object(tuple(_LIMITS), _LIMITS),
+            ]
+        },
+        "friction": _friction(cls) if issubclass(cls, Joint) else {},
+        "ends": _ends(spec),
+        "compliance": _compliance(issubclass(cls, AxialJoint)),
+        "inertia": {
+            "oneOf": [
+                _array(_ref("number"), 3, 3),
+                _array(_ref("number"), 6, 6),
+                _array(_array(_ref("number"), 3, 3), 3, 3),
+                {**_object(ENTRIES, {name: _ref("number") for name in ENTRIES}), "minProperties": 1},
+            ]
+        },
+    }
+    return special.get(spec.shape, {})
+
+
+def _friction(cls: type[Joint]) -> Schema:
+    """Coulomb friction with the lengths that the kind of joint takes; none for kinds that have no friction."""
+    if cls.rubs is None:
+        return {"type": "null"}
+    numbers = {name: _ref("number") for name in find_fields(cls)}
+    return _object(tuple(FRICTIONS), {kind: _object(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS))
+
+
+def _ends(spec: Spec) -> Schema:
+    """A stop, or backlash: its doc begins with what it is."""
+    takes = find_end_fields("stop" if "end stops" in spec.doc else "backlash")
+    return {"oneOf": [{"type": "null"}, _object(takes, dict.fromkeys(takes, _ref("number")))]}
+
+
+def _compliance(axial: bool) -> Schema:
+    """By component of the reaction, or along and across the axis of a joint that has one."""
+    each: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 3, 3)]}
+    ways = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
+    ways += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []
+    return {"oneOf": [{**way, "minProperties": 1} for way in ways]}
+
+
+_LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in LIMITS}

@@ -1,0 +1,58 @@
+"""Files in and out: ``load`` picks the format by the suffix, or by the content where the suffix says nothing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+from kinode.errors import ModelError, unreadable
+from kinode.importers import URDF
+from kinode.model.system import System
+
+YAML = (".yaml", ".yml", ".json")
+
+
+def load(
+    path: str | os.PathLike[str],
+    base: str = "fixed",
+    *,
+    mimic: bool = True,
+    name: str | None = None,
+    plugins: Iterable[str | ModuleType] = (),
+    trust: bool = False,
+) -> System:
+    """The system in a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
+
+    ``base`` ("fixed" or "free") says how a URDF's root link stands in the world and ``mimic=False`` lets its
+    mimic joints move on their own.  ``plugins`` are modules, or their names, that register kinds of joints and
+    elements; only the caller names them, a file cannot.  ``trust=True`` lets a YAML file name files outside its folder.
+    """
+    for plugin in plugins:
+        if isinstance(plugin, str):
+            importlib.import_module(plugin)
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix in URDF or (suffix not in YAML and _starts_as_xml(file)):
+        from kinode.importers import urdf
+
+        return urdf.load(file, base, mimic=mimic, name=name)
+    if base != "fixed":
+        raise ModelError(f'base="{base}" is for URDF; this file says itself how its bodies are joined', file=str(file))
+    from kinode.formats import yaml_files
+
+    system: System = yaml_files.load(file, trust=trust)
+    if name is not None:
+        system.name = name
+    return system
+
+
+def _starts_as_xml(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(256)
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from None
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"

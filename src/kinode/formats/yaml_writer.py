@@ -1,0 +1,222 @@
+"""A System as YAML text, from which it loads as an equal one.
+
+Floats are written by their shortest exact form, expressions as their text, everything in SI.  Only fields that differ
+from their defaults are written, a component to a line where it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from kinode.errors import ModelError
+from kinode.expressions.lookup_tables import METHODS, OUTSIDE, Table
+from kinode.expressions.printer import write_number
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
+from kinode.formats.yaml_text import resolve
+from kinode.model.base.bodies import Body, Shape
+from kinode.model.base.fields import Component, Value
+from kinode.model.base.frames import ZERO, Frame
+from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.visuals import Look
+from kinode.model.joints.coulomb_friction import Coulomb
+from kinode.model.joints.end_stops import Ends
+from kinode.model.joints.joint import LIMITS, Joint, Limits
+from kinode.model.joints.joint_compliance import Compliance
+from kinode.model.network.declared_parts import DeclaredPart, write_declaration
+from kinode.model.network.part import Part
+from kinode.model.signals.python_controller import Controller
+from kinode.model.signals.sampling import write_seconds
+from kinode.model.system import System
+
+WIDTH = 120
+_PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()*/+^@<>=-]*[A-Za-z0-9_.()*/+^@<>=-])?")
+
+
+def write_system(system: System, version: int) -> str:
+    """The whole file."""
+    writer = _Writer(system)
+    lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
+    sections: dict[str, dict[str, Any]] = {
+        "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
+        "parameters": {name: writer.quantity(record) for name, record in system.parameters.items()},
+        "inputs": {name: writer.quantity(record) for name, record in system.inputs.items()},
+        "tables": {name: writer.table(table) for name, table in system.tables.items()},
+        "bodies": {name: writer.component(body) for name, body in system.bodies.items()},
+        "frames": {
+            **{str(frame.name): writer.place(frame) for frame in system.world.frames},
+            **{name: writer.component(frame) for name, frame in system.frames.items()},
+        },
+        "joints": {name: writer.component(joint) for name, joint in system.joints.items()},
+        "constraints": {name: writer.component(constraint) for name, constraint in system.constraints.items()},
+        "signals": {name: writer.plain(signal.law) for name, signal in system.signals.items()},
+        "elements": {name: writer.component(element) for name, element in system.elements.items()},
+        "run": {name: writer.plain(value) for name, value in system.run_defaults.items()},
+    }
+    for section, entries in sections.items():
+        if entries:
+            lines.append(f"{section}:")
+            for name, entry in entries.items():
+                lines += _entry(name, entry)
+    if system.notes:
+        lines += ["notes:", *(f"  - {_scalar(note)}" for note in system.notes)]
+    return "\n".join(lines) + "\n"
+
+
+class _Writer:
+    """Turns records into plain values: dicts, lists, text and floats."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    def component(self, component: Component) -> dict[str, Any]:
+        """The fields of a component as a file has them."""
+        found: dict[str, Any] = {"kind": component.kind} if component.kind else {}
+        given = component.given()
+        if "a" in given and "b" in given:
+            found["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
+        for name, value in given.items():
+            if isinstance(component, Body) and name == "frames":
+                found[name] = {str(frame.name): self.place(frame) for frame in value}
+            elif isinstance(component, Body) and name == "inertia":
+                found[name] = self.plain(value[:3] if value[3:] == ZERO else value)
+            elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
+                found |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
+            elif isinstance(component, Joint) and name == "rotation":
+                found[value[0]] = self.plain(value[1])
+            elif isinstance(component, Joint) and isinstance(value, tuple) and len(value) == 1:
+                found[name] = self.plain(value[0])
+            else:
+                found[name] = self.plain(value)
+        return found
+
+    def declaration(self, cls: type[Part]) -> dict[str, Any]:
+        """A kind as it was declared."""
+        return write_declaration(cls.declaration) if issubclass(cls, DeclaredPart) else {}
+
+    def plain(self, value: Any) -> Any:
+        if isinstance(value, Expression):
+            return value.text()
+        if isinstance(value, Frame):
+            return self.frame(value)
+        if isinstance(value, Shape):
+            return {value.kind: self.shape(value)}
+        if isinstance(value, Limits):
+            given = {name: getattr(value, name) for name in LIMITS}
+            return {name: self.plain(item) for name, item in given.items() if item is not None}
+        if isinstance(value, Compliance | Ends):
+            return {name: self.plain(item) for name, item in value.given().items()}
+        if isinstance(value, Coulomb):
+            return {"coulomb": {name: self.plain(item) for name, item in value.given().items()}}
+        if isinstance(value, Look):
+            return value.plain()
+        if isinstance(value, Fraction):
+            return write_seconds(value)
+        if isinstance(value, tuple):
+            return [self.plain(item) for item in value]
+        return value
+
+    def shape(self, shape: Shape) -> dict[str, Any]:
+        found = {name: self.plain(size) for name, size in shape.sizes}
+        for name, value in (("mass", shape.mass), ("density", shape.density)):
+            if value is not None:
+                found[name] = self.plain(value)
+        if shape.at != ZERO:
+            found["at"] = self.plain(shape.at)
+        return found
+
+    def frame(self, frame: Frame) -> Any:
+        """A body, a named frame, or a place on a body."""
+        if frame.name is not None:
+            try:
+                if self.system.find_frame(str(frame)) == frame:
+                    return str(frame)
+            except ModelError:
+                pass
+        if frame.is_plain:
+            return frame.body
+        place = self.place(frame)
+        return {"body": frame.body, **(place if isinstance(place, dict) else {"at": place})}
+
+    def place(self, frame: Frame) -> Any:
+        """Where a frame is on its body."""
+        found: dict[str, Any] = {}
+        if frame.position != ZERO or (frame.rotation is None and frame.base is None):
+            found["at"] = self.plain(frame.position)
+        if frame.rotation is not None:
+            found[frame.rotation[0]] = self.plain(frame.rotation[1])
+        if frame.base is not None:
+            found["on"] = self.place(frame.base)
+        return found["at"] if list(found) == ["at"] else found
+
+    def quantity(self, record: Parameter | Input) -> Any:
+        """A parameter or input: its value alone where there is nothing else to say."""
+        value = _with_unit(record.value, record.dimension)
+        found: dict[str, Any] = {"value": value}
+        if isinstance(record, Parameter):
+            if record.bounds is not None:
+                found["bounds"] = list(record.bounds)
+            if record.note:
+                found["note"] = record.note
+        return found if len(found) > 1 else value
+
+    def table(self, table: Table) -> dict[str, Any]:
+        axes = [list(axis) for axis in table.axes]
+        found: dict[str, Any] = {"axes": axes[0] if len(axes) == 1 else axes, "values": table.array().tolist()}
+        if table.method != METHODS[0]:
+            found["method"] = table.method
+        if table.outside != OUTSIDE[0]:
+            found["outside"] = table.outside
+        return found
+
+
+def _with_unit(value: Value, dimension: Dimension | None) -> Any:
+    if isinstance(value, Expression):
+        return value.text()
+    if dimension is None:
+        return value
+    text = f"{write_number(value)} {'rad' if dimension == DIMENSIONLESS else dimension.unit}"
+    try:
+        quantity = parse_quantity(text)
+    except ModelError:
+        quantity = None
+    # A fractional power of a unit has no text; such a number is written bare.
+    return text if quantity is not None and quantity.dimension == dimension else value
+
+
+def _entry(name: str, entry: Any) -> list[str]:
+    line = f"  {_scalar(name)}: {_flow(entry)}"
+    if len(line) <= WIDTH or not isinstance(entry, Mapping):
+        return [line]
+    return [f"  {_scalar(name)}:", *(f"    {_scalar(key)}: {_flow(value)}" for key, value in entry.items())]
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_scalar(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return write_number(value)
+    text = str(value)
+    if _PLAIN.fullmatch(text) and resolve(text) == text:
+        return text
+    return '"' + "".join(_escape(character) for character in text) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    code = ord(character)
+    if character.isprintable() and not 0xD800 <= code < 0xE000 and code != 0xFEFF:
+        return character
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

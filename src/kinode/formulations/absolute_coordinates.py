@@ -1,0 +1,214 @@
+"""Absolute coordinates: every body by itself, every joint between two of them [SPEC 5.1, first half].
+
+Every body has a velocity of its own, v = [w; V] in its axes about its origin, and the balance
+
+    M v_dot + Omega v = Q + (what joints and constraints do)        [4.1], matrices [U.3]-[U.5], angular part first
+
+A joint sees the relative motion of its two bodies, in its axes M at its point M: J_b v_b - J_a v_a = S u.  Here stand
+the matrices of bodies, joints and constraints, for every kind of number; what is done with them is for others:
+``newton_euler`` solves, ``kn.equations`` writes them down.
+
+Of the tree only poses and velocities of bodies, laws and loads are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, rate, tidy
+from kinode.algebra.spatial import RigidInertia, cross, skew
+from kinode.model.base.frames import Frame
+from kinode.model.joints.joint import Joint
+from kinode.model.system import joint_frame
+from kinode.multibody import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A body alone: M v_dot + Omega v = Q, but for what joints hold."""
+
+    M: Array
+    Omega: Array
+    v: Array
+    Q: Array
+
+    @property
+    def wrench(self) -> Array:
+        """-Omega v + Q."""
+        return tidy(self.Q - self.Omega @ self.v)
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """A joint between two bodies: V_rel = J_b v_b - J_a v_a = S u, in M's canonical axes at M."""
+
+    joint: Joint
+    J_a: Array
+    J_b: Array
+    turning: Array  # J_a_dot v_a
+    S_dot_u: Array
+    S: Array
+    T: Array  # wrench of unit efforts
+    R: Array  # from M's canonical axes to the given ones of F
+
+    @property
+    def bias(self) -> Array:
+        """What J_b v_b_dot - J_a v_a_dot is when u_dot is zero."""
+        return tidy(self.turning + self.S_dot_u)
+
+
+class Absolute:
+    """The bodies, joints and constraints of one instant.
+
+    ``velocities`` are those of bodies where they are not to be expressed by the state, ``friction`` the efforts of
+    friction by joint.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        velocities: Mapping[str, Array] | None = None,
+        friction: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.snapshot = snapshot.with_friction({})
+        self.topology, self.system = snapshot.topology, snapshot.system
+        self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
+        self.velocities, self.given_friction = velocities, friction
+
+    # -- bodies ------------------------------------------------------------------------------------
+    @cached_property
+    def links(self) -> dict[str, Link]:
+        loads = self.loads
+        return {name: self._link(name, loads[name]) for name in self.bodies}
+
+    def velocity(self, body: str) -> Array:
+        """[w; V] in the body's axes."""
+        if self.velocities is not None:
+            return self.velocities[body]
+        s = self.snapshot
+        R = s.pose(Frame(body)).R
+        return tidy(np.concatenate([R.T @ x for x in s.velocity(Frame(body))]))
+
+    def _link(self, name: str, load: Array) -> Link:
+        s, v = self.snapshot, self.velocity(name)
+        inertia = self.system.bodies[name].rigid_inertia(s.resolve)
+        M, Omega = body_matrices(inertia, v[:3])
+        g = s.pose(Frame(name)).R.T @ s.gravity
+        weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # [4.5]
+        return Link(M, Omega, v, tidy(weight + load))
+
+    @cached_property
+    def loads(self) -> dict[str, Array]:
+        """Moment about the origin and force on each body, in its axes: of elements, given wrenches, joint efforts."""
+        s = self.snapshot
+        total: dict[str, Array] = {name: np.zeros(6) for name in self.bodies}
+
+        def add(body: str, at: Array, force: Array, moment: Array) -> None:
+            if body in total:
+                X = s.pose(Frame(body))
+                total[body] = total[body] + np.concatenate([X.R.T @ (moment + cross(at - X.p, force)), X.R.T @ force])
+
+        for element in self.system.elements.values():
+            for load in element.wrenches(s):
+                add(load.on.body, s.pose(load.on).p if load.at is None else load.at, load.force, load.moment)
+        for body, (force, moment) in s.wrenches.items():
+            add(body, s.pose(Frame(body)).p, force, moment)
+        for name, hold in self.holds.items():
+            if hold.joint.n_u:
+                for body, L in self.acting(hold, hold.T).items():
+                    total[body] = total[body] + L @ self._own_effort(name)
+        return {name: tidy(load) for name, load in total.items()}
+
+    def _own_effort(self, name: str) -> Array:
+        """The model's own efforts of a joint and what is added to them."""
+        s = self.snapshot
+        tau: Array = s.own_effort(name) + self.friction.get(name, np.zeros(self.system.joints[name].n_u))
+        added = s.extra_effort is not None and name in self.topology.u_of
+        return tidy(tau + s.extra_effort[self.topology.u_of[name]] if added else tau)  # type: ignore[index]
+
+    @property
+    def friction(self) -> Mapping[str, Array]:
+        """Efforts of friction, by joint."""
+        return self.given_friction or {}
+
+    # -- joints ------------------------------------------------------------------------------------
+    @cached_property
+    def holds(self) -> dict[str, Hold]:
+        return {name: self._hold(joint) for name, joint in self.system.joints.items()}
+
+    def _hold(self, joint: Joint) -> Hold:
+        s = self.snapshot
+        q, u, _ = s.joint_state(joint.name)
+        form = joint.form(s.resolve)
+        C = joint.axis_rotation(s.resolve, self.system.nominal)
+        X_F, X_M = (s.pose(joint_frame(joint, side)) for side in ("parent", "child"))
+        R_WM, p_WM = X_M.R @ C, X_M.p
+        (J_a, V_a), (J_b, V_b) = (self._seen(body, R_WM, p_WM) for body in (joint.a.body, joint.b.body))
+        (w_a, v_a), (w_r, v_r) = np.split(V_a, 2), np.split(V_b - V_a, 2)
+        # What a does, seen in axes that turn with w_r at a point that moves with v_r, both relative to a.
+        turning = np.concatenate([cross(w_a, w_r), cross(v_a, w_r) + cross(w_a, v_r)])
+        S = tidy(joint.motion_subspace(q, form)).reshape(6, joint.n_u)
+        S_dot_u: Array = np.zeros(6)
+        if joint.n_u:
+            S_dot_u = rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u))
+        T = tidy(joint.effort_wrench(q, form)).reshape(6, joint.n_u)
+        return Hold(joint, J_a, J_b, tidy(turning), S_dot_u, S, T, tidy(X_F.R.T @ R_WM))
+
+    def _seen(self, body: str, R_WM: Array, p_WM: Array) -> tuple[Array, Array]:
+        """J with J v = [w; v] of a body's point at M, in M's axes; and J v."""
+        if body not in self.bodies:
+            return np.zeros((6, 6)), np.zeros(6)
+        X = self.snapshot.pose(Frame(body))
+        R, arm = R_WM.T @ X.R, X.R.T @ (p_WM - X.p)
+        J = tidy(np.block([[R, np.zeros((3, 3))], [-(R @ skew(arm)), R]]))
+        return J, tidy(J @ self.velocity(body))
+
+    def acting(self, hold: Hold, directions: Array) -> dict[str, Array]:
+        """What wrenches on b about M, in M's canonical axes, with their opposites on a, are to the two bodies."""
+        found: dict[str, Array] = {}
+        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
+            if body in self.bodies:
+                found[body] = tidy(sign * (J.T @ directions) + found.get(body, 0.0))
+        return found
+
+    def prescribed(self, name: str) -> Array | None:
+        """The acceleration that is prescribed along a joint's freedoms, by itself and not by a gear."""
+        if name in self.topology.couplings or not self.system.joints[name].n_u:
+            return None
+        return self.snapshot.joint_state(name)[2]
+
+    # -- constraints that are no joints ------------------------------------------------------------
+    def tie(self, tie: loop_constraints.Tie) -> tuple[dict[str, Array], Array]:
+        """L and gamma: what unit multipliers do to bodies; c_ddot, and the rate of slips, is L'v_dot - gamma."""
+        s = self.snapshot
+        L: dict[str, Array] = {}
+        for j, lam in enumerate(np.eye(len(tie.units))):
+            for load in s.constraints.loads_of(tie, lam):
+                if load.on.body in self.bodies:
+                    X = s.pose(Frame(load.on.body))
+                    arm = s.pose(load.on).p - X.p
+                    moment, force = X.R.T @ (load.moment + cross(arm, load.force)), X.R.T @ load.force
+                    column = np.zeros((6, len(tie.units)), dtype=object)
+                    column[:, j] = np.concatenate([moment, force])
+                    L[load.on.body] = L.get(load.on.body, 0.0) + column
+
+        def second(frame: Frame) -> tuple[Array, Array]:
+            """Accelerations of a frame while v_dot of its body, in body axes, is zero."""
+            (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
+            return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
+
+        then = loop_constraints.Moving(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
+        gamma = -loop_constraints.row_rates(s, tie, s.velocity, s.joint_rate, then, passing=True)
+        return {body: tidy(x) for body, x in L.items()}, tidy(gamma)
+
+
+def body_matrices(inertia: RigidInertia, w: Array) -> tuple[Array, Array]:
+    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] [U.3]-[U.5]."""
+    m, S, J, W = inertia.mass, skew(inertia.moment), inertia.J, skew(w)
+    M = np.block([[J, S], [-S, m * np.eye(3)]])
+    return tidy(M), tidy(np.block([[W @ J, S @ W], [-(W @ S), m * W]]))

@@ -1,0 +1,107 @@
+"""The tiers under a point: how each joint on its way from the world moves, and what of the acceleration it causes.
+
+Tier k is a link with its joint.  Relative to the tier below, its pole O_k stands at d_k and moves with v_k and a_k, and
+it turns with w_k, which changes at alpha_k; all five are derivatives relative to the tier below.  W_k is the sum of the
+w up to tier k, E_k = sum (alpha_k + W_(k-1) x w_k) its inertial derivative [0.2], and l_k leads from O_k to the point.
+
+    by tier     a = sum_k [ a_k + alpha_k x l_k + w_k x (w_k x l_k) + 2 W_(k-1) x (v_k + w_k x l_k) ]
+    by segment  a = sum_k [ a_k + E_(k-1) x d_k + W_(k-1) x (W_(k-1) x d_k) + 2 W_(k-1) x v_k ]        [0.4]
+                    + E_n x l_n + W_n x (W_n x l_n)
+
+The first is [0.5] with its terms collected by whose motion they are due to, which is Coriolis' theorem at every tier: a
+tier that stands still on the one below contributes nothing, and the tiers up to k together are what the point would
+have, were it fixed to tier k: the transport that all above it are added to.  The second goes along the radius vectors.
+Both are the terms of the source's formula (5), corrected; they hold for every kind of joint.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, rate
+from kinode.algebra.spatial import ZERO3, cross
+from kinode.model.base.frames import Frame
+from kinode.multibody.instant_dynamics import Motion
+from kinode.structure.link_geometry import WORLD
+
+TERMS = ("relative", "tangential", "centripetal", "Coriolis")
+WAYS = ("tier", "segment")
+
+
+class Tier(NamedTuple):
+    """How a tier moves relative to the one below, in world axes, and how that one turns."""
+
+    name: str  # of its joint
+    pole: Array
+    d: Array
+    v: Array
+    a: Array
+    w: Array
+    alpha: Array
+    W_below: Array
+    E_below: Array
+
+
+def chain_names(motion: Motion, frame: Frame) -> tuple[str, ...]:
+    """The joints between the world and a frame, from the world on."""
+    found = []
+    i = motion.place(frame)[0]
+    while i != WORLD:
+        found.append(motion.tree.nodes[i].joint.name)
+        i = motion.tree.nodes[i].parent
+    return tuple(reversed(found))
+
+
+def tiers(motion: Motion, frame: Frame) -> list[Tier]:
+    """The tiers under a frame's origin, from the world on."""
+    found: list[Tier] = []
+    pole, W, E = ZERO3, ZERO3, ZERO3
+    for name in chain_names(motion, frame):
+        i = motion.node_named[name]
+        above = motion.link_poses[i].p
+        w, alpha, v, a = _relative(motion, i)
+        found.append(Tier(name, above, above - pole, v, a, w, alpha, W, E))
+        pole, W, E = above, W + w, E + alpha + cross(W, w)
+    return found
+
+
+def _relative(motion: Motion, i: int) -> tuple[Array, Array, Array, Array]:
+    """w, alpha, v, a of a link relative to the one below, as somebody sees them who turns with that one."""
+    node, form = motion.tree.nodes[i], motion.geometry.forms[i]
+    q, u, _ = motion.node_states[i]
+    if not node.joint.n_u:
+        return ZERO3, ZERO3, ZERO3, ZERO3
+    S = motion.moved[i].S
+    change = rate(lambda x: node.mechanics.motion_subspace(x, form) @ u, q, node.mechanics.rate_map(q, u))
+    V = S @ u
+    A = S @ motion.node_accelerations[i] + change
+    # V and A are components in the link's own axes, which turn with w relative to the tier below.
+    R = motion.link_poses[i].R
+    return R @ V[:3], R @ A[:3], R @ V[3:], R @ (A[3:] + cross(V[:3], V[3:]))
+
+
+def by_tier(motion: Motion, frame: Frame) -> Array:
+    """What the motion of each tier contributes to the acceleration of a frame's origin: (tier, term, xyz)."""
+    point = motion.pose(frame).p
+    rows = []
+    for k in tiers(motion, frame):
+        swing = cross(k.w, point - k.pole)
+        rows.append(
+            [k.a, cross(k.alpha, point - k.pole), cross(k.w, swing), 2.0 * cross(k.W_below, k.v + swing)],
+        )
+    return np.array(rows, dtype=object).reshape(-1, len(TERMS), 3)
+
+
+def by_segment(motion: Motion, frame: Frame) -> Array:
+    """The same along the radius vectors [0.4]: from pole to pole, and from the last pole to the point."""
+    point = motion.pose(frame).p
+    rows, pole, W, E = [], ZERO3, ZERO3, ZERO3
+    for k in tiers(motion, frame):
+        turning = [cross(k.E_below, k.d), cross(k.W_below, cross(k.W_below, k.d))]
+        rows.append([k.a, *turning, 2.0 * cross(k.W_below, k.v)])
+        pole, W, E = k.pole, k.W_below + k.w, k.E_below + k.alpha + cross(k.W_below, k.w)
+    arm = point - pole
+    rows.append([ZERO3, cross(E, arm), cross(W, cross(W, arm)), ZERO3])
+    return np.array(rows, dtype=object).reshape(-1, len(TERMS), 3)

@@ -1,0 +1,1 @@
+"""The component circuit: equations from components and nodal laws alone."""

@@ -1,0 +1,96 @@
+"""Parts of a network as rows of the circuit: flows and rates are unknowns beside those of bodies and joints.
+
+Levels below the last (what depends on states alone) are solved as ``condense`` does; the last one is left open, with
+the accelerations of joints as the unknowns that they are.  Nothing is condensed: what a part does to a joint is the
+flow at its port.  Blocks of the last level that others use in products and functions, such as the voltage of a bus that
+a law divides by, are solved before as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.affine import Affine, NonlinearError
+from kinode.algebra.scalars import Array, Scalar
+from kinode.formulations.circuit.circuit_equations import Rows, unknowns
+from kinode.multibody.network_condensation import Condensed, find_pivots
+
+if TYPE_CHECKING:
+    from kinode.formulations.circuit.component_circuit import Circuit
+    from kinode.structure.network_blocks import Block
+
+
+class Wired(Condensed):
+    """The network of one instant, its last level open."""
+
+    instant: Circuit
+
+    def _acceleration(self, joint: str, coordinate: int) -> Scalar:
+        circuit = self.instant
+        if joint in circuit.topology.cut_names:
+            return unknowns(joint, "u_dot", circuit.system.joints[joint].n_u)[coordinate]
+        return circuit.rates_of(circuit.tree.nodes[circuit.node_named[joint]])[coordinate]
+
+    def solve(self) -> None:
+        """All levels but the last, once."""
+        if not self._done:
+            self._done = True
+            last = len(self.network.stages) - 1
+            self.solve_stages(range(last))
+            self._leave_open(last)
+
+    def _leave_open(self, last: int) -> None:
+        """The forms of the last level, with as few of its blocks solved before as linear rows need."""
+        blocks = self.network.stages[last]
+        solved: set[int] = set()
+        self.forms: dict[int, list[Scalar]] = {}
+        while len(self.forms) + len(solved) < len(blocks):
+            self.solving = frozenset(x for b, block in enumerate(blocks) if b not in solved for x in block.unknowns)
+            b = next(b for b in range(len(blocks)) if b not in solved and b not in self.forms)
+            try:
+                self.forms[b] = [self.sum(row) for row in blocks[b].rows]
+            except NonlinearError as error:
+                before = needed(blocks, error.unknowns) - solved
+                if not before or max(before) >= b:
+                    self.forms[b] = [self._form(row) for row in blocks[b].rows]  # which says what is wrong
+                for number in sorted(before):
+                    self.solve_block(last, number)
+                solved |= before
+                self.forms.clear()
+
+    def wire(self, rows: Rows) -> None:
+        """The rows of the last level, to be solved for its flows and rates."""
+        self.solve()
+        last = len(self.network.stages) - 1
+        for b, forms in sorted(self.forms.items()):
+            places = rows.add(forms)
+            for i, order in find_pivots(self.network, last, b):
+                rows.solve_for([places[i]], [Affine.unknown(order)])
+
+    def along(self, joint: str) -> Array:
+        """What the parts do along a joint: their flows with the opposite sign."""
+        total = np.zeros(self.instant.system.joints[joint].n_u, dtype=object)
+        total[:] = 0.0
+        for name, flows in self.network.flows_at.items():
+            if self.network.joint_of[name][0] == joint:
+                k = self.network.joint_of[name][1]
+                for flow in flows:
+                    total[k] = total[k] - self.value((flow, 0))
+        return total
+
+
+def needed(blocks: Sequence[Block], unknowns: Iterable[Any]) -> set[int]:
+    """The blocks in which unknowns are solved for, and those whose unknowns these need."""
+    holder = {order: b for b, block in enumerate(blocks) for order in block.unknowns}
+    found: set[int] = set()
+    stack = [holder[order] for order in unknowns if order in holder]
+    while stack:
+        b = stack.pop()
+        if b not in found:
+            found.add(b)
+            orders = (order for row in blocks[b].rows for order in (*row.terms, *row.rest_orders))
+            stack += [holder[order] for order in orders if order in holder]
+    return found

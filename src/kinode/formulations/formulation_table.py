@@ -1,0 +1,261 @@
+"""The ways of deriving the equations, by name: each takes the same numbers and gives outputs of the same names.
+
+A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows on every output that both give.
+
+    u_dot                accelerations of the state
+    z_dot                rates of its other entries: currents, shafts, controllers
+    mass_matrix          M
+    bias                 h with M u_dot + h = added effort, the model's own laws being part of h, but not friction
+    effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
+    kinetic_energy, potential_energy    with those of parts, electric energy among the latter
+    momentum, angular_momentum    of all bodies, about the world's origin, in world axes
+    reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
+                         {constraint: (multipliers,)}
+    static_reactions     the same without inertia, the freedoms ``numbers.hold`` holding the loops
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.formulations.absolute_statics import static_reactions
+from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.formulations.free_flight import FreeFlight, find_observer
+from kinode.formulations.hinge_chains import hinges_and_slides
+from kinode.formulations.lagrange import Energies
+from kinode.formulations.newton_euler import NewtonEuler
+from kinode.formulations.quasi_base_vectors import QuasiBase
+from kinode.formulations.vector_rotators import Rotators
+from kinode.model.base.fields import Component
+from kinode.model.joints.joint import Joint
+from kinode.multibody.instant import EMPTY
+from kinode.multibody.loop_statics import Hold
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
+
+OUTPUTS = (
+    "u_dot", "z_dot", "mass_matrix", "bias", "effort", "kinetic_energy", "potential_energy", "momentum",
+    "angular_momentum", "reactions", "static_reactions",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """One instant, in one kind of number.
+
+    ``u_dot`` is what inverse dynamics asks for, ``hold`` who holds loops where inertia is left out.
+    """
+
+    t: Scalar
+    q: Array
+    u: Array
+    z: Array = field(default_factory=lambda: EMPTY)
+    p: Array = field(default_factory=lambda: EMPTY)
+    inputs: Array = field(default_factory=lambda: EMPTY)
+    u_dot: Array | None = None
+    hold: Hold = None
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A way of deriving the equations: ``applies`` gives the reason why not, or None."""
+
+    name: str
+    outputs: frozenset[str]
+    applies: Callable[[Topology], str | None]
+    evaluate: Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]
+
+
+FORMULATIONS: dict[str, Formulation] = {}
+
+
+def register_formulation(formulation: Formulation) -> Formulation:
+    """Make a formulation known by its name."""
+    unknown = formulation.outputs - set(OUTPUTS)
+    if unknown:
+        raise ValueError(f"{formulation.name}: no output is called {', '.join(sorted(unknown))}")
+    FORMULATIONS[formulation.name] = formulation
+    return formulation
+
+
+def tree_only(topology: Topology) -> str | None:
+    """The reason why a formulation for trees does not apply."""
+    if topology.cuts:
+        return f"the system has loops, closed by {', '.join(topology.cut_names)}"
+    if topology.constraints:
+        return f"the system has constraints: {', '.join(c.name for c in topology.constraints)}"
+    return bodies_only(topology)
+
+
+def bodies_only(topology: Topology) -> str | None:
+    """The same for one that knows no inertia but that of bodies."""
+    if not topology.system.bodies:
+        return "there are no bodies"
+    heavy = () if topology.network is None else sorted(topology.network.heavy)
+    return f"parts add inertia to {', '.join(heavy)}, which no body has" if heavy else None
+
+
+MOST_SPEEDS = 100
+
+
+def _holds(component: Component) -> bool:
+    """Whether a component can hold joints still; compliant ends of a range give."""
+    if isinstance(component, Joint):
+        return component.ends is not None and component.ends.rigid
+    return type(component).locks is not Component.locks
+
+
+def small_tree(topology: Topology) -> str | None:
+    """The same for one whose work grows with the square of the size, in plain Python."""
+    if topology.n_u > MOST_SPEEDS:
+        return f"with {topology.n_u} speeds it would take minutes (at most {MOST_SPEEDS})"
+    rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if rough:
+        return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
+    holding = [name for name in topology.held_of if _holds(topology.system[name])]
+    if holding:
+        return f"it cannot hold joints still: {', '.join(holding)}"
+    return tree_only(topology)
+
+
+MOST_BODIES = 300
+
+
+def few_bodies(topology: Topology) -> str | None:
+    """The same for one that solves dense equations of all bodies at once."""
+    count = len(topology.system.bodies)
+    if count > MOST_BODIES:
+        return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
+    return bodies_only(topology)
+
+
+_READ: dict[str, Callable[[Snapshot], Any]] = {
+    "u_dot": lambda s: s.u_dot,
+    "z_dot": lambda s: s.z_dot,
+    "mass_matrix": lambda s: s.mass_matrix,
+    "bias": lambda s: -s.with_friction({}).bias_effort,
+    "kinetic_energy": lambda s: s.energies[0],
+    "potential_energy": lambda s: s.energies[1] + s.energies[2],
+    "momentum": lambda s: s.momenta[0],
+    "angular_momentum": lambda s: s.momenta[1],
+    "reactions": lambda s: _holding(s),
+}
+
+
+def _holding(s: Snapshot, part: str = "total", hold: Hold = None) -> dict[str, tuple[Array, ...]]:
+    """Reactions of joints and multipliers of constraints."""
+    statics = None if part == "total" else s.statics(hold)
+    multipliers = {name: (s.multipliers_of(name, statics),) for name in s.system.constraints}
+    joints = (*s.full.node_named, *s.topology.cut_names)
+    return {**{name: s.reaction(name, part, hold=hold) for name in joints}, **multipliers}
+
+
+def _from_snapshot(
+    kind: type[Snapshot],
+) -> Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]:
+    def evaluate(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+        n = numbers
+        state = (topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+        free = kind(*state)
+        found = {name: read(free) for name, read in _READ.items() if name in wanted}
+        if "static_reactions" in wanted:
+            found["static_reactions"] = _holding(free, "static", n.hold)
+        if "effort" in wanted:
+            u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
+            found["effort"] = kind(*state, u_dot=u_dot).inverse_effort
+        return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+
+    return evaluate
+
+
+register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
+# Its inverse dynamics is M u_dot + bias by definition, and parts are condensed as for the recursion: nothing that the
+# two would not tell.
+_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", "z_dot"}
+register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
+
+
+def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+    n = numbers
+    snapshot = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+    free = NewtonEuler(snapshot)
+    found: dict[str, Any] = {}
+    if "u_dot" in wanted:
+        found["u_dot"] = free.u_dot
+    if "reactions" in wanted:
+        multipliers = {name: (free.constraint_multipliers(name),) for name in topology.system.constraints}
+        found["reactions"] = {**{name: free.reaction(name) for name in free.holds}, **multipliers}
+    if "static_reactions" in wanted:
+        found["static_reactions"] = static_reactions(free, n.hold)
+    if "effort" in wanted:
+        found["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
+    return found
+
+
+_OF_BODIES = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
+register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
+
+
+def few_components(topology: Topology) -> str | None:
+    """The reason why a circuit would take long in plain Python."""
+    count = len(topology.system.bodies)
+    return None if count <= MOST_BODIES else f"its rows of {count} bodies would take long (at most {MOST_BODIES})"
+
+
+# Static parts and the potential energy it takes from where the recursion does: nothing that the two would not tell.
+_OF_CIRCUIT = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
+register_formulation(Formulation("circuit", _OF_CIRCUIT, few_components, _from_snapshot(Circuit)))
+
+
+FLYING_BODIES = 40
+
+
+def flying_tree(topology: Topology) -> str | None:
+    """The reason why the balances about a moving frame do not give the motion, or would take long."""
+    if len(topology.system.bodies) > FLYING_BODIES:
+        return f"its balances of {len(topology.system.bodies)} bodies would take long (at most {FLYING_BODIES})"
+    return small_tree(topology)
+
+
+def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+    n = numbers
+    flight = FreeFlight(Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs), find_observer(topology))
+    read: dict[str, Callable[[], Any]] = {
+        "u_dot": lambda: flight.u_dot,
+        "mass_matrix": lambda: flight.equations[0],
+        "bias": lambda: flight.equations[1],
+        "effort": lambda: flight.effort(np.zeros(topology.n_u) if n.u_dot is None else n.u_dot),
+        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.part_energy("kinetic"),
+        "momentum": lambda: flight.momenta[1],
+        "angular_momentum": lambda: flight.momenta[0],
+        "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
+        "static_reactions": lambda: {node.joint.name: flight.static_reaction(node) for node in topology.full.nodes},
+    }
+    found = {name: value() for name, value in read.items() if name in wanted}
+    return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+
+
+_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy", "z_dot"}
+register_formulation(Formulation("free_flight", _OF_FLIGHT, flying_tree, _from_flight))
+
+
+def hinged_tree(most: int) -> Callable[[Topology], str | None]:
+    """The reason why a method for trees of hinges and slides does not apply, or would take long."""
+
+    def applies(topology: Topology) -> str | None:
+        count = len(topology.system.bodies)
+        if count > most:
+            return f"its sums over {count} bodies would take long (at most {most})"
+        return tree_only(topology) or hinges_and_slides(topology)
+
+    return applies
+
+
+_OF_CHAINS = frozenset(OUTPUTS) - {"z_dot"}
+register_formulation(Formulation("quasi_base", _OF_CHAINS, hinged_tree(60), _from_snapshot(QuasiBase)))
+register_formulation(Formulation("rotators", _OF_CHAINS, hinged_tree(12), _from_snapshot(Rotators)))

@@ -1,0 +1,348 @@
+"""Which reactions follow from the motion, and which are a matter of fit and elasticity.
+
+The unknowns are the reactions of all joints, of the tree and of the cuts alike, along the directions that each joint
+holds, with the efforts of drives and gears and the multipliers of constraints; the rows are the balances of force and
+moment of every body.  Moments are divided by a characteristic length.  Where this equilibrium matrix E has a null space
+N, the joints can carry stress that no motion shows (NUMERICS of the project, section 2):
+
+    E x + loads = 0    has the solutions    x + N a
+
+A component is unique when its row of N vanishes.  The others are shared by a rule that does not depend on which joints
+were cut: first the least complementary energy x'Cx / 2 of the joints whose compliance is given, then, of what that
+leaves open, the least norm.  Multipliers belong to x like reactions, so that all balances hold after sharing too.
+
+It works with plain numbers only: ranks are decisions of plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import Pose, skew
+from kinode.errors import ArgumentError
+from kinode.formulations.newton_euler import characteristic_length, complement
+from kinode.model.base.fields import unknown
+from kinode.model.joints.joint import Joint
+from kinode.model.system import joint_frame
+from kinode.multibody.loop_constraints import ties_of
+from kinode.structure.topology import Topology
+
+RANK = 1e-9  # singular values below this share of the largest are none; rounding leaves 1e-15
+UNIQUE = 1e-8  # rows of the null space below this are none
+COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+
+
+@dataclass(frozen=True, eq=False)
+class Uniqueness:
+    """What equilibrium tells of the reactions of one position; six components are force x, y, z and moment x, y, z,
+    by a on b, about b's joint point, in a's joint axes."""
+
+    unique: dict[str, Array]  # joint -> six times whether the component follows from the motion
+    unique_multipliers: dict[str, Array]  # the same of drives and gears ("joint.effort") and constraints (by name)
+    null_space: Array  # orthonormal columns; rows are the unknowns, found by ``places``
+    places: dict[str, slice]  # rows of a joint's reaction or of multipliers
+    scales: dict[str, Array]  # what multipliers are divided by: the length where they are moments
+    directions: dict[str, Array]  # joint -> its unknowns as six components, moments divided by the length
+    along: dict[str, Array]  # joint -> six components of unit efforts
+    roots: dict[str, Array]  # joint -> W with the energy |W x|^2 / 2 of its six components, of those that are compliant
+    length: float
+
+    @property
+    def redundancy(self) -> int:
+        """The number of independent stresses that no motion shows."""
+        return int(self.null_space.shape[1])
+
+    def stresses(self, name: str) -> Array:
+        """Six components of a joint, or multipliers, for each column of the null space; moments over the length."""
+        rows = self.null_space[self.places[name]]
+        return rows if name in self.scales else np.asarray(self.directions[name] @ rows)
+
+    def share(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """What balances like the given reactions and multipliers, shared out by the rule of this module.
+
+        Six components for each joint; multipliers by their names ("joint.effort", a constraint).
+        """
+        parts = self._read(given)
+        if not self.redundancy:
+            return {name: np.asarray(given[name], dtype=float) for name in parts}
+        x = np.concatenate(list(parts.values()))
+        N, K = self.rule
+        ends = np.cumsum([len(values) for values in parts.values()])[:-1]
+        return {name: w * self._scale(name) for name, w in zip(parts, np.split(x + N @ (K @ x), ends), strict=True)}
+
+    @property
+    def names(self) -> list[str]:
+        """All that holds, in the order of components: joints, then multipliers."""
+        return [*self.directions, *self.scales]
+
+    @cached_property
+    def rule(self) -> tuple[Array, Array]:
+        """N, the components in all states of stress, and K: what balances like x is shared out as x + N K x."""
+        N, K, left = self._all_stresses, *self._by_energy
+        return N, _settle(np.eye(len(N)), N, K, left)[0]
+
+    @cached_property
+    def elastic(self) -> dict[str, bool]:
+        """Whether compliances alone decide about what is not unique of a joint or multiplier."""
+        left = self._by_energy[1]
+        return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in self.names}
+
+    @cached_property
+    def _all_stresses(self) -> Array:
+        return np.vstack([self.stresses(name) for name in self.names])
+
+    @cached_property
+    def _by_energy(self) -> tuple[Array, Array]:
+        """What compliances alone decide: K, and the stresses that it leaves open."""
+        N = self._all_stresses
+        return _settle(self._energy, N, np.zeros(N.T.shape), np.eye(self.redundancy))
+
+    @property
+    def _energy(self) -> Array:
+        """W of all joints together, with a column for each unknown; what has no compliance has no rows."""
+        names = self.names
+        sizes = [6 if name in self.directions else len(self.scales[name]) for name in names]
+        starts = dict(zip(names, np.cumsum([0, *sizes]), strict=False))
+        W = np.zeros((6 * len(self.roots), sum(sizes)))
+        for k, (name, root) in enumerate(self.roots.items()):
+            W[6 * k : 6 * k + 6, starts[name] : starts[name] + 6] = root
+        return W
+
+    @property
+    def units(self) -> Array:
+        """What each component is divided by: the length where it is a moment."""
+        return np.concatenate([self._scale(name) for name in self.names])
+
+    def _scale(self, name: str) -> Array:
+        return self.scales[name] if name in self.scales else np.repeat([1.0, self.length], 3)
+
+    def _read(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """Components of each joint, then multipliers; moments divided by the length."""
+        known = self.names
+        for name in given:
+            if name not in known:
+                raise ArgumentError(unknown("share: nothing with a reaction is called", name, known))
+        for name in known:
+            if name not in given:
+                raise ArgumentError(f"share: the reaction of {name} is missing; those of all are needed")
+        return {name: np.asarray(given[name], dtype=float).ravel() / self._scale(name) for name in known}
+
+
+def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
+    """The K of x + N K x after adding N left a with the least |W x|, and what of ``left`` this leaves open."""
+    stress = W @ (N @ left)
+    U, s, Vt = np.linalg.svd(stress, full_matrices=stress.shape[0] < stress.shape[1])
+    rank = int(np.sum(s > RANK * s.max(initial=0.0)))
+    A = left @ Vt[:rank].T @ (U[:, :rank] / s[:rank]).T @ W
+    return K - A - (A @ N) @ K, left @ Vt[rank:].T
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A joint in one position: frame M, canonical axes, and directions [moment; force] about it in them."""
+
+    joint: Joint
+    R_WM: Array
+    p_WM: Array
+    R_FM: Array  # to the given axes of F
+    S: Array  # freedoms
+    N: Array  # directions of the reaction; their multipliers are forces
+    T: Array  # wrench of unit efforts, those of angles being the length
+
+
+class Structure:
+    """The constants of all joints of a system."""
+
+    def __init__(self, topology: Topology, p: Array, resolve: Callable[[Any], float]) -> None:
+        self.system, self.topology, self.p, self.resolve = topology.system, topology, p, resolve
+        self.bodies = {name: 6 * k for k, name in enumerate(self.system.bodies)}
+        joints = self.system.joints
+        self.axes = {
+            name: np.asarray(joint.axis_rotation(resolve, self.system.nominal), dtype=float)
+            for name, joint in joints.items()
+        }
+        self.forms = {name: joint.form(resolve) for name, joint in joints.items()}
+        self.sides = {name: self._sides(joint) for name, joint in joints.items()}
+        self._complements: dict[tuple[int, bytes], Array] = {}
+        self.length = characteristic_length(self.system)
+        self.multipliers = {tie.name: tie.units for tie in ties_of(topology) if tie.name not in topology.cut_names}
+
+    def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
+        """Frames F and M in their bodies, canonical axes."""
+        C = Pose(self.axes[joint.name], np.zeros(3))
+        F, M = (joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child"))
+        return _plain(F), _plain(M)
+
+    def held(self, name: str, poses: dict[str, Pose]) -> Held:
+        """A joint between bodies in given poses."""
+        joint = self.system.joints[name]
+        F, M = self.sides[name]
+        X_WF, X_WM = poses[joint.a.body] @ F, poses[joint.b.body] @ M
+        X = _plain(X_WF.inverse() @ X_WM)
+        form = self.forms[name]
+        q = np.asarray(joint.solve_coordinates(X, form), dtype=float)
+        S, T = (
+            np.asarray(find(q, form), dtype=float).reshape(6, joint.n_u)
+            for find in (joint.motion_subspace, joint.effort_wrench)
+        )
+        return Held(joint, X_WM.R, X_WM.p, self.axes[name] @ X.R, S, self._complement(S), T * self._units(joint))
+
+    def _complement(self, S: Array) -> Array:
+        """Directions of reactions; most joints have the same freedoms in all positions."""
+        key = (S.shape[1], S.tobytes())
+        if key not in self._complements:
+            self._complements[key] = complement(S, self.length)
+        return self._complements[key]
+
+    def columns(self, held: Held, directions: Array, poses: dict[str, Pose]) -> Array:
+        """Balances of all bodies for unit wrenches on b and their opposites on a; moments divided by the length."""
+        E = np.zeros((6 * len(self.bodies), directions.shape[1]))
+        moment, force = held.R_WM @ directions[:3], held.R_WM @ directions[3:]
+        for body, sign in ((held.joint.a.body, -1.0), (held.joint.b.body, 1.0)):
+            if body in self.bodies:
+                k = self.bodies[body]
+                arm = np.asarray(skew(held.p_WM - poses[body].p), dtype=float)
+                E[k : k + 3] = sign * (moment + arm @ force) / self.length
+                E[k + 3 : k + 6] = sign * force
+        return E
+
+    def constraints(self, unit_loads: Array) -> dict[str, tuple[Array, Array]]:
+        """Balances of all bodies for unit multipliers of each constraint that is no joint, and their scales."""
+        found, start = {}, 0
+        balance = np.tile(np.repeat([self.length, 1.0], 3), len(self.bodies))[:, None]
+        for name, units in self.multipliers.items():
+            scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in units])
+            found[name] = (unit_loads[:, start : start + len(units)] * scale / balance, scale)
+            start += len(units)
+        return found
+
+    def analyze(self, poses: dict[str, Pose], unit_loads: Array | None = None) -> Uniqueness:
+        """The null space of the equilibrium matrix, and what it says of each component.
+
+        ``unit_loads`` is what constraints that are no joints do in the same state (``Constraints.unit_loads``).
+        """
+        constraints = self.constraints(unit_loads) if unit_loads is not None else {}
+        holds = {name: self.held(name, poses) for name in self.system.joints}
+        others = {**self._efforts(holds, poses), **constraints}
+        null = self._null_space(holds, others, poses)
+        places, start = {}, 0
+        for origin, rows in null.items():
+            places[origin] = slice(start, start + len(rows))
+            start += len(rows)
+        whole = np.linalg.qr(np.vstack(list(null.values())))[0]
+        directions = {
+            name: np.vstack([held.R_FM @ held.N[3:], held.R_FM @ held.N[:3] / self.length])
+            for name, held in holds.items()
+        }
+        unique = {name: _vanish(directions[name] @ whole[places[name]]) for name in holds}
+        multipliers = {origin: _vanish(whole[places[origin]]) for origin in others}
+        scales = {origin: scale for origin, (_, scale) in others.items()}
+        along = {
+            name: np.vstack([held.R_FM @ held.T[3:], held.R_FM @ held.T[:3]]) / self._units(held.joint)
+            for name, held in holds.items()
+        }
+        return Uniqueness(unique, multipliers, whole, places, scales, directions, along, self._roots, self.length)
+
+    @cached_property
+    def efforts(self) -> dict[str, dict[str, float]]:
+        """The efforts of drives and gears that act along each joint, and times what."""
+        joints, couplings = self.system.joints, self.topology.couplings
+        found: dict[str, dict[str, float]] = {name: {} for name in joints}
+        for name, joint in joints.items():
+            if (joint.driven and joint.n_u) or name in couplings:
+                found[name][f"{name}.effort"] = 1.0
+        for name, coupling in couplings.items():
+            found[coupling.leader][f"{name}.effort"] = -float(self.resolve(coupling.ratio))
+        return found
+
+    @cached_property
+    def _roots(self) -> dict[str, Array]:
+        """Roots of the compliances of joints, for moments divided by the length."""
+        found = {}
+        for name, joint in self.system.joints.items():
+            if joint.compliance is not None:
+                found[name] = joint.compliance.root(self.axes[name], self.resolve) * np.repeat([1.0, self.length], 3)
+        return found
+
+    def _null_space(
+        self, holds: dict[str, Held], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
+    ) -> dict[str, Array]:
+        """The unknowns of each origin in all states of stress.
+
+        The tree is determinate: whatever cuts and constraints do to its bodies, its joints hold, but for the efforts
+        along their freedoms, which must be zero where nothing drives them.  That leaves few equations.
+        """
+        nodes = self.topology.full.nodes
+        tree = {node.joint.name for node in nodes}
+        drives = {name: f"{name}.effort" for name in tree if holds[name].joint.driven and holds[name].joint.n_u}
+        loose = {name: self.columns(held, held.N, poses) for name, held in holds.items() if name not in tree}
+        loose.update({origin: block for origin, (block, _) in others.items() if origin not in drives.values()})
+        B = np.hstack([np.zeros((6 * len(self.bodies), 0)), *loose.values()])
+        found, along = {}, [np.zeros((0, B.shape[1]))]
+        for node in reversed(nodes):
+            name, body, k = node.joint.name, node.bodies[0], self.bodies[node.bodies[0]]
+            if node.carrier in self.bodies:
+                home = self.bodies[node.carrier]
+                B[home : home + 6] += self._moved(B[k : k + 6], poses[body].p - poses[node.carrier].p)
+            x, effort = self._carried(holds[name], B[k : k + 6] * (1.0 if node.reversed else -1.0), poses[body].p)
+            found[name] = x
+            if name in drives:
+                found[drives[name]] = effort
+            else:
+                along.append(effort)
+        basis = _null_space(np.vstack(along))
+        start = 0
+        for origin, block in loose.items():
+            found[origin] = np.eye(B.shape[1])[start : start + block.shape[1]]
+            start += block.shape[1]
+        return {origin: found[origin] @ basis for origin in (*holds, *others)}
+
+    def _moved(self, wrench: Array, arm: Array) -> Array:
+        """Moment (divided by the length) and force about another point, from which ``arm`` leads to the old one."""
+        turned = np.asarray(skew(arm), dtype=float) @ wrench[3:]
+        return np.vstack([wrench[:3] + turned / self.length, wrench[3:]])
+
+    def _carried(self, held: Held, wrench: Array, at: Array) -> tuple[Array, Array]:
+        """Unknowns of a joint's reaction, and its effort, for wrenches on b about a point, in world axes."""
+        scale = np.repeat([self.length, 1.0], 3)[:, None]
+        moved = self._moved(wrench, at - held.p_WM)
+        w = scale * np.vstack([held.R_WM.T @ moved[:3], held.R_WM.T @ moved[3:]])
+        effort = (held.S.T @ w) / self._units(held.joint)[:, None]
+        return (held.N / scale).T @ ((w - held.T @ effort) / scale), effort
+
+    def _efforts(self, holds: dict[str, Held], poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+        """Balances of all bodies for unit efforts of drives and gears, and their scales."""
+        found = {}
+        for name, held in holds.items():
+            if held.joint.driven and held.joint.n_u:
+                found[f"{name}.effort"] = (self.columns(held, held.T, poses), self._units(held.joint))
+        for name, coupling in self.topology.couplings.items():
+            one, two = holds[name], holds[coupling.leader]
+            change = self._units(one.joint) / self._units(two.joint)
+            against = two.T * (float(self.resolve(coupling.ratio)) * change)
+            gear = self.columns(one, one.T, poses) - self.columns(two, against, poses)
+            found[f"{name}.effort"] = (gear, self._units(one.joint))
+        return found
+
+    def _units(self, joint: Joint) -> Array:
+        return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
+
+
+def _vanish(rows: Array) -> Array:
+    return np.asarray(np.linalg.norm(rows, axis=1) < UNIQUE)
+
+
+def _null_space(E: Array) -> Array:
+    """Of a matrix whose entries are of the order of 1, unless they are rounding."""
+    _, s, Vt = np.linalg.svd(E, full_matrices=True)
+    return np.asarray(Vt[int(np.sum(s > RANK * s.max(initial=1.0))) :].T)
+
+
+def _plain(X: Pose) -> Pose:
+    return Pose(np.asarray(X.R, dtype=float), np.asarray(X.p, dtype=float))

@@ -1,0 +1,190 @@
+"""Mass-moment vectors and vector rotators: the reaction as a sum of named terms [SPEC 4.2].
+
+A vector b carried by the joints alpha before it changes at second order by
+
+    b_ddot = sum_a |[n_a, b]| R_a(b) + sum_(a<b) |[n_b, b]| R_ab(b)                                  [3.13]
+    R_a = w_dot_a u_a + w_a^2 [n_a, u_a],   R_ab = 2 w_a w_b [n_a, u_b],   u_a = [n_a, b] / |[n_a, b]|  [3.12]
+
+Applied to the segments between poles and to the mass-moment vectors S of each body it gives the force, with the
+deviation vectors D the moment.  Each term is one mass moment times one rotator, and knows its body, its axes and its
+cause, which answers "who loads this bearing?".  Products |b| R are formed without dividing by |b|, so that a vector
+along its axis is no special case.
+
+The source has three hinges in a row; here it is any tree of hinges, and slides as SPEC adds them [3.13].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import IDENTITY3, ZERO3, cross, dot, norm
+from kinode.formulations.hinge_chains import Chains, Limb
+from kinode.multibody.link_steps import Spatial
+
+ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC = "angular acceleration", "centrifugal", "Coriolis", "gyroscopic"
+SLIDING = "sliding"
+CAUSES = (ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC, SLIDING)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A part of the second rate of a carried vector: ``moment`` times ``rotator``, and the product of both."""
+
+    cause: str
+    axes: tuple[str, ...]  # joints whose turning makes it
+    vector: Array  # [n, b], what the rotator turns
+    product: Array
+
+    @property
+    def size(self) -> Scalar:
+        """|[n, b]|."""
+        return norm(self.vector)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """What one mass moment contributes to the motion of its body: a force at a point and a moment, in world axes."""
+
+    body: str
+    cause: str
+    axes: tuple[str, ...]
+    moment_of: str  # which mass moment: the segment it belongs to, or S, J, D of the body
+    mass_moment: Array
+    force: Array
+    at: Array
+    moment: Array
+
+    @property
+    def name(self) -> str:
+        """Readable: centrifugal of S(lower) about shoulder."""
+        return f"{self.cause} of {self.moment_of} about {' and '.join(self.axes)}" if self.axes else self.cause
+
+    def about(self, point: Array) -> Spatial:
+        """Moment about a point, and force."""
+        return self.moment + cross(self.at - point, self.force), self.force
+
+
+class Rotators(Chains):
+    """One instant by mass moments and rotators."""
+
+    # -- mass-moment vectors -----------------------------------------------------------------------
+    def linear_moment(self, limb: Limb, n: Array) -> Array:
+        """S_n = m [n, rho_C], about the pole [3.11]."""
+        S: Array = limb.mass * cross(n, limb.center - limb.pole)
+        return S
+
+    @cached_property
+    def tensors(self) -> list[Array]:
+        """Inertia of each body about its pole [U.2]."""
+        found = []
+        for limb in self.limbs:
+            c = limb.center - limb.pole
+            outer = [[x * y for y in c] for x in c]
+            found.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
+        return found
+
+    def inertia_moment(self, limb: Limb, n: Array) -> Array:
+        """J_n, about the pole [3.11]."""
+        J: Array = self.tensors[limb.index] @ n
+        return J
+
+    def deviation_moment(self, limb: Limb, n: Array) -> Array:
+        """D_n = [n, [J_n, n]]: the part of J_n across the axis [3.11]."""
+        J = self.inertia_moment(limb, n)
+        D: Array = J - dot(n, J) * n
+        return D
+
+    # -- rotators ----------------------------------------------------------------------------------
+    def changes(
+        self, turning: Sequence[Limb], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
+    ) -> Iterator[Change]:
+        """The second rate of a vector carried by hinges, part by part [3.13]."""
+        arms = [cross(limb.axis, b) for limb in turning]
+        for k, (alpha, arm) in enumerate(zip(turning, arms, strict=True)):
+            n, w, own = alpha.axis, speeds[alpha.index], (alpha.joint.name,)
+            yield Change(ACCELERATION, own, arm, accelerations[alpha.index] * arm)
+            yield Change(CENTRIFUGAL, own, arm, w * w * cross(n, arm))
+            for beta, other in zip(turning[k + 1 :], arms[k + 1 :], strict=True):
+                product = 2.0 * w * speeds[beta.index] * cross(n, other)
+                yield Change(CORIOLIS, (alpha.joint.name, beta.joint.name), other, product)
+
+    def hinges(self, limb: Limb, *, own: bool = True) -> list[Limb]:
+        """The hinges that turn a limb; without its own those that turn its joint's axis."""
+        return [self.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.limbs[k].turns]
+
+    def segment(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
+        """Acceleration of a limb's pole relative to that of its carrier [3.14]."""
+        if len(limb.path) == 1:
+            start = limb.mount  # the base stays: nothing carries the segment
+        else:
+            start = self.limbs[limb.path[-2]].pole
+        carried = self.hinges(limb, own=False)
+        found = list(self.changes(carried, limb.pole - start, speeds, accelerations))
+        if limb.slides:
+            e, name, rate = limb.axis, limb.joint.name, speeds[limb.index]
+            found.append(Change(SLIDING, (name,), e, accelerations[limb.index] * e))
+            for alpha in carried:
+                product = 2.0 * speeds[alpha.index] * rate * cross(alpha.axis, e)
+                found.append(Change(CORIOLIS, (alpha.joint.name, name), e, product))
+        return found
+
+    # -- terms -------------------------------------------------------------------------------------
+    def terms_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
+        """All that the motion of one body takes: M A, s and N [3.14], [3.15]."""
+        rho = limb.center - limb.pole
+        for k in limb.path:
+            of = self.limbs[k]
+            label = f"r({of.joint.name})"
+            for change in self.segment(of, speeds, accelerations):
+                force = limb.mass * change.product
+                yield Term(
+                    limb.body, change.cause, change.axes, label, limb.mass * change.vector, force, limb.center, ZERO3
+                )
+        turning = self.hinges(limb)
+        for change in self.changes(turning, rho, speeds, accelerations):
+            force, moment = limb.mass * change.product, limb.mass * change.vector
+            yield Term(limb.body, change.cause, change.axes, f"S({limb.body})", moment, force, limb.pole, ZERO3)
+        for k, alpha in enumerate(turning):
+            yield from self._own_turn(limb, alpha, speeds[alpha.index], accelerations[alpha.index])
+            for beta in turning[k + 1 :]:
+                yield self._coupled_turn(limb, alpha, beta, speeds[alpha.index] * speeds[beta.index])
+
+    def _own_turn(self, limb: Limb, alpha: Limb, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
+        """n w_dot (n, J_n) + |D| R* of one axis [3.15]."""
+        n, axes = alpha.axis, (alpha.joint.name,)
+        J, D = self.inertia_moment(limb, n), self.deviation_moment(limb, n)
+        blank = Term(limb.body, ACCELERATION, axes, f"J({limb.body})", J, ZERO3, limb.pole, w_dot * dot(n, J) * n)
+        yield blank
+        deviation = replace(blank, moment_of=f"D({limb.body})", mass_moment=D, moment=w_dot * D)
+        yield deviation
+        yield replace(deviation, cause=CENTRIFUGAL, moment=w * w * cross(n, D))
+
+    def _coupled_turn(self, limb: Limb, alpha: Limb, beta: Limb, product: Scalar) -> Term:
+        """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) [3.15]."""
+        a, b = alpha.axis, beta.axis
+        J_a, J_b, J_ab = (self.inertia_moment(limb, n) for n in (a, b, cross(a, b)))
+        moment = product * (cross(a, J_b) + cross(b, J_a) + J_ab)
+        axes = (alpha.joint.name, beta.joint.name)
+        return Term(limb.body, GYROSCOPIC, axes, f"J({limb.body})", J_ab, ZERO3, limb.pole, moment)
+
+    def inertia_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+        """The sum of a body's terms."""
+        moment, force = ZERO3, ZERO3
+        for term in self.terms_of(limb, speeds, accelerations):
+            M, F = term.about(limb.center)
+            moment, force = moment + M, force + F
+        return moment, force
+
+    @cached_property
+    def terms(self) -> list[list[Term]]:
+        """The terms of each body as the system moves now."""
+        return [list(self.terms_of(limb, self.speeds, self.accelerations)) for limb in self.limbs]
+
+    def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
+        """The kinetic part of a joint's reaction term by term: by a on b, about b's joint point, in a's axes [3.16]."""
+        limb = self.limbs[self.node_named[name]]
+        terms = [term for other in self.behind(limb.index) for term in self.terms[other.index]]
+        return [(term, self.as_given(limb, term.about(limb.pole))[1]) for term in terms]

@@ -1,0 +1,31 @@
+"""What a class offers and a later package does: ``run.plot`` is a function of views, ``system.save`` one of formats.
+
+Such a function is found by its name in this table when it is first called.  It is the only place of kinode where an
+earlier package names a later one; ``tests/test_layers.py`` sees to that.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+HOOKS = {
+    # of System, and of the kinds of elements
+    "save": "kinode.formats.yaml_files",
+    "load_builtin_kinds": "kinode.model.builtin_kinds",
+    # of Trajectory and its records
+    "plot": "kinode.views.plots.time_plots",
+    "plot_causes": "kinode.views.plots.load_plots",
+    "plot_polar": "kinode.views.plots.load_plots",
+    "plot_spectrum": "kinode.views.plots.load_plots",
+    "plot_shaking": "kinode.views.plots.acceleration_plots",
+    "report": "kinode.views.report.html_report",
+    # of Explanation
+    "compose_steps": "kinode.views.report.derivation_section",
+    "draw_scheme": "kinode.views.mechanism.vector_scheme",
+}
+
+
+def hook(name: str) -> Any:
+    """The function of that name, from the package that has it."""
+    return getattr(import_module(HOOKS[name]), name)

@@ -1,0 +1,1 @@
+"""Programs and loops to machine code, kept on disk between sessions.  Knows no mechanics."""

@@ -1,0 +1,220 @@
+"""Kernels as built-in functions of Python: a call costs little more than the result array.
+
+One wrapper in machine code serves every kernel.  It reads the numbers straight out of the float and of
+the arrays that it is given, provided they are just what the kernel wants: exact types, float64, one
+dimension of the right length, contiguous, aligned.  Everything else (keywords, lists, other shapes,
+batches) goes to a fallback in Python with the same arguments.
+
+Where Python or NumPy lay out their objects in another way than this file expects (checked once, by
+``supported``), the same is done by a Python function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache as remember
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from kinode.jit.builtin_ir import DATA, DESCRIPTION, DIMENSIONS, DOUBLE, FASTCALL, FIELDS, FLAGS, HEAD, NEW_ARRAY, PLAIN
+from kinode.jit.builtin_ir import wrapper_text as write_wrapper
+from kinode.jit.compiler import Machine, compile_text, keep, load_object
+from kinode.jit.program import ARGUMENTS
+
+
+class _Record(np.ndarray[Any, Any]):
+    """The wrapper's table of addresses; as ``self`` of the built-in it also keeps alive what they point at."""
+
+    kept: tuple[Any, ...]
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+@remember
+def _array_api() -> int:
+    """Address of NumPy's table of C functions."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype = ctypes.c_void_p
+    get_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    functions: Any = import_module("numpy._core._multiarray_umath")
+    return int(get_pointer(functions._ARRAY_API, None) or 0)
+
+
+@remember
+def supported() -> bool:
+    """Whether Python and NumPy lay out their objects as the wrapper expects."""
+    if sys.implementation.name != "cpython" or struct.calcsize("P") != 8:
+        return False
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return bool(locked) and object.__basicsize__ == HEAD and float.__basicsize__ == HEAD + 8 and _layout_holds()
+
+
+def _layout_holds() -> bool:
+    """Look into objects whose contents are known."""
+    sample = np.arange(6.0).reshape(2, 3)
+    number = 1.5
+    scalar = np.float64(2.5)
+
+    def at(thing: object, offset: int, kind: Any) -> Any:
+        return kind.from_address(id(thing) + offset).value
+
+    try:
+        dimensions = at(sample, DIMENSIONS, ctypes.c_void_p)
+        return bool(
+            at(number, HEAD, ctypes.c_double) == 1.5
+            and at(scalar, HEAD, ctypes.c_double) == 2.5
+            and at(sample, 8, ctypes.c_void_p) == id(np.ndarray)
+            and at(sample, DATA, ctypes.c_void_p) == sample.ctypes.data
+            and at(sample, DATA + 8, ctypes.c_int) == 2
+            and list((ctypes.c_int64 * 2).from_address(dimensions)) == [2, 3]
+            and at(sample, DESCRIPTION, ctypes.c_void_p) == id(np.dtype(float))
+            and at(sample, FLAGS, ctypes.c_int) & PLAIN == PLAIN
+            and np.dtype(float).num == DOUBLE
+            and _array_api() != 0
+        )
+    except (ImportError, AttributeError):
+        return False
+
+
+@remember
+def _wrapper() -> tuple[int, Any]:
+    """Address of the wrapper, and the engine that holds it."""
+    engine = load_object(keep("native call", lambda: compile_text(write_wrapper())))
+    return engine.get_function_address("kinode_call"), engine
+
+
+@remember
+def _definition(name: str, doc: str) -> _MethodDef:
+    """Name and documentation of a built-in; never freed, since functions may outlive everything else."""
+    return _MethodDef(name.encode(), _wrapper()[0], FASTCALL, doc.encode())
+
+
+def make_callable(
+    machine: Machine,
+    roles: Sequence[str],
+    defaults: Mapping[str, np.ndarray],
+    out_shape: tuple[int, ...],
+    fallback: Callable[..., Any],
+    name: str = "kernel",
+    doc: str = "",
+    signature: str = "",
+) -> Callable[..., Any]:
+    """A function of the arguments named by ``roles`` that gives a new array of shape ``out_shape``.
+
+    ``machine`` has one lane and writes every entry of ``out``.  Arguments that are no role are read from the
+    arrays in ``defaults`` at each call, so changing one of these in place changes what the function computes.
+    ``fallback`` is called with whatever does not fit.
+    """
+    arrays = _default_arrays(machine, roles, defaults)
+    size = machine.sizes["out"]
+    if machine.lanes != 1 or int(np.prod(out_shape)) != size or not 1 <= len(out_shape) <= 2:
+        raise ValueError(f"{machine.name!r} has {machine.lanes} lanes and {size} results, not {out_shape}")
+    if not supported():
+        return _python_callable(machine, roles, arrays, out_shape, fallback, name, doc)
+    api = ctypes.pythonapi
+    functions = (api.PyObject_Vectorcall, api.PyLong_AsDouble, api.PyErr_Clear)
+    vectorcall, as_double, clear = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
+    new_array = ctypes.c_void_p.from_address(_array_api() + 8 * NEW_ARRAY).value
+    entries = {
+        "kernel": machine.address,
+        "fallback": id(fallback),
+        "count": len(roles),
+        "ndarray": id(np.ndarray),
+        "float": id(float),
+        "float64": id(np.float64),
+        "int": id(int),
+        "new": new_array,
+        "vectorcall": vectorcall,
+        "as_double": as_double,
+        "clear": clear,
+        "double": id(np.dtype(float)),
+        "dimensions": len(out_shape),
+        "rows": out_shape[0],
+        "columns": out_shape[-1],
+    }
+    values = [entries[field] for field in FIELDS] + [arrays[argument].ctypes.data for argument in ARGUMENTS]
+    for role in roles:
+        values += [ARGUMENTS.index(role), machine.sizes[role]]
+    record = np.array(values, dtype=np.uint64).view(_Record)
+    definition = _definition(name, f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}")
+    record.kept = (machine, arrays, fallback, definition, _wrapper())
+    create = api.PyCFunction_NewEx
+    create.restype = ctypes.py_object
+    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    made: Callable[..., Any] = create(ctypes.addressof(definition), record, None)
+    return made
+
+
+def _default_arrays(
+    machine: Machine, roles: Sequence[str], defaults: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """One array for each argument; those of roles and of results are placeholders."""
+    arrays = {}
+    for argument in ARGUMENTS:
+        size = machine.sizes[argument]
+        array = defaults.get(argument)
+        if array is None and (argument in roles or argument in ("work", "out") or size == 0):
+            array = np.zeros(max(size, 1))
+        if array is None:
+            raise ValueError(f"{machine.name!r} reads {argument!r}, which is neither a role nor a default")
+        if array.dtype != np.dtype(float) or not array.flags.c_contiguous or array.size < size:
+            raise ValueError(f"the default of {argument!r} must be {size} contiguous float64 numbers")
+        arrays[argument] = array
+    return arrays
+
+
+def _python_callable(
+    machine: Machine,
+    roles: Sequence[str],
+    arrays: Mapping[str, np.ndarray],
+    out_shape: tuple[int, ...],
+    fallback: Callable[..., Any],
+    name: str,
+    doc: str,
+) -> Callable[..., Any]:
+    """The same in Python, for interpreters whose objects the wrapper does not know."""
+    kernel = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
+    addresses = [arrays[argument].ctypes.data for argument in ARGUMENTS]
+    slots = [ARGUMENTS.index(role) for role in roles]
+
+    def fits(slot: int, value: Any) -> bool:
+        if slot == 0:
+            return type(value) in (float, np.float64, int)
+        if type(value) is not np.ndarray or value.dtype != np.dtype(float):
+            return False
+        plain = value.flags.c_contiguous and value.flags.aligned
+        return plain and value.shape == (machine.sizes[ARGUMENTS[slot]],)
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        if keywords or len(args) != len(slots) or not all(map(fits, slots, args)):
+            return fallback(*args, **keywords)
+        places = list(addresses)
+        time = ctypes.c_double()
+        for slot, value in zip(slots, args, strict=True):
+            if slot == 0:
+                try:
+                    time.value = value
+                except OverflowError:
+                    return fallback(*args)
+            places[slot] = ctypes.addressof(time) if slot == 0 else value.ctypes.data
+        result = np.empty(out_shape)
+        places[-1] = result.ctypes.data
+        kernel(*places)
+        return result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__dict__["kept"] = (machine, arrays)
+    return function

@@ -1,0 +1,378 @@
+"""Expressions of the language of loops (translator.py) as LLVM text: numbers, rows, comparisons, calls."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, NamedTuple, NoReturn
+
+from kinode.jit import pointers as memory
+from kinode.jit.ir_text import number
+
+INT, REAL, TRUTH, FLOATS, INTS, NOTHING = "i64", "double", "i1", "floats", "ints", "void"
+WORDS = {
+    INT: "an integer",
+    REAL: "a real number",
+    TRUTH: "true or false",
+    FLOATS: "real numbers in a row",
+    INTS: "integers in a row",
+    NOTHING: "nothing",
+}
+ENTRIES = {FLOATS: REAL, INTS: INT}
+INTEGER_OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
+INTEGER_OPERATIONS |= {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+REAL_OPERATIONS: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
+COMPARISONS: dict[type, tuple[str, str]] = {
+    ast.Lt: ("slt", "olt"),
+    ast.LtE: ("sle", "ole"),
+    ast.Gt: ("sgt", "ogt"),
+    ast.GtE: ("sge", "oge"),
+    ast.Eq: ("eq", "oeq"),
+    ast.NotEq: ("ne", "une"),
+}
+LIBRARY = {math.sqrt: "llvm.sqrt.f64", math.fabs: "llvm.fabs.f64", math.sin: "sin", math.cos: "cos", math.tan: "tan"}
+LIBRARY |= {math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh", math.cosh: "cosh"}
+LIBRARY |= {math.tanh: "tanh", math.exp: "exp", math.log: "log"}
+
+
+class TranslationError(Exception):
+    """A loop says something that cannot be compiled."""
+
+
+class Value(NamedTuple):
+    """An operand: its kind and LLVM's text for it."""
+
+    kind: str
+    text: str
+
+    @property
+    def typed(self) -> str:
+        """Type and operand."""
+        return f"{type_of(self.kind)} {self.text}"
+
+
+def type_of(kind: str) -> str:
+    """LLVM's type of a kind."""
+    return "ptr" if kind in ENTRIES else kind
+
+
+class Values(ABC):
+    """The expressions of one function under way.
+
+    Variables live in memory and are brought into registers by LLVM. ``sure`` are those that are set on every way to
+    the present place; ``open`` tells whether there is a way.
+    """
+
+    def __init__(self, function: FunctionType, node: ast.FunctionDef) -> None:
+        self.function, self.node = function, node
+        self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        self.text: list[str] = []
+        self.block, self.count, self.open = "entry", 0, True
+        self.kinds: dict[str, str] = {}
+        self.sure: set[str] = set()
+
+    def refuse(self, node: ast.AST, why: str) -> NoReturn:
+        """Say what cannot be compiled, and where."""
+        line = getattr(node, "lineno", self.node.lineno)
+        raise TranslationError(f"{self.function.__code__.co_filename}:{line}: in '{self.node.name}': {why}")
+
+    # Text
+
+    def put(self, text: str) -> str:
+        """Write an instruction that has a result; gives the name of the result."""
+        self.count += 1
+        self.text.append(f"  %.{self.count} = {text}")
+        return f"%.{self.count}"
+
+    def label(self) -> str:
+        """A new label."""
+        self.count += 1
+        return f".{self.count}"
+
+    def begin(self, label: str) -> None:
+        """Go on with the block of that label."""
+        self.text.append(f"{label}:")
+        self.block, self.open = label, True
+
+    def end(self, text: str) -> None:
+        """End the block."""
+        self.text.append(f"  {text}")
+        self.open = False
+
+    def branch(self, condition: Value, yes: str, no: str) -> None:
+        """End the block with a choice."""
+        self.end(f"br i1 {condition.text}, label %{yes}, label %{no}")
+
+    # Values
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        match node:
+            case ast.Constant():
+                return self.constant(node, node.value)
+            case ast.Name(id=name) if name in self.kinds or name in self.function.__code__.co_varnames:
+                return self.variable(node)
+            case ast.Name() | ast.Attribute():
+                return self.constant(node, self.static(node))
+            case ast.Subscript():
+                kind, address = self.entry(node)
+                return Value(kind, self.put(f"load {kind}, ptr {address}, align 8"))
+            case ast.UnaryOp():
+                return self.unary(node)
+            case ast.BinOp():
+                return self.operation(node, node.op, self.value(node.left), self.value(node.right))
+            case ast.BoolOp():
+                parts: list[Callable[[], Value]] = [lambda each=each: self.logical(each) for each in node.values]  # type: ignore[misc]
+                return self.in_turn(parts, isinstance(node.op, ast.Or))
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.IfExp():
+                return self.either(node)
+            case ast.Call(keywords=[]):
+                return self.call(node)
+        self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+
+    def static(self, node: ast.expr) -> Any:
+        """What a name outside of the function, or an attribute of a module, stands for."""
+        match node:
+            case ast.Name(id=name):
+                if name in self.constants:
+                    return self.constants[name].cell_contents
+                scope = self.function.__globals__
+                if name in scope or hasattr(builtins, name):
+                    return scope.get(name, getattr(builtins, name, None))
+                self.refuse(node, f"'{name}' is not known")
+            case ast.Attribute(value=ast.Name() as owner, attr=attribute):
+                owned = self.static(owner)
+                if hasattr(owned, attribute):
+                    return getattr(owned, attribute)
+        self.refuse(node, f"'{ast.unparse(node)}' is not known")
+
+    def constant(self, node: ast.expr, value: Any) -> Value:
+        if isinstance(value, bool):
+            return Value(TRUTH, "true" if value else "false")
+        if isinstance(value, int) and -(2**63) <= value < 2**63:
+            return Value(INT, str(value))
+        if isinstance(value, float):
+            return Value(REAL, number(value))
+        self.refuse(node, f"'{ast.unparse(node)}' is no number that a loop can hold")
+
+    def variable(self, node: ast.Name) -> Value:
+        if node.id not in self.sure:
+            self.refuse(node, f"'{node.id}' is not set on every way to this place")
+        kind = self.kinds[node.id]
+        return Value(kind, self.put(f"load {type_of(kind)}, ptr %{node.id}.at"))
+
+    def entry(self, node: ast.Subscript) -> tuple[str, str]:
+        """Kind and address of an entry of a row."""
+        row, index = self.value(node.value), self.integer(node.slice)
+        if row.kind not in ENTRIES:
+            self.refuse(node, f"'{ast.unparse(node.value)}' is {WORDS[row.kind]} and has no entries")
+        kind = ENTRIES[row.kind]
+        return kind, self.put(f"getelementptr inbounds {kind}, ptr {row.text}, i64 {index.text}")
+
+    def integer(self, node: ast.expr) -> Value:
+        return self.expect(node, self.value(node), INT)
+
+    def truth(self, node: ast.expr) -> Value:
+        """Whether a value counts as true: a number that is not zero does."""
+        value = self.value(node)
+        if value.kind in (INT, REAL):
+            return self.compare(node, ast.NotEq(), value, Value(INT, "0"))
+        return self.expect(node, value, TRUTH)
+
+    def logical(self, node: ast.expr) -> Value:
+        return self.expect(node, self.value(node), TRUTH)
+
+    def expect(self, node: ast.AST, value: Value, *kinds: str) -> Value:
+        """The value, which is to be of one of these kinds."""
+        if value.kind not in kinds:
+            wanted = " or ".join(WORDS[kind] for kind in kinds)
+            self.refuse(node, f"'{ast.unparse(node)}' works on {WORDS[value.kind]} where {wanted} is wanted")
+        return value
+
+    def convert(self, node: ast.AST, value: Value, kind: str, what: str) -> Value:
+        """The value as that kind: an integer may become a real number, nothing else changes."""
+        if value.kind == kind:
+            return value
+        if (value.kind, kind) != (INT, REAL):
+            self.refuse(node, f"{what} is {WORDS[kind]} and would become {WORDS[value.kind]}")
+        return Value(REAL, self.put(f"sitofp i64 {value.text} to double"))
+
+    def real(self, node: ast.AST, value: Value) -> Value:
+        return self.convert(node, self.expect(node, value, INT, REAL), REAL, "")
+
+    def alike(self, node: ast.AST, *values: Value) -> list[Value]:
+        """All as integers where they are, else all as real numbers."""
+        if all(value.kind == INT for value in values):
+            return list(values)
+        return [self.real(node, value) for value in values]
+
+    def unary(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return Value(TRUTH, self.put(f"xor i1 {self.truth(node.operand).text}, true"))
+        value = self.expect(node, self.value(node.operand), INT, REAL)
+        if not isinstance(node.op, ast.USub):
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+        if value.kind == INT:
+            return Value(INT, self.put(f"sub i64 0, {value.text}"))
+        return Value(REAL, self.put(f"fneg double {value.text}"))
+
+    def operation(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        """A binary operation: of integers where both are, save that division and powers are of real numbers."""
+        how = type(op)
+        a, b = self.alike(node, left, right)
+        if a.kind == INT and how in INTEGER_OPERATIONS:
+            return Value(INT, self.put(f"{INTEGER_OPERATIONS[how]} i64 {a.text}, {b.text}"))
+        if a.kind == INT and how in (ast.FloorDiv, ast.Mod):
+            return self.divide(a.text, b.text, how is ast.Mod)
+        if how is ast.Pow:
+            if a.kind == INT:
+                self.refuse(node, "a power of integers may be either kind: write one of them as a real number")
+            return Value(REAL, self.put(f"call double @pow({a.typed}, {b.typed})"))
+        if how not in REAL_OPERATIONS:
+            self.refuse(node, f"no such operation on real numbers: '{ast.unparse(node)}'")
+        a, b = self.real(node, a), self.real(node, b)
+        return Value(REAL, self.put(f"{REAL_OPERATIONS[how]} double {a.text}, {b.text}"))
+
+    def divide(self, a: str, b: str, remainder: bool) -> Value:
+        """Integers divided as Python does, rounding down; 0 where the divisor is 0, which would be a trap."""
+        none = self.put(f"icmp eq i64 {b}, 0")
+        safe = self.put(f"select i1 {none}, i64 1, i64 {b}")
+        rest = self.put(f"srem i64 {a}, {safe}")
+        inexact = self.put(f"icmp ne i64 {rest}, 0")
+        signs = self.put(f"xor i64 {rest}, {safe}")
+        opposite = self.put(f"icmp slt i64 {signs}, 0")
+        below = self.put(f"and i1 {inexact}, {opposite}")
+        if remainder:
+            raised = self.put(f"add i64 {rest}, {safe}")
+            made = self.put(f"select i1 {below}, i64 {raised}, i64 {rest}")
+        else:
+            quotient = self.put(f"sdiv i64 {a}, {safe}")
+            made = self.put(f"sub i64 {quotient}, {self.put(f'zext i1 {below} to i64')}")
+        return Value(INT, self.put(f"select i1 {none}, i64 0, i64 {made}"))
+
+    def compare(self, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> Value:
+        if type(op) not in COMPARISONS:
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+        integers, reals = COMPARISONS[type(op)]
+        a, b = self.alike(node, left, right)
+        test = f"icmp {integers} i64" if a.kind == INT else f"fcmp {reals} double"
+        return Value(TRUTH, self.put(f"{test} {a.text}, {b.text}"))
+
+    def comparison(self, node: ast.Compare) -> Value:
+        """One comparison or a chain of them, each operand evaluated once, and none after the first that fails."""
+        last = [self.value(node.left)]
+
+        def step(op: ast.cmpop, operand: ast.expr) -> Value:
+            right = self.value(operand)
+            made = self.compare(node, op, last[0], right)
+            last[0] = right
+            return made
+
+        pairs = zip(node.ops, node.comparators, strict=True)
+        return self.in_turn([lambda pair=pair: step(*pair) for pair in pairs], False)  # type: ignore[misc]
+
+    def in_turn(self, parts: Sequence[Callable[[], Value]], enough: bool) -> Value:
+        """Conditions one after the other until one has the value that decides."""
+        if len(parts) == 1:
+            return parts[0]()
+        after, ways = self.label(), []
+        for part in parts[:-1]:
+            condition, following = part(), self.label()
+            ways.append(f"[ {'true' if enough else 'false'}, %{self.block} ]")
+            self.branch(condition, *((after, following) if enough else (following, after)))
+            self.begin(following)
+        ways.append(f"[ {parts[-1]().text}, %{self.block} ]")
+        self.end(f"br label %{after}")
+        self.begin(after)
+        return Value(TRUTH, self.put(f"phi i1 {', '.join(ways)}"))
+
+    def either(self, node: ast.IfExp) -> Value:
+        yes, no, after = self.label(), self.label(), self.label()
+        self.branch(self.truth(node.test), yes, no)
+        made = []
+        for label, part in ((yes, node.body), (no, node.orelse)):
+            self.begin(label)
+            value = self.value(part)
+            made.append((value, self.block))
+            self.end(f"br label %{after}")
+        self.begin(after)
+        kind = made[0][0].kind
+        if made[1][0].kind != kind or kind == NOTHING:
+            self.refuse(node, f"'{ast.unparse(node)}' may be {WORDS[kind]} or {WORDS[made[1][0].kind]}")
+        ways = ", ".join(f"[ {value.text}, %{block} ]" for value, block in made)
+        return Value(kind, self.put(f"phi {type_of(kind)} {ways}"))
+
+    # Calls
+
+    def call(self, node: ast.Call) -> Value:
+        """A function of the table below, of the C library, or of ours."""
+        meant = self.static(node.func)
+        values = [self.value(argument) for argument in node.args]
+        if meant in (min, max) and len(values) > 1:
+            return self.extreme(node, values, ast.Lt() if meant is min else ast.Gt())
+        if meant in LIBRARY and len(values) == 1:
+            return Value(REAL, self.put(f"call double @{LIBRARY[meant]}({self.real(node, values[0]).typed})"))
+        if meant in SIMPLE and len(values) == 1:
+            return SIMPLE[meant](self, node, values[0])
+        if meant is memory.call and len(values) == 10:
+            texts = [self.expect(node, value, INT).text for value in values]
+            pointers = [self.put(f"inttoptr i64 {text} to ptr") for text in texts]
+            self.text.append(f"  call void {pointers[0]}({', '.join(f'ptr {each}' for each in pointers[1:])})")
+            return Value(NOTHING, "")
+        if not isinstance(meant, FunctionType):
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+        return self.call_ours(node, meant, values)
+
+    @abstractmethod
+    def call_ours(self, node: ast.Call, meant: FunctionType, values: list[Value]) -> Value:
+        """A call of a function that is translated too."""
+
+    def extreme(self, node: ast.AST, values: list[Value], op: ast.cmpop) -> Value:
+        """As Python has it: a later value counts only if it is beyond, so that one that is not a number never does."""
+        best, *others = self.alike(node, *values)
+        for other in others:
+            beyond = self.compare(node, op, other, best)
+            best = Value(best.kind, self.put(f"select i1 {beyond.text}, {other.typed}, {best.typed}"))
+        return best
+
+    def size(self, node: ast.AST, value: Value) -> Value:
+        if self.expect(node, value, INT, REAL).kind == REAL:
+            return Value(REAL, self.put(f"call double @llvm.fabs.f64({value.typed})"))
+        return self.extreme(node, [value, Value(INT, self.put(f"sub i64 0, {value.text}"))], ast.Gt())
+
+    def whole(self, node: ast.AST, value: Value) -> Value:
+        """The integer towards zero; beyond 64 bits the nearest there is, and 0 for what is not a number."""
+        if value.kind == TRUTH:
+            return Value(INT, self.put(f"zext i1 {value.text} to i64"))
+        if self.expect(node, value, INT, REAL).kind == INT:
+            return value
+        return Value(INT, self.put(f"call i64 @llvm.fptosi.sat.i64.f64({value.typed})"))
+
+    def floor(self, node: ast.AST, value: Value) -> Value:
+        lower = self.put(f"call double @llvm.floor.f64({self.real(node, value).typed})")
+        return self.whole(node, Value(REAL, lower))
+
+    def finite(self, node: ast.AST, value: Value) -> Value:
+        size = self.size(node, self.real(node, value))
+        return Value(TRUTH, self.put(f"fcmp olt double {size.text}, {number(math.inf)}"))
+
+    def row(self, node: ast.AST, value: Value, kind: str) -> Value:
+        return Value(kind, self.put(f"inttoptr {self.expect(node, value, INT).typed} to ptr"))
+
+
+SIMPLE: dict[Any, Callable[[Values, ast.AST, Value], Value]] = {
+    abs: Values.size,
+    int: Values.whole,
+    float: Values.real,
+    math.floor: Values.floor,
+    math.isfinite: Values.finite,
+    memory.floats: lambda own, node, value: own.row(node, value, FLOATS),
+    memory.ints: lambda own, node, value: own.row(node, value, INTS),
+}
+"""Functions of one argument that are written in place."""

@@ -1,0 +1,187 @@
+"""LLVM text of the functions that all kernels of one lane count share: elementary functions, search, batches.
+
+They are compiled once for a host and found by name (``names``), so that a kernel holds nothing but its own code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinode.jit.ir_text import Lines
+from kinode.jit.math_ir import exponential, sine_and_cosine
+
+BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
+
+
+class Names(NamedTuple):
+    """What the shared functions are called."""
+
+    sincos: str
+    exp: str
+    interval: str
+    fetch: str
+    batch: str
+
+
+def names(lanes: int) -> Names:
+    """Names of the shared functions for so many lanes."""
+    return Names(*(f"kinode_{what}_{lanes}" for what in Names._fields))
+
+
+SEARCH = """\
+define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
+entry:
+  br label %head
+head:
+  %low = phi i64 [ 0, %entry ], [ %low2, %body ]
+  %high = phi i64 [ %n, %entry ], [ %high2, %body ]
+  %more = icmp slt i64 %low, %high
+  br i1 %more, label %body, label %done
+body:
+  %sum = add i64 %low, %high
+  %middle = lshr i64 %sum, 1
+  %place = getelementptr inbounds double, ptr %table, i64 %middle
+  %entry_value = load double, ptr %place, align 8
+  %below = fcmp olt double %x, %entry_value
+  %after = add i64 %middle, 1
+  %low2 = select i1 %below, i64 %low, i64 %after
+  %high2 = select i1 %below, i64 %middle, i64 %high
+  br label %head
+done:
+  %found = sub i64 %low, 1
+  %negative = icmp slt i64 %found, 0
+  %at_least = select i1 %negative, i64 0, i64 %found
+  %last = sub i64 %n, 2
+  %beyond = icmp sgt i64 %at_least, %last
+  %index = select i1 %beyond, i64 %last, i64 %at_least
+  %result = sitofp i64 %index to double
+  ret double %result
+}
+"""
+
+# Python's negative indices count from the end; what is out of range takes the nearest entry.
+FETCH = """\
+define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
+  %size = call double @llvm.fabs.f64(double %x)
+  %finite = fcmp olt double %size, 0x7FF0000000000000
+  br i1 %finite, label %good, label %bad
+bad:
+  ret double 0x7FF8000000000000
+good:
+  %low = fcmp ogt double %x, 0xC1E0000000000000
+  %clipped = select i1 %low, double %x, double 0xC1E0000000000000
+  %high = fcmp olt double %clipped, 0x41E0000000000000
+  %safe = select i1 %high, double %clipped, double 0x41E0000000000000
+  %given = fptosi double %safe to i64
+  %negative = icmp slt i64 %given, 0
+  %wrapped = add i64 %given, %n
+  %index = select i1 %negative, i64 %wrapped, i64 %given
+  %under = icmp slt i64 %index, 0
+  %index2 = select i1 %under, i64 0, i64 %index
+  %last = sub i64 %n, 1
+  %over = icmp sgt i64 %index2, %last
+  %index3 = select i1 %over, i64 %last, i64 %index2
+  %place = getelementptr inbounds double, ptr %table, i64 %index3
+  %result = load double, ptr %place, align 8
+  ret double %result
+}
+"""
+
+
+def _transposition(lanes: int) -> str:
+    """The functions ``@gather`` and ``@scatter`` between rows of the caller and lane-interleaved scratch."""
+    parts = []
+    for name in ("gather", "scatter"):
+        line = Lines(lanes)
+        rows = []
+        for lane in range(lanes):
+            row = line.put(f"add i64 %first, {lane}")
+            beyond = line.put(f"icmp sgt i64 {row}, %final")
+            row = line.put(f"select i1 {beyond}, i64 %final, i64 {row}")
+            shift = line.put(f"mul i64 {row}, %stride")
+            rows.append(line.put(f"getelementptr double, ptr %base, i64 {shift}"))
+        line.text += ["  %some = icmp sgt i64 %n, 0", "  br i1 %some, label %loop, label %done"]
+        line.text += ["loop:", "  %i = phi i64 [ 0, %0 ], [ %next, %loop ]"]
+        place = line.put(f"mul i64 %i, {lanes}")
+        place = line.put(f"getelementptr double, ptr %scratch, i64 {place}")
+        entries = [line.put(f"getelementptr double, ptr {row}, i64 %i") for row in rows]
+        if name == "gather":
+            value = "undef"
+            for lane, entry in enumerate(entries):
+                value = line.with_lane(value, lane, line.put(f"load double, ptr {entry}, align 8"))
+            line.text.append(f"  store {line.type} {value}, ptr {place}, align 8")
+        else:
+            value = line.put(f"load {line.type}, ptr {place}, align 8")
+            for lane, entry in enumerate(entries):
+                line.text.append(f"  store double {line.lane(value, lane)}, ptr {entry}, align 8")
+        line.text += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %n"]
+        line.text += ["  br i1 %more, label %loop, label %done", "done:", "  ret void"]
+        arguments = "ptr %base, i64 %stride, i64 %first, i64 %final, i64 %n, ptr %scratch"
+        body = "\n".join(line.text)
+        parts.append(f"define internal void @{name}({arguments}) noinline nounwind {{\n{body}\n}}\n")
+    return "\n".join(parts)
+
+
+def _batch(lanes: int) -> str:
+    """The driver of all kernels: rows in, lanes through the kernel, rows out.
+
+    ``sizes`` counts the doubles of each of the nine arguments that the kernel reads or, the last, writes;
+    ``work``, the eighth, goes to the kernel as it is.  What has stride zero is moved once.
+    """
+    line = Lines(lanes)
+    text = line.text
+    text.append("  %final = sub i64 %last, 1")
+    bases, strides, sizes, places = [], [], [], []
+    place = "%scratch"
+    for k in range(9):
+        bases.append(line.put(f"load ptr, ptr {line.put(f'getelementptr ptr, ptr %bases, i64 {k}')}, align 8"))
+        strides.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %strides, i64 {k}')}, align 8"))
+        sizes.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %sizes, i64 {k}')}, align 8"))
+        places.append("%work" if k == 7 else place)
+        if k != 7:
+            place = line.put(f"getelementptr double, ptr {place}, i64 {line.put(f'mul i64 {sizes[k]}, {lanes}')}")
+    text.append("  %some = icmp slt i64 %first, %last\n  br i1 %some, label %loop, label %done\nloop:")
+    text.append("  %row = phi i64 [ %first, %0 ], [ %next, %latch ]")
+    start = line.put("icmp eq i64 %row, %first")
+    for k in range(9):
+        if lanes == 1 and k != 7:
+            shift = line.put(f"mul i64 %row, {strides[k]}")
+            places[k] = line.put(f"getelementptr double, ptr {bases[k]}, i64 {shift}")
+        elif k < 7:
+            moving = line.put(f"icmp ne i64 {strides[k]}, 0")
+            some = line.put(f"icmp ne i64 {sizes[k]}, 0")
+            wanted = line.put(f"and i1 {some}, {line.put(f'or i1 {moving}, {start}')}")
+            text.append(f"  br i1 {wanted}, label %get{k}, label %got{k}\nget{k}:")
+            text.append(f"  call void @gather({_rows(bases[k], strides[k], sizes[k], places[k])})")
+            text.append(f"  br label %got{k}\ngot{k}:")
+    text.append(f"  call void %kernel({', '.join(f'ptr {place}' for place in places)})")
+    if lanes > 1:
+        text.append(f"  call void @scatter({_rows(bases[8], strides[8], sizes[8], places[8])})")
+    text.append(f"  br label %latch\nlatch:\n  %next = add i64 %row, {lanes}")
+    text.append("  %more = icmp slt i64 %next, %last\n  br i1 %more, label %loop, label %done\ndone:\n  ret void")
+    head = f"define void @{names(lanes).batch}({BATCH_ARGUMENTS}, ptr %kernel, ptr %sizes, ptr %scratch) nounwind"
+    return f"{head} {{\n" + "\n".join(text) + "\n}\n"
+
+
+def _rows(base: str, stride: str, size: str, place: str) -> str:
+    return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {place}"
+
+
+def shared(lanes: int, fma: bool, packed: bool = False) -> str:
+    """All shared functions for so many lanes, as one module.
+
+    What is ``packed`` has elementary functions for twice as many lanes too: two vectors at a time take hardly longer
+    than one.  ``fma`` says whether the host multiplies and adds in one operation; without it elementary functions are
+    left to the C library.
+    """
+    own, parts = names(lanes), []
+    for count in (lanes, 2 * lanes) if packed else (lanes,):
+        line = Lines(count)
+        parts += [sine_and_cosine(names(count).sincos, count, fma), exponential(names(count).exp, count, fma)]
+        parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
+        parts += [f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})"] * (count > 1)
+    parts += [_batch(lanes), _transposition(lanes) if lanes > 1 else ""]
+    parts += [SEARCH.replace("{name}", own.interval), FETCH.replace("{name}", own.fetch)]
+    parts += [f"declare double @{name}(double)" for name in ("sin", "cos", "exp", "llvm.fabs.f64")]
+    parts.append('!0 = !{!"branch_weights", i32 2000, i32 1}')
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,1 @@
+"""Which programs there are, how they are traced, and what they take and give."""

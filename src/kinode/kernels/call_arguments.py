@@ -1,0 +1,179 @@
+"""What is given to compiled functions, checked and brought into the shape that kernels take.
+
+Numbers, names and places come in as users write them; whatever does not fit is told in words here, so that
+no kernel ever reads beyond an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError
+from kinode.kernels.state import Wrench
+from kinode.model.base.fields import short, unknown
+from kinode.model.base.frames import Frame
+from kinode.model.network.part import Part
+from kinode.model.network.part_checks import check_numbers
+from kinode.model.quantity_names import find_quantity
+from kinode.model.system import System
+from kinode.structure.topology import Topology
+
+FEW = 16  # rows of parameters that are all looked at
+
+
+class Arguments:
+    """A system's names, sizes and default values, and the reading of arguments by them."""
+
+    system: System
+    topology: Topology
+    parameters: Array
+    inputs: Array
+    _looked_at: bytes = b""  # the parameters that parts were last checked with
+
+    @property
+    def n_q(self) -> int:
+        return self.topology.n_q
+
+    @property
+    def n_u(self) -> int:
+        return self.topology.n_u
+
+    @property
+    def n_z(self) -> int:
+        return self.topology.n_z
+
+    def _argument(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
+        if value is None:
+            if default is None:
+                raise ArgumentError(f"{name}: needed and not given")
+            return default
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{name}: numbers are expected, not {value!r:.80}") from None
+        if name == "t":
+            if array.ndim > 1:
+                raise ArgumentError(f"t: one time, or one for each row, not shape {array.shape}")
+            return array.reshape(-1, 1) if array.ndim else array.reshape(1)
+        if array.ndim not in (1, 2) or array.shape[-1] != size:
+            raise ArgumentError(f"{name}: shape ({size},) or (rows, {size}) is expected, not {array.shape}")
+        return array
+
+    def _vector(self, name: str, value: Any) -> Array:
+        """Parameters or inputs from names, from a vector, or from one for each row."""
+        if value is None:
+            return self.parameters if name == "p" else self.inputs
+        names = self.topology.parameters if name == "p" else self.topology.inputs
+        found = self._by_name(name, value) if isinstance(value, Mapping) else self._argument(name, value, len(names))
+        if name == "p":
+            self._check_parts(found)
+        return found
+
+    def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
+        """Parameters or inputs of which some have other values."""
+        if name == "p":
+            names, found = self.topology.parameters, self.parameters.copy()
+            for key, new in self.system.read_parameters(value).items():
+                if key not in names:
+                    raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
+                found[names.index(key)] = self.system.nominal(new)
+            return found
+        names, found = self.topology.inputs, self.inputs.copy()
+        for key, new in value.items():
+            if key not in names:
+                raise ArgumentError(unknown("inputs: no input is called", key, names))
+            found[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
+        return found
+
+    @cached_property
+    def _tunable(self) -> tuple[Part, ...]:
+        """The parts with numbers that are made of parameters."""
+        names = set(self.system.parameters)
+        parts = self.system.parts.values()
+        return tuple(part for part in parts if any(not names.isdisjoint(x.names()) for _, x in part.expressions()))
+
+    def _check_parts(self, p: Array) -> None:
+        """Parts can be what parameters make of them; of many rows those with the least and greatest of each."""
+        if not self._tunable or p.tobytes() == self._looked_at:
+            return
+        rows = np.atleast_2d(p)
+        if len(rows) > FEW:
+            rows = rows[np.unique([*rows.argmin(axis=0), *rows.argmax(axis=0)])]
+        for resolve in map(self._resolve_row, rows):
+            for part in self._tunable:
+                check_numbers(part, self.system, resolve)
+        self._looked_at = p.tobytes()
+
+    def _resolver(self, p: Any) -> Callable[[Any], float]:
+        return self.system.nominal if p is None else self._resolve_row(self._vector("p", p))
+
+    def _resolve_row(self, p: Array) -> Callable[[Any], float]:
+        """What numbers of the model are with one value for each parameter."""
+        values = dict(zip(self.topology.parameters, p, strict=True))
+        full = self.system.parameter_values({k: float(v) for k, v in values.items()})
+        return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
+
+    def _number(self, name: str, value: Any) -> float:
+        reader = self.system.reader(name)
+        found = find_quantity(self.system, name)
+        dimension = found.dimension if isinstance(found.dimension, str) else None
+        return self.system.nominal(reader.number(value, dimension, "start"))
+
+    def _frame(self, of: Any) -> str:
+        """A name for a frame that a kernel can be told by; places without a name are refused."""
+        frame = self.system.find_frame(of if not hasattr(of, "com") else of.name)
+        if isinstance(of, str):
+            return of
+        if isinstance(frame, Frame) and (frame.is_plain or frame.name):
+            return str(frame)
+        raise ArgumentError("give the place a name: body.at(..., name=...)")
+
+    def _joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
+        """The joints whose reactions are asked for; of all joints, those of the body ``on``."""
+        known = self.system.joints
+        names = tuple(known) if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
+        for name in names:
+            if name not in known:
+                raise ArgumentError(unknown("no joint is called", name, known))
+        if on is None:
+            return names
+        if on != "world" and on not in self.system.bodies:
+            raise ArgumentError(unknown("on: no body is called", on, self.system.bodies))
+        found = tuple(name for name in names if on in (known[name].a.body, known[name].b.body))
+        if joints is not None and found != names:
+            joint = known[next(name for name in names if name not in found)]
+            raise ArgumentError(f"on: {joint.name} joins {joint.a.body} and {joint.b.body}, not {on}")
+        return found
+
+    def _added(self, effort: Any, wrenches: Any) -> Array:
+        """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
+        parts = [(slice(0, self.n_u), self._argument("effort", effort, self.n_u, np.zeros(self.n_u)))]
+        places = {body: self.n_u + 6 * i for i, body in enumerate(self.system.bodies)}
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise ArgumentError(f"wrenches: {{body: (force, moment)}} is expected, not {short(wrenches)}")
+        for body, wrench in (wrenches or {}).items():
+            if body not in places:
+                raise ArgumentError(unknown("wrenches: no body is called", body, places))
+            try:
+                force, moment = (wrench.force, wrench.moment) if isinstance(wrench, Wrench) else wrench
+            except (TypeError, ValueError):
+                raise ArgumentError(
+                    f"wrenches: {body} takes (force, moment) of three numbers each, not {short(wrench)}"
+                ) from None
+            start = places[body]
+            parts.append((slice(start, start + 3), self._argument(f"force on {body}", force, 3)))
+            parts.append((slice(start + 3, start + 6), self._argument(f"moment on {body}", moment, 3)))
+        rows = {len(values) for _, values in parts if values.ndim == 2}
+        if len(rows) > 1:
+            raise ArgumentError(
+                f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
+            )
+        x = np.zeros((*rows, self.n_u + 6 * len(places)))
+        for where, values in parts:
+            x[..., where] = values
+        return x

@@ -1,0 +1,323 @@
+"""Programs for large trees: loops over a table of bodies instead of straight-line code.
+
+The steps are those of multibody/link_steps.py, traced once for each kind of link.  Laws and elements are
+straight-line code between the loops; they see the loops' results through a snapshot that loads them.
+What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_motion
+from kinode.algebra.trace import Tape
+from kinode.jit.program import Program
+from kinode.kernels import kernel_programs
+from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.tree_size import is_large
+from kinode.kernels.tree_sweeps import Link, Pass, Values
+from kinode.multibody import link_steps
+from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
+
+ROLLED = frozenset(
+    {
+        "acceleration",
+        "loaded_acceleration",
+        "rate",
+        "effort",
+        "bias",
+        "energy",
+        "evaluate",
+        "law",
+        "power",
+        "reactions",
+        "reactions_of_motion",
+        "pose",
+    }
+)
+T = TypeVar("T")
+
+
+def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
+    """The program of a kernel, rolled where the tree is large and ``kind``, the formulation, the recursive one."""
+    apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
+    if not is_large(topology) or kernel.name not in ROLLED or apart or kind is not Snapshot:
+        return kernel_programs.make_program(topology, kernel, kind)
+    from kinode.kernels.rolled_builder import Roller
+
+    return Roller(topology, kernel).program()
+
+
+class Loaded(Sequence[T]):
+    """A list whose entries are made when they are asked for."""
+
+    def __init__(self, size: int, make: Callable[[int], T]) -> None:
+        self._size, self._make, self._found = size, make, dict[int, T]()
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._size))]
+        if index not in self._found:
+            self._found[index] = self._make(index)
+        return self._found[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return (self[i] for i in range(self._size))
+
+
+class RolledSnapshot(Snapshot):
+    """A snapshot that loads what loops have computed, and notes what it was asked for."""
+
+    loops: Any
+    asked: set[str]
+    tape: Tape
+    full_snapshot: Callable[[Tape], Snapshot]
+
+    def load(self, name: str, index: int, size: int) -> Array:
+        """Values that a loop gave for a node."""
+        self.asked.add(name)
+        found: Array = self.loops.load(self.tape, name, index, size)
+        return found
+
+    @cached_property
+    def moved(self) -> Any:
+        def make(i: int) -> Moved:
+            node, (q, _, _) = self.tree.nodes[i], self.node_states[i]
+            form = self.geometry.forms[i]
+            X, S = node.mechanics.transform(q, form), node.mechanics.motion_subspace(q, form)
+            return Moved(X, S, self.load("w", i, 3), ZERO3, ZERO3)
+
+        return Loaded(len(self.tree.nodes), make)
+
+    @cached_property
+    def link_poses(self) -> Any:
+        def make(i: int) -> Pose:
+            values = self.load("X", i, 12)
+            return Pose(values[:9].reshape(3, 3), values[9:])
+
+        return Loaded(len(self.tree.nodes), make)
+
+    @cached_property
+    def link_velocities(self) -> Any:
+        return Loaded(len(self.tree.nodes), lambda i: self.load("v", i, 3))
+
+    @cached_property
+    def _accelerations(self) -> Any:
+        n = len(self.tree.nodes)
+
+        def link(i: int) -> Spatial:
+            values = self.load("A", i, 6)
+            return values[:3], values[3:]
+
+        def joint(i: int) -> Array:
+            known = self.node_states[i][2]
+            return known if known is not None else self.load("u_dot", i, self.tree.nodes[i].joint.n_u)
+
+        return Loaded(n, joint), Loaded(n, link)
+
+    @cached_property
+    def link_wrenches(self) -> Any:
+        def make(i: int) -> Spatial:
+            values = self.load("f", i, 6)
+            return values[:3], values[3:]
+
+        return Loaded(len(self.tree.nodes), make)
+
+    @cached_property
+    def full(self) -> Snapshot:
+        return self if self.tree is self.topology.full else self.full_snapshot(self.tape)
+
+    @cached_property
+    def link_sums(self) -> Array:
+        return self.load("sums", -1, 11)
+
+
+class Sweeper:
+    """The passes over one tree, with the link's numbers unpacked."""
+
+    def __init__(
+        self, *, poses: bool, speeds: bool, rates: bool, given: str | None, effort_out: bool, added: bool
+    ) -> None:
+        self.poses, self.speeds, self.rates = poses, speeds, rates
+        self.given = given  # view of given accelerations; "zero" for none at all
+        self.effort_out, self.added = effort_out, added
+
+    def kinematics(self) -> Pass:
+        """Outward: angular velocities, and poses and velocities where they are wanted."""
+        gives = {"w": 3, **({"X": 12} if self.poses else {}), **({"v": 3} if self.speeds else {})}
+        return Pass(True, gives, gives, self._move)
+
+    def _move(self, link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        X_PF, form, inertia, stiffness, neutral, damping = unpack(link)
+        driven = link.flags[0]
+        mechanics = link.mechanics
+        q = link.tape.inputs("dq" if driven else "q", mechanics.n_q)
+        u = link.tape.inputs("du" if driven else "u", mechanics.n_u)
+        moved = link_steps.move(mechanics, X_PF, form, q, u, read["w"])
+        link.local.update(X_PF=X_PF, inertia=inertia, moved=moved)
+        link.local["tau"] = -stiffness * (q - neutral) - damping * u if len(stiffness) == len(q) else -damping * u
+        gives = {"w": moved.w}
+        if self.poses:
+            parent = Pose(read["X"][:9].reshape(3, 3), read["X"][9:])
+            X = parent @ (X_PF @ moved.X)
+            gives["X"] = np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
+            link.local["X_W"] = X
+        if self.speeds:
+            _, v = moved_motion(moved.X, *moved_motion(X_PF, read["w"], read["v"]))
+            gives["v"] = v + (moved.S[3:] @ u if mechanics.n_u else ZERO3)
+            link.local["v"] = gives["v"]
+        out = {"out_q": mechanics.rate_map(q, u)} if self.rates and not driven and mechanics.n_q else {}
+        return gives, out
+
+    def _tau(self, link: Link, k: int) -> Array:
+        n = link.mechanics.n_u
+        tau = link.tape.inputs(f"tau {k}", n) if link.flags[1] else link.local["tau"]
+        if self.added and not link.flags[0] and n:
+            tau = tau + link.tape.inputs(f"xe {k}", n)
+        return tau
+
+    def _unloaded(self, link: Link, wrench: Spatial, k: int) -> Spatial:
+        """A wrench less the loads on the link."""
+        if not link.flags[2]:
+            return wrench
+        load = link.tape.inputs(f"load {k}", 6)
+        return wrench[0] - load[:3], wrench[1] - load[3:]
+
+    def gather(self) -> Pass:
+        """Inward: articulated inertias."""
+        sizes = {"I": 21, "p": 6}
+
+        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+            moved, rigid = link.local["moved"], link.local["inertia"]
+            inertia = rigid.articulated() + unpack_inertia(read["I"])
+            moment, force = self._unloaded(link, link_steps.bias_wrench(rigid, moved.w), 1)
+            p = (moment + read["p"][:3], force + read["p"][3:])
+            if link.flags[0]:
+                rest, push = link_steps.pass_on_driven(moved, inertia, p, link.tape.inputs("da", link.mechanics.n_u))
+            else:
+                g = link_steps.gather(moved.S, inertia, p, self._tau(link, 1))
+                link.local["gathered"] = g
+                rest, push = link_steps.pass_on(moved, inertia, p, g)
+            if link.is_root:
+                return {}, {}
+            up = link_steps.lift_inertia(link.local["X_PF"], moved, rest)
+            return {
+                "I": pack_inertia(up),
+                "p": np.concatenate(link_steps.lift_wrench(link.local["X_PF"], moved, push)),
+            }, {}
+
+        return Pass(False, sizes, sizes, run)
+
+    def accelerate(self, most: int, out: str | None, *, keep: bool) -> Pass:
+        """Outward: accelerations of joints and links."""
+        gives = {"A": 6, **({"u_dot": most} if keep else {})}
+
+        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+            moved, n = link.local["moved"], link.mechanics.n_u
+            A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
+            driven = link.flags[0]
+            u_dot = link.tape.inputs("da", n) if driven else link_steps.joint_acceleration(link.local["gathered"], A)
+            result: Values = {}
+            if not link.is_leaf or keep:
+                result["A"] = np.concatenate(link_steps.accelerate(moved, A, u_dot))
+            if keep:
+                result["u_dot"] = u_dot
+            return result, {out: u_dot} if out and not driven else {}
+
+        return Pass(True, {"A": 6}, gives, run)
+
+    def require(self) -> Pass:
+        """Outward: accelerations of links from those of joints; the wrench that each link's own motion asks for."""
+
+        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+            moved, n = link.local["moved"], link.mechanics.n_u
+            A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
+            if link.flags[0]:
+                u_dot = link.tape.inputs("da", n)
+            else:
+                u_dot = np.zeros(n) if self.given == "zero" else link.tape.inputs(f"{self.given} 1", n)
+            A = link_steps.accelerate(moved, A, u_dot)
+            link.local["need"] = link_steps.inertia_wrench(link.local["inertia"], moved.w, A)
+            return {"A": np.concatenate(A)}, {}
+
+        return Pass(True, {"A": 6}, {"A": 6}, run)
+
+    def collect(self) -> Pass:
+        """Inward: the wrench in every joint."""
+
+        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+            moved = link.local["moved"]
+            moment, force = self._unloaded(link, link.local["need"], 2)
+            wrench = (moment + read["f"][:3], force + read["f"][3:])
+            up = np.concatenate(link_steps.lift_wrench(link.local["X_PF"], moved, wrench))
+            out: dict[str, Array] = {"keep_f": np.concatenate(wrench)}
+            if self.effort_out and not link.flags[0] and link.mechanics.n_u:
+                out = {"out_u": moved.S.T @ np.concatenate(wrench) - self._tau(link, 2)}
+            elif self.effort_out:
+                out = {}
+            return ({} if link.is_root else {"f": up}), out
+
+        return Pass(False, {"f": 6}, {"f": 6}, run)
+
+    def sums(self) -> Pass:
+        """Inward: kinetic energy, momentum, angular momentum, first moment and mass, in world axes."""
+
+        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+            inertia, moved = link.local["inertia"], link.local["moved"]
+            X, v = link.local["X_W"], link.local["v"]
+            own = np.concatenate(link_steps.momentum_sums(inertia, moved.w, v, X))
+            return {"sums": own + read["sums"]}, {}
+
+        return Pass(False, {"sums": 11}, {"sums": 11}, run)
+
+
+def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
+    """All constants of a link in a row."""
+    J = inertia.J
+    tensor = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
+    parts = [np.asarray(X.R, dtype=object).ravel(), X.p, form, [inertia.mass], inertia.moment, tensor, laws]
+    return np.concatenate([np.asarray(part, dtype=object) for part in parts])
+
+
+def unpack(link: Link) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
+    """Placement, form, inertia, stiffness, neutral and damping from a link's row."""
+    x = link.numbers
+    laws = 3 * link.mechanics.n_u
+    end = len(x) - laws
+    form, (mass, hx, hy, hz, xx, yy, zz, xy, xz, yz) = x[12 : end - 10], x[end - 10 : end]
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=object)
+    inertia = RigidInertia(mass, np.array([hx, hy, hz], dtype=object), J)
+    stiffness, neutral, damping = np.split(x[end:], 3)
+    return Pose(x[:9].reshape(3, 3), x[9:12]), form, inertia, stiffness, neutral, damping
+
+
+UPPER = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+def pack_inertia(inertia: ArticulatedInertia) -> Array:
+    """The 21 numbers of a symmetric 6x6 matrix."""
+    J, M = ([block[i, j] for i, j in UPPER] for block in (inertia.J, inertia.M))
+    return np.array([*J, *M, *np.asarray(inertia.H, dtype=object).ravel()], dtype=object)
+
+
+def unpack_inertia(values: Array) -> ArticulatedInertia:
+    """The blocks of 21 numbers."""
+    J, M = np.empty((3, 3), dtype=object), np.empty((3, 3), dtype=object)
+    for k, (i, j) in enumerate(UPPER):
+        J[i, j] = J[j, i] = values[k]
+        M[i, j] = M[j, i] = values[6 + k]
+    return ArticulatedInertia(J, values[12:].reshape(3, 3), M)

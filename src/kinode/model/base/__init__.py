@@ -1,0 +1,1 @@
+"""What components are made of: fields, frames, bodies, parameters, events, the base of elements."""

@@ -1,0 +1,190 @@
+"""What an element is: something that pushes and pulls.
+
+An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
+potential energy where it has one (the contract test checks that the loads are its gradient), and
+``quantities`` what can be asked of it by name.  A ``Scene`` answers for poses, velocities and laws, in
+whatever kind of number the question is put.  The kinds stand in the modules
+of ``model/builtin_kinds.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import Pose
+from kinode.errors import ModelError
+from kinode.hooks import hook
+from kinode.model.base.fields import Component, Reader, Spec, Value, record
+from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+class Kinds(MutableMapping[str, "type[Element]"]):
+    """Kinds of elements by name; those that many systems do without are imported when one is looked for."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, type[Element]] = {}
+        self.whole = False
+
+    def _all(self) -> dict[str, type[Element]]:
+        if not self.whole:
+            self.whole = True
+            hook("load_builtin_kinds")()
+        return self.known
+
+    def __getitem__(self, kind: str) -> type[Element]:
+        return self.known[kind] if kind in self.known else self._all()[kind]
+
+    def __setitem__(self, kind: str, cls: type[Element]) -> None:
+        self.known[kind] = cls
+
+    def __delitem__(self, kind: str) -> None:
+        del self._all()[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+ELEMENTS = Kinds()
+
+
+class Scene(Protocol):
+    """What an element may ask; vectors are in world axes."""
+
+    def pose(self, frame: Frame) -> Pose: ...
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity, and velocity of the frame's origin."""
+        ...
+
+    def law(self, value: Value) -> Scalar: ...
+
+    def held(self, name: str) -> Mapping[str, Scalar]:
+        """The entries of a component that only events change, by name."""
+        ...
+
+    def other_states(self, name: str) -> Array:
+        """The states that a component has of its own."""
+        ...
+
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall."""
+        ...
+
+    @property
+    def solids(self) -> Sequence[Solid]:
+        """Every body with its mass properties."""
+        ...
+
+
+class Solid(NamedTuple):
+    """A body: its mass center, its mass and its inertia about the mass center, in its own axes."""
+
+    com: Frame
+    mass: Scalar
+    inertia: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A force and a moment on a body, at the origin of a frame, in world axes."""
+
+    on: Frame
+    force: Array
+    moment: Array
+    at: Array | None = None  # a point in world axes, where it is not the frame's origin
+
+
+@record
+class Element(Component):
+    """Something that loads bodies."""
+
+    section: ClassVar[str] = "elements"
+    quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
+    single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
+    lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
+    pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        """What can be asked of it by name: the unit, and the names of its parts where it is no single number."""
+        return {name: (unit, () if name in self.single else ("x", "y", "z")) for name, unit in self.quantities.items()}
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        """The quantities that follow from its laws at once, so that laws which use them could go in a circle."""
+        return self.lawful
+
+    @classmethod
+    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
+        """A body or frame in whose axes something is expressed."""
+        found: Frame = reader.frame(raw, field)
+        return found
+
+    @property
+    def conservative(self) -> bool:
+        """Whether it is known to do nothing but store energy."""
+        return False
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        raise NotImplementedError
+
+    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+        """What it does along joints of one freedom, by their names."""
+        return {}
+
+    def potential(self, scene: Scene) -> Scalar:
+        return 0.0
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        raise KeyError(name)
+
+    def check(self) -> None:
+        """Refuse combinations that cannot hold."""
+
+    def check_in(self, system: System) -> None:
+        """Refuse what cannot hold in the finished system."""
+
+    def placed(self, world: Frame) -> Element:
+        """The same where the world that it was made in is a frame: directions of the world are turned with it."""
+        return self
+
+    @classmethod
+    def check_kind(cls) -> None:
+        """Refuse a kind that cannot be meant, when it is registered."""
+
+
+def check_still(world: Frame, turned: Iterable[Any], component: str, field: str) -> None:
+    """Refuse a direction of the world where that is a frame that moves, or is turned by other than plain numbers."""
+    if world.body != "world" or not all(isinstance(x, float) for x in turned):
+        why = f"stands on {world}" if world.body != "world" else "is turned by parameters"
+        message = f"is a direction that stands still, and the world of its subsystem {why}"
+        raise ModelError(message, component=component, field=field)
+
+
+def turned_letter(component: Component, field: str, world: Frame) -> str:
+    """What an axis of the world has become where that is a frame of another system: it has to be one of its axes."""
+    turned = world.pose(lambda x: x).R @ np.array(axis_vector(getattr(component, field)), dtype=float)
+    check_still(world, turned, component.name, field)
+    for letter in LETTERS:
+        if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= ROUNDING:
+            return letter
+    kind = component.kind
+    message = f"is no axis of the system that its subsystem is added to; write the {kind} in that system"
+    raise ModelError(message, component=component.name, field=field)
+
+
+def register_element(cls: type[Element]) -> type[Element]:
+    """Make an element known by its ``kind``; those of this package are checked by their contract tests."""
+    ELEMENTS[cls.kind] = cls
+    return cls

@@ -1,0 +1,152 @@
+"""The small records: parameters, inputs, signals, tables, defaults of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from kinode.errors import LawError
+from kinode.expressions.lookup_tables import Table
+from kinode.expressions.parser import parse
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import Dimension, parse_quantity
+from kinode.model.base.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special
+
+
+@record
+class Parameter(Component):
+    """A number with a name; an argument of the compiled code, so that changing it compiles nothing."""
+
+    section: ClassVar[str] = "parameters"
+    value: Value = 0.0
+    dimension: Dimension | None = None
+    bounds: tuple[float, float] | None = None
+    note: str = ""
+
+
+@record
+class Input(Component):
+    """A number that comes from outside: a control, an FMU's input; ``value`` holds until one comes."""
+
+    section: ClassVar[str] = "inputs"
+    value: Value = 0.0
+    dimension: Dimension | None = None
+
+
+@record
+class Signal(Component):
+    """A named law."""
+
+    section: ClassVar[str] = "signals"
+    law: Value = 0.0
+
+
+@record
+class TableRecord(Component):
+    """A table that laws can call."""
+
+    section: ClassVar[str] = "tables"
+    table: Table
+
+
+METHODS = ("dopri5", "dop853", "rk4", "stiff")
+
+
+@record
+class RunDefaults(Component):
+    """How a model is simulated where the caller says nothing else."""
+
+    section: ClassVar[str] = "run"
+    until: Value | None = number("time", "end of the simulation", None)
+    t0: Value | None = number("time", "start of the simulation", None)
+    step: Value | None = number("time", "step of rk4, or largest step", None)
+    method: str | None = choice(METHODS, "integration method", None)
+    rtol: Value | None = number("dimensionless", "relative tolerance", None)
+    atol: Value | None = number(None, "absolute tolerance", None)
+    times: Values | None = special("times", "times of output, increasing")
+
+    @classmethod
+    def read_times(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if not isinstance(raw, (list, tuple)) or len(raw) < 2:
+            raise reader.fail(field, "takes two or more times, increasing")
+        times = reader.sequence(raw, len(raw), field, lambda item: _plain(reader, item, "time", field))
+        if any(b <= a for a, b in pairwise(times)):
+            raise reader.fail(field, "must increase")
+        return times
+
+    @classmethod
+    def read_all(cls, reader: Reader, raw: Any) -> dict[str, Any]:
+        """The given defaults, checked, as plain numbers."""
+        if not isinstance(raw, Mapping):
+            raise reader.fail(None, f"takes {', '.join(cls.specs())}")
+        given = cls("run", **reader.read_component(cls, raw)).given()
+        for field, value in given.items():
+            if isinstance(value, Expression):
+                raise reader.fail(field, f"a plain number is expected, not {value.short()}")
+            if field in ("step", "rtol", "atol") and value <= 0:
+                raise reader.fail(field, f"must be positive, not {value:g}")
+        if "until" in given and given["until"] <= given.get("t0", 0.0):
+            raise reader.fail("until", f"must come after the start, {given.get('t0', 0.0):g} s")
+        return given
+
+
+class Symbols:
+    """What a law written as a Python function is given: ``s.t``, ``s["elbow.q"]``."""
+
+    def __init__(self) -> None:
+        self.t = Expression("name", ("t",))
+
+    def __getitem__(self, name: str) -> Expression:
+        found = parse(name)
+        if not isinstance(found, Expression) or found.op != "name":
+            raise LawError(f"{name!r} is not the name of a quantity")
+        return found
+
+    def call(self, table: str, *args: Any) -> Expression:
+        """The value of a table."""
+        return Expression("call", (table, *args))
+
+
+def _plain(reader: Reader, raw: Any, dimension: Dimension | str | None, field: str) -> float:
+    value = reader.number(raw, dimension, field)
+    if not isinstance(value, float):
+        raise reader.fail(field, f"a plain number is expected, not {short(raw)}")
+    return value
+
+
+def read_bounds(reader: Reader, raw: Any, value: float, dimension: Dimension | None) -> tuple[float, float]:
+    """Lowest and highest value of a parameter, which its present value has to respect."""
+    low, high = reader.sequence(raw, 2, "bounds", lambda item: _plain(reader, item, dimension, "bounds"))
+    if low > high:
+        raise reader.fail("bounds", f"the lower bound {low:g} is above the upper bound {high:g}")
+    if not low <= value <= high:
+        raise reader.fail("value", f"{value:g} is outside its bounds ({low:g}, {high:g})")
+    return low, high
+
+
+def _no_call(table: str, args: tuple[Any, ...], axes: tuple[int, ...] = ()) -> Any:
+    raise LawError(f"the table {table} cannot be used in a constant")
+
+
+def evaluate_constant(value: Expression, lookup: Callable[[str], float]) -> float:
+    """The plain number of a constant; one that has none is refused."""
+    try:
+        number = float(value.evaluate(lookup, _no_call))
+    except (ArithmeticError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
+    return number
+
+
+def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) -> Dimension | None:
+    """What is known of a parameter's dimension: from its unit, or from the parameters it is made of."""
+    if isinstance(raw, str):
+        quantity = parse_quantity(raw)
+        if quantity is not None:
+            return quantity.dimension
+    if isinstance(value, Expression):
+        return value.dimension(lambda name: parameters[name].dimension if name in parameters else None)
+    return None

@@ -1,0 +1,97 @@
+"""Looks: what a body is drawn with, as a file gave it; mesh files are named here and never opened.
+
+A look has no mass and no effect on the motion.  Its plain form, ``Look.plain``, is what files hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kinode.model.base.fields import Reader, unknown
+
+Numbers = tuple[float, ...]
+ORIGIN: Numbers = (0.0, 0.0, 0.0)
+
+# What the numbers of each kind are; a mesh has the scale of its axes.
+SIZES = {
+    "mesh": ("x", "y", "z"),
+    "box": ("x", "y", "z"),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "sphere": ("radius",),
+}
+ROLES = ("visual", "collision")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A mesh or a simple solid on a body: its sizes (or a mesh's scale), its place, and what it is for.
+
+    ``quaternion`` is scalar first and stands in for ``rpy`` where a file turned the look that way.
+    """
+
+    kind: str
+    sizes: Numbers
+    at: Numbers = ORIGIN
+    rpy: Numbers = ORIGIN
+    role: str = "visual"
+    file: str | None = None
+    quaternion: Numbers | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """As a mapping of plain values, which ``read_look`` takes back."""
+        found: dict[str, Any] = {"kind": self.kind}
+        if self.file is not None:
+            found["file"] = self.file
+        if self.kind != "mesh" or self.sizes != (1.0, 1.0, 1.0):
+            found["sizes"] = list(self.sizes)
+        for name, default in (("at", ORIGIN), ("rpy", ORIGIN), ("quaternion", None)):
+            value = getattr(self, name)
+            if value != default:
+                found[name] = list(value)
+        if self.role != "visual":
+            found["role"] = self.role
+        return found
+
+
+def read_look(reader: Reader, raw: Any, field: str) -> Look:
+    """A look, or its plain form."""
+    if isinstance(raw, Look):
+        return raw
+    known = ("kind", "file", "sizes", "at", "rpy", "quaternion", "role")
+    if not isinstance(raw, Mapping):
+        raise reader.fail(field, f"each is a mapping with {', '.join(known)}")
+    for key in raw:
+        if key not in known:
+            raise reader.fail(field, unknown("has no field", key, known))
+    kind, role, file = raw.get("kind", "mesh"), raw.get("role", "visual"), raw.get("file")
+    if not isinstance(kind, str) or kind not in SIZES:
+        raise reader.fail(f"{field}.kind", f"must be one of {', '.join(SIZES)}, not {kind!r}")
+    if not isinstance(role, str) or role not in ROLES:
+        raise reader.fail(f"{field}.role", f"must be visual or collision, not {role!r}")
+    if (kind == "mesh") != isinstance(file, str):
+        message = "a mesh needs the name of its file" if kind == "mesh" else f"a {kind} has no file"
+        raise reader.fail(f"{field}.file", message)
+
+    def numbers(name: str, count: int, default: Any) -> Numbers:
+        where = f"{field}.{name}"
+        return reader.sequence(raw.get(name, default), count, where, lambda x: _plain(reader, x, where))
+
+    return Look(
+        kind,
+        numbers("sizes", len(SIZES[kind]), ORIGIN if kind != "mesh" else (1.0, 1.0, 1.0)),
+        numbers("at", 3, ORIGIN),
+        numbers("rpy", 3, ORIGIN),
+        role,
+        file,
+        numbers("quaternion", 4, None) if raw.get("quaternion") is not None else None,
+    )
+
+
+def _plain(reader: Reader, raw: Any, field: str) -> float:
+    value = reader.number(raw, None, field)
+    if not isinstance(value, float):
+        raise reader.fail(field, "a plain number is expected; looks do not follow parameters")
+    return value

@@ -1,0 +1,109 @@
+"""Changing a component in place: its other fields stay, and so does the order of declaration."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import ModelError
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, unknown
+from kinode.model.base.frames import Frame
+from kinode.model.base.moving_frames import Observer
+from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
+from kinode.model.frame_lookup import find_frame
+from kinode.model.joints.joint import Joint
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+def change(system: System, name: str, fields: dict[str, Any]) -> Component:
+    """The component with these fields instead; an error leaves the system as it was."""
+    old: Component = system[name]
+    if old is system.world:
+        raise ModelError("the world cannot be changed", component="world")
+    if isinstance(old, TableRecord):
+        new: Component = _changed_table(old, fields)
+    elif isinstance(old, Parameter | Input | Signal):
+        new = _changed_quantity(system, old, fields)
+    else:
+        new = _changed_component(system, old, fields)
+    kept = dict(system.components)
+    system.replace(new)
+    try:
+        if isinstance(new, Body):
+            _follow_frames(system, new)
+        for body in system.bodies.values() if isinstance(new, Parameter) else ():
+            body.check(system.nominal)
+    except ModelError:
+        for component in kept.values():
+            system.replace(component)
+        raise
+    return new
+
+
+def _changed_component(system: System, old: Component, fields: dict[str, Any]) -> Component:
+    all_fields = {**old.given(), **fields}
+    given = {key: x for key, x in all_fields.items() if x is not None or key not in old.specs()}  # None: the default
+    if isinstance(old, Joint):
+        return system.make_joint(old.name, fields.get("kind", old.kind), given)
+    if isinstance(old, Element):
+        return system.make_element(old.name, fields.get("kind", old.kind), given)
+    if isinstance(old, Body):
+        return system.make_body(old.name, given)
+    if isinstance(old, Observer):
+        return system.make_frame(old.name, fields.get("kind", old.kind), given)
+    return system.make_constraint(old.name, fields.get("kind", old.kind), given)
+
+
+def _changed_quantity(system: System, old: Parameter | Input | Signal, fields: dict[str, Any]) -> Component:
+    allowed = {Signal: ("law",), Input: ("value",), Parameter: ("value", "bounds", "note")}[type(old)]
+    _check_fields(old.name, fields, allowed)
+    reader = system.reader(old.name)
+    if isinstance(old, Signal):
+        return dataclasses.replace(old, law=reader.law(fields.get("law", old.law), None, "law"))
+    found: dict[str, Any] = {}
+    if "value" in fields:
+        found["value"], found["dimension"] = system.read_value(old.name, fields["value"], old.dimension)
+    if isinstance(old, Parameter):
+        if "note" in fields:
+            found["note"] = reader.text(fields["note"], "note")
+        if fields.get("bounds", old.bounds) is not None:
+            value = system.nominal(found.get("value", old.value))
+            dimension = found.get("dimension", old.dimension)
+            found["bounds"] = read_bounds(reader, fields.get("bounds", old.bounds), value, dimension)
+        else:
+            found["bounds"] = None
+    return dataclasses.replace(old, **found)
+
+
+def _changed_table(old: TableRecord, fields: dict[str, Any]) -> TableRecord:
+    _check_fields(old.name, fields, ("axes", "values", "method", "outside"))
+    try:
+        return TableRecord(old.name, dataclasses.replace(old.table, **fields))
+    except ModelError as error:
+        raise error.located(component=old.name) from None
+
+
+def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -> None:
+    for key in fields:
+        if key not in allowed:
+            raise ModelError(unknown("has no field", key, allowed), component=name)
+
+
+def _follow_frames(system: System, body: Body) -> None:
+    """Bring what stands on the body's named frames, its mass center included, to where these are now."""
+    for component in list(system.components.values()):
+        moved: dict[str, Any] = {}
+        for field, _ in component.specs().values():
+            frame = getattr(component, field.name)
+            if isinstance(frame, Frame) and frame.body == body.name and frame.name is not None:
+                try:
+                    moved[field.name] = find_frame(system, f"{body.name}.{frame.name}")
+                except ModelError:
+                    message = f"its frame {frame.name!r} is still used by {component.name}"
+                    raise ModelError(message, component=body.name, field="frames") from None
+        if any(moved[key] != getattr(component, key) for key in moved):
+            system.replace(dataclasses.replace(component, **moved))

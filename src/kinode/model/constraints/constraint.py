@@ -1,0 +1,168 @@
+"""Constraints beyond joints: what ties frames or coordinates together, one class for each kind.
+
+A constraint gives ``residual(scene)``, which vanishes where it holds (of poses and joint coordinates), and
+``slip(scene)``, which vanishes where nothing slips (linear in velocities); ``units`` names the unit of each
+row, residuals (length, angle) first, slips (velocity, angular_velocity) behind.  Rates, Jacobians, forces,
+files and schema are derived.  Lengths and angles may be laws of time, whose rates count too (``scene.law``): an
+actuator of prescribed length.  ``Coupled`` constraints tie two joints of one freedom: while both are joints of the
+tree, one of them leaves the state and there is no row at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import Pose, rotation_to_axis
+from kinode.errors import ModelError
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.fields import (
+    Component,
+    Reader,
+    Spec,
+    Value,
+    record,
+)
+from kinode.model.base.frames import Frame, axis_vector, read_axis
+
+CONSTRAINTS: dict[str, type[Constraint]] = {}
+POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
+FLAT = 1e-6  # sine of an angle below which two directions count as parallel
+
+
+class ConstraintScene(Protocol):
+    """What a constraint may ask; vectors are in world axes."""
+
+    system: Any
+
+    def pose(self, frame: Frame) -> Pose: ...
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity, and velocity of the frame's origin: for slips alone."""
+        ...
+
+    def joint_q(self, name: str) -> Array: ...
+
+    def wraps(self, name: str) -> bool:
+        """Whether a joint's coordinate is an angle that is known up to full turns."""
+        ...
+
+    def resolve(self, value: Value) -> Scalar: ...
+
+    def law(self, value: Value) -> Scalar:
+        """A law of time, with its rates where poses have them."""
+        ...
+
+    def nominal(self, value: Value) -> float: ...
+
+
+@dataclass(frozen=True)
+class Relation:
+    """follower.q = ratio * leader.q + offset."""
+
+    follower: str
+    leader: str
+    ratio: Value
+    offset: Value
+
+
+@record
+class Constraint(Component):
+    """Ties bodies or coordinates together beyond what joints do."""
+
+    section: ClassVar[str] = "constraints"
+    units: ClassVar[tuple[str, ...]] = ()
+    labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
+
+    def rows(self, system: Any) -> tuple[str, ...]:
+        """The unit of each row."""
+        return self.units
+
+    def residual(self, scene: ConstraintScene) -> Array:
+        """What is missing for the constraint to hold."""
+        return np.empty(0)
+
+    def slip(self, scene: ConstraintScene) -> Array:
+        """The velocities that must not be, linear in those of the frames."""
+        return np.empty(0)
+
+    def relation(self, system: Any) -> Relation | None:
+        """How one joint follows another, of a constraint that can be had by leaving one out of the state."""
+        return None
+
+    def lengths(self, system: Any) -> list[float]:
+        """All that tells how large the mechanism is: places of frames on their bodies, fields that are lengths."""
+        found = []
+        for field, spec in self.specs().values():
+            value = getattr(self, field.name)
+            if spec.shape == "frame":
+                found.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
+            elif spec.dimension == "length":
+                found.append(abs(law_at_start(system, value)))
+        return found
+
+    def places(self, system: Any) -> dict[str, Frame]:
+        """The bodies that it acts on, and about which point of each its moment is told."""
+        sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
+        return {side.body: side for side in sides}
+
+    def check(self, system: Any) -> None:
+        """Refuse what cannot hold."""
+
+    @classmethod
+    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        return read_axis(reader, raw, field)
+
+    @classmethod
+    def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        return reader.sequence(raw, 2, field, lambda item: read_axis(reader, item, field))
+
+    def _apart(self, *fields: str) -> None:
+        """Refuse two frames on one body."""
+        one, two = (getattr(self, field) for field in fields)
+        if one.body == two.body:
+            message = f"both sides are on {one.body}, where nothing can move"
+            raise ModelError(message, component=self.name, field=fields[1])
+
+    def _positive(self, system: Any, field: str, hint: str = "") -> None:
+        value = law_at_start(system, getattr(self, field))
+        if value <= 0:
+            raise ModelError(f"must be positive, not {value:g}{hint}", component=self.name, field=field)
+
+
+def law_at_start(system: Any, value: Value) -> float:
+    """A law of time at t = 0, parameters and inputs as the model has them."""
+    if not isinstance(value, Expression):
+        return float(value)
+
+    def look_up(name: str) -> float:
+        if name in system.signals:
+            return law_at_start(system, system.signals[name].law)
+        if name in system.inputs:
+            return float(system.nominal(system.inputs[name].value))
+        return 0.0 if name == "t" else float(system.parameter_values()[name])
+
+    return float(value.evaluate(look_up, lambda table, args, axes=(): system.callable_tables[table].call(args, axes)))
+
+
+def register_constraint(cls: type[Constraint]) -> type[Constraint]:
+    """Make a constraint known by its ``kind``."""
+    CONSTRAINTS[cls.kind] = cls
+    return cls
+
+
+def basis_of(axis: Any, scene: ConstraintScene) -> Array:
+    """Axes of a frame turned so that z is the given direction."""
+    v = axis_vector(axis)
+    return rotation_to_axis([scene.resolve(x) for x in v], [scene.nominal(x) for x in v])
+
+
+def direction_of(axis: Any, scene: ConstraintScene) -> Array:
+    return basis_of(axis, scene)[:, 2]
+
+
+def scalar_row(*values: Scalar) -> Array:
+    return np.array(values, dtype=object)

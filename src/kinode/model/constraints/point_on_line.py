@@ -1,0 +1,31 @@
+"""A point on a line of another body."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kinode.algebra.scalars import Array
+from kinode.model.base.fields import frame, record, special
+from kinode.model.base.frames import Frame
+from kinode.model.constraints.constraint import Constraint, ConstraintScene, basis_of, register_constraint
+
+
+@register_constraint
+@record
+class PointOnLine(Constraint):
+    """The origin of a frame stays on a line of another; turning is free."""
+
+    kind: ClassVar[str] = "point_on_line"
+    units: ClassVar[tuple[str, ...]] = ("length", "length")
+    labels: ClassVar[tuple[str, ...]] = ("x", "y")
+    point: Frame = frame("the point")
+    line: Frame = frame("frame through whose origin the line goes")
+    axis: Any = special("axis", "direction of the line, in that frame's axes", "z")
+
+    def residual(self, scene: ConstraintScene) -> Array:
+        X = scene.pose(self.line)
+        across: Array = (X.R @ basis_of(self.axis, scene)).T @ (scene.pose(self.point).p - X.p)
+        return across[:2]
+
+    def check(self, system: Any) -> None:
+        self._apart("point", "line")

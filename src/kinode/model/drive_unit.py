@@ -1,0 +1,108 @@
+"""Drive units: a motor's rotor as a body of its own, geared to a joint.
+
+A drive is three components that a user could have written by hand, named behind its own name: the body ``rotor``, the
+hinge ``shaft`` in which it turns on its carrier, and the gear ``gear`` with shaft.q = ratio * joint.q.  The motor's
+moment acts in the shaft, from the carrier on the rotor; what it does to the carrier beyond the geared moment (SPEC
+[0.8], [0.9], [0.11]) follows from the rotor's own equations, and nothing else has to know about drives.
+
+The rotor is balanced and symmetric about its axis e: J = transverse 1 + (axial - transverse) e e'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import sqrt
+from kinode.errors import ModelError
+from kinode.model.base.bodies import ENTRIES
+from kinode.model.base.fields import Reader, Value, unknown
+from kinode.model.base.frames import Frame, axis_vector, read_axis
+from kinode.model.joints.joint import AxialJoint, Joint
+from kinode.model.joints.revolute import Revolute
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+# What a drive takes, beside the fields of a hinge that act in its shaft.
+OWN = ("joint", "ratio", "mass", "inertia", "on", "com", "axis", "offset", "meshes")
+ACTS = ("effort", "damping", "friction", "limits")
+DRIVE_FIELDS = (*OWN, *ACTS)
+
+
+def add_drive(system: System, name: str, given: Mapping[str, Any]) -> Joint:
+    """Add rotor, shaft and gear; on an error the system is as it was."""
+    system.check_name(name)
+    for field in given:
+        if field not in DRIVE_FIELDS:
+            raise ModelError(unknown("a drive has no field", field, DRIVE_FIELDS), component=name, field=field)
+    for field in ("joint", "ratio", "inertia"):
+        if given.get(field) is None:
+            raise ModelError("is needed and was not given", component=name, field=field)
+    twin = system.copy()
+    shaft = _assemble(twin, name, {key: value for key, value in given.items() if value is not None})
+    system.take_over(twin)
+    return shaft
+
+
+def _assemble(system: System, name: str, given: Mapping[str, Any]) -> Joint:
+    driven = _find_joint(system, name, given["joint"])
+    reader = system.reader(name)
+    carrier = driven.a.shifted(driven.at) if "on" not in given else reader.frame(given["on"], "on")
+    if carrier.body == driven.b.body:
+        message = f"is on {carrier.body}, which {driven.name} moves; a drive is carried by the other side"
+        raise ModelError(message, component=name, field="on")
+    axis = _find_axis(system, name, driven, carrier, given.get("axis"))
+    looks = {} if "meshes" not in given else {"meshes": given["meshes"]}
+    inertia = _tensor(axis, *_read_inertia(reader, given["inertia"]))
+    system.body(f"{name}.rotor", mass=given.get("mass", 0.0), com=given.get("com", (0, 0, 0)), inertia=inertia, **looks)
+    acting = {field: given[field] for field in ACTS if field in given}
+    shaft = system.joint(f"{name}.shaft", Revolute.kind, carrier, system[f"{name}.rotor"], axis=axis, **acting)
+    system.constraint(
+        f"{name}.gear", "gear", input=shaft.name, output=driven.name, ratio=given["ratio"],
+        offset=given.get("offset", 0.0),
+    ).check(system)  # fmt: skip
+    return shaft
+
+
+def _find_joint(system: System, name: str, raw: Any) -> Joint:
+    joint = system.joints.get(raw.name if isinstance(raw, Joint) else raw)
+    if joint is None:
+        raise ModelError(unknown("no joint is called", raw, system.joints), component=name, field="joint")
+    if joint.n_u != 1:
+        message = f"{joint.name} has {joint.n_u} freedoms; a drive turns a joint with one"
+        raise ModelError(message, component=name, field="joint")
+    return joint
+
+
+def _find_axis(system: System, name: str, driven: Joint, carrier: Frame, raw: Any) -> Any:
+    """The axis of the shaft in the carrier's axes: as it is given, or parallel to the joint's."""
+    if raw is not None:
+        return read_axis(system.reader(name), raw, "axis")
+    here, there = carrier.pose(system.nominal).R, driven.a.pose(system.nominal).R
+    if carrier.body != driven.a.body or not np.allclose(np.asarray(here, float), np.asarray(there, float), atol=1e-12):
+        message = f"is needed: the axes of {carrier} are not those in which {driven.name} has its own"
+        raise ModelError(message, component=name, field="axis")
+    return driven.axis if isinstance(driven, AxialJoint) else "z"
+
+
+def _read_inertia(reader: Reader, raw: Any) -> tuple[Value, Value]:
+    """Axial and transverse; the latter is half the former where it is not said, the least that a body can have."""
+    if isinstance(raw, (list, tuple, np.ndarray)):
+        axial, transverse = reader.sequence(raw, 2, "inertia", lambda item: reader.number(item, "inertia", "inertia"))
+        return axial, transverse
+    axial = reader.number(raw, "inertia", "inertia")
+    return axial, 0.5 * axial
+
+
+def _tensor(axis: Any, axial: Value, transverse: Value) -> dict[str, Value]:
+    e: list[Any] = list(axis_vector(axis))
+    length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
+    e = [x / length for x in e]
+    found = {}
+    for entry in ENTRIES:
+        i, j = ("xyz".index(letter) for letter in entry)
+        found[entry] = (axial - transverse) * (e[i] * e[j]) + (transverse if i == j else 0.0)
+    return found

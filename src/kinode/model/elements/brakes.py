@@ -1,0 +1,214 @@
+"""Brakes and clutches: friction that a law presses together.
+
+A brake acts in a joint that turns or slides, a clutch between two that turn, on ``first - ratio second``.  Both slide
+with their capacity against it, and hold up to that (times ``static_ratio``) once it is zero.  How much of the capacity
+is applied is a law, the ``command``, from 0 to 1.  The mode is 1 and -1 while it slides forward or back, 0 while it
+sticks, and 2 while it is released: nothing is applied.
+
+Where a brake and friction hold one joint, or two brakes, what each of them does is not unique, and the sum is.  A brake
+then takes what it can, the next one what is left, friction the rest; none slides before all have to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
+from kinode.errors import ModelError
+from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.events import Root
+from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
+from kinode.model.base.lock import Lock
+from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
+from kinode.model.joints.coulomb_friction import SLIP
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+RELEASED = 2.0
+
+
+def joint(doc: str) -> Any:
+    """The name of a joint."""
+    return declare(..., Spec("joint", None, doc))
+
+
+@record
+class Grip(Element):
+    """What rubs between joints, pressed by a law."""
+
+    pushes: ClassVar[bool] = False  # what it does it does along joints
+    turns: ClassVar[bool] = True
+    capacity: Value = number("moment", "what it slides with when it is fully applied")
+    command: Value = law("dimensionless", "how much of the capacity is applied, a law: 0 releases", 1.0)
+    static_ratio: Value = number("dimensionless", "what it holds with at rest, in parts of the capacity", 1.0)
+    quantities: ClassVar[dict[str, str]] = {"moment": "moment", "slip": "angular_velocity"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+
+    def members(self) -> tuple[tuple[str, Value], ...]:
+        """Its joints, with the factors of their speeds."""
+        raise NotImplementedError
+
+    # -- checks --------------------------------------------------------------------------------------
+    def check(self) -> None:
+        for field, least in (("capacity", 0.0), ("static_ratio", 1.0)):
+            value = getattr(self, field)
+            if isinstance(value, float) and value < least:
+                raise ModelError(f"must be {least:g} at least, not {value:g}", component=self.name, field=field)
+
+    def check_in(self, system: System) -> None:
+        for field in self.joint_fields:
+            name = getattr(self, field)
+            found = system.joints.get(name)
+            if found is None:
+                message = unknown("no joint is called", name, system.joints)
+                raise ModelError(message, component=self.name, field=field)
+            if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+                what = "turn" if self.turns else "slide"
+                message = f"{name} is a {found.kind} joint; it acts in joints with one freedom that {what}{self.other}"
+                raise ModelError(message, component=self.name, field=field)
+
+    joint_fields: ClassVar[tuple[str, ...]] = ()
+    other: ClassVar[str] = ""  # what to say where a joint is of the other kind
+
+    # -- motion --------------------------------------------------------------------------------------
+    def slip_of(self, scene: Any) -> Scalar:
+        """The speed that it rubs with."""
+        return sum((scene.law(f) * scene.joint_state(n)[1][0] for n, f in self.members()), 0.0)
+
+    def applied(self, scene: Any) -> Scalar:
+        """What it slides with: a command beyond 0 and 1 counts as these."""
+        return scene.law(self.capacity) * minimum(maximum(scene.law(self.command), 0.0), 1.0)
+
+    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+        push = -self._way(scene) * self.applied(scene)
+        return {name: scene.law(factor) * push for name, factor in self.members()}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return ()
+
+    def locks(self, scene: Any) -> Sequence[Lock]:
+        square = scene.held(self.name)["mode"] ** 2
+        stuck, members = (1.0 - square) * (1.0 - 0.25 * square), tuple((n, scene.law(f)) for n, f in self.members())
+        return (Lock(self.name, "grip", members, stuck, takes=partial(self._takes, scene)),)
+
+    def _takes(self, scene: Any, effort: Scalar) -> Scalar:
+        limit = self._limit(scene)
+        return minimum(maximum(effort, -limit), limit)
+
+    def _way(self, scene: Any) -> Scalar:
+        """1 and -1 while it slides, else 0."""
+        mode = scene.held(self.name)["mode"]
+        return mode * (4.0 - mode * mode) / 3.0
+
+    def quantity(self, name: str, scene: Any) -> Scalar:
+        if name == "slip":
+            return self.slip_of(scene)
+        return -self._way(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
+
+    # -- events --------------------------------------------------------------------------------------
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"),)
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip_of(scene)), RELEASED)}
+
+    def _speed(self, scene: Any) -> Scalar:
+        return self.slip_of(scene) / SLIP["angle" if self.turns else "length"]
+
+    def _rate(self, scene: Any) -> Scalar:
+        return sum((scene.law(f) * scene.joint_acceleration(n)[0] for n, f in self.members()), 0.0)
+
+    def _limit(self, scene: Any) -> Scalar:
+        return scene.law(self.static_ratio) * self.applied(scene)
+
+    def _holding(self, scene: Any) -> Scalar:
+        return scene.held_effort(self.name, "grip")
+
+    def _beside(self, scene: Any) -> Scalar:
+        return scene.held_beside(self.name, "grip")
+
+    def _given(self, scene: Any) -> bool:
+        """Whether laws of time move all its joints."""
+        return all(scene.joint_state(name)[2] is not None for name, _ in self.members())
+
+    def _presses(self, sense: float, scene: Any) -> Scalar:
+        """1 while it is applied, -1 while it is released, or the other way around."""
+        return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        functions = self._speed, self._rate, self._limit, self._holding
+        found = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
+        words = {root.value: root.words[0] for root in found}
+        lets_go = (
+            Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))
+            for value, word in words.items()
+        )
+        grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
+        return (*found, *lets_go, grips)
+
+    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+        speed, rests = self._speed(scene), 0.0
+        mode = scene.held(self.name)["mode"]
+        for one, root in zip(fired, self.roots, strict=True):
+            then: Scalar = root.then
+            if root.then == 0.0:
+                slow = comes_to_rest(speed)
+                rests, then = rests + one * slow, where(slow, 0.0, sign(speed))
+            mode = where(one, then, mode)
+        still = scene.stopped(self.name, "grip")
+        u = np.array([where(rests, a, b) for a, b in zip(still, scene.u, strict=True)], dtype=object)
+        return {"u": u, "mode": mode}
+
+
+@register_element
+@record
+class Brake(Grip):
+    """A brake in a joint that turns."""
+
+    kind: ClassVar[str] = "brake"
+    other: ClassVar[str] = "; a slide_brake acts in those that slide"
+    joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
+    joint: str = joint("the joint that it brakes")
+
+    def members(self) -> tuple[tuple[str, Value], ...]:
+        return ((self.joint, 1.0),)
+
+
+@register_element
+@record
+class SlideBrake(Brake):
+    """A brake in a joint that slides."""
+
+    kind: ClassVar[str] = "slide_brake"
+    turns: ClassVar[bool] = False
+    other: ClassVar[str] = "; a brake acts in those that turn"
+    capacity: Value = number("force", "what it slides with when it is fully applied")
+    quantities: ClassVar[dict[str, str]] = {"force": "force", "slip": "velocity"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+
+
+@register_element
+@record
+class Clutch(Grip):
+    """A clutch between two joints: the speed of the first is brought to ratio times that of the second."""
+
+    kind: ClassVar[str] = "clutch"
+    joint_fields: ClassVar[tuple[str, ...]] = ("first", "second")
+    first: str = joint("one joint")
+    second: str = joint("the other")
+    ratio: Value = number("dimensionless", "speed of the first for a unit of the second once it holds", 1.0)
+
+    def members(self) -> tuple[tuple[str, Value], ...]:
+        return ((self.first, 1.0), (self.second, -1.0 * self.ratio))
+
+    def check(self) -> None:
+        super().check()
+        if self.first == self.second:
+            raise ModelError("is the other joint of the clutch too", component=self.name, field="second")

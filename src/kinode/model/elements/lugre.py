@@ -1,0 +1,126 @@
+"""LuGre friction: surfaces touch by bristles, which bend before they slip (Canudas de Wit et al., 1995).
+
+With the deflection z and the speed u of a joint,
+
+    dz/dt = u - stiffness |u| z / g(u),     g = sliding + (static - sliding) exp(-(u/stribeck_speed)^2)
+    effort = -(stiffness z + damping dz/dt + viscous u)
+
+There are no events: what seems to stick moves by the bending of the bristles.  The load does not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
+from kinode.errors import ModelError
+from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.fields import Value, number, record, unknown
+from kinode.model.elements.brakes import joint
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+@record
+class Bristles(Element):
+    """Friction by bristles in a joint of one freedom."""
+
+    pushes: ClassVar[bool] = False
+    turns: ClassVar[bool] = True
+    joint: str = joint("the joint that it acts in")
+
+    def check(self) -> None:
+        for field in ("sliding", "stribeck_speed", "stiffness"):
+            _check(self, field, getattr(self, field), above=0.0)
+        for field in ("damping", "viscous"):
+            _check(self, field, getattr(self, field), least=0.0)
+        static, sliding = getattr(self, "static", None), getattr(self, "sliding", None)
+        if isinstance(static, float) and isinstance(sliding, float) and static < sliding:
+            message = f"{static:g} is below the {sliding:g} of sliding"
+            raise ModelError(message, component=self.name, field="static")
+
+    def check_in(self, system: System) -> None:
+        found = system.joints.get(self.joint)
+        if found is None:
+            message = unknown("no joint is called", self.joint, system.joints)
+            raise ModelError(message, component=self.name, field="joint")
+        if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+            what = "turn" if self.turns else "slide"
+            message = f"{self.joint} is a {found.kind} joint; it acts in joints with one freedom that {what}"
+            raise ModelError(message, component=self.name, field="joint")
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return (("deflection", "angle" if self.turns else "length"),)
+
+    def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
+        return np.zeros(1)
+
+    def _parts(self, scene: Any) -> tuple[Scalar, Scalar, Scalar]:
+        """Deflection, its rate, and the speed."""
+        field = {name: scene.law(getattr(self, name)) for name in ("sliding", "static", "stribeck_speed", "stiffness")}
+        z, u = scene.other_states(self.name)[0], scene.joint_state(self.joint)[1][0]
+        ratio = u / field["stribeck_speed"]
+        g = field["sliding"] + (field["static"] - field["sliding"]) * exp(-(ratio * ratio))
+        return z, u - field["stiffness"] * absolute(u) * z / g, u
+
+    def state_rates(self, scene: Any) -> Array:
+        return tidy([self._parts(scene)[1]])
+
+    def effort_of(self, scene: Any) -> Scalar:
+        """What it does along its joint."""
+        z, rate, u = self._parts(scene)
+        stiffness, damping, viscous = (scene.law(getattr(self, name)) for name in ("stiffness", "damping", "viscous"))
+        return -(stiffness * z + damping * rate + viscous * u)
+
+    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+        return {self.joint: self.effort_of(scene)}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return ()
+
+    def quantity(self, name: str, scene: Any) -> Scalar:
+        return scene.other_states(self.name)[0] if name == "deflection" else self.effort_of(scene)
+
+
+def _check(element: Element, field: str, value: Any, above: float | None = None, least: float | None = None) -> None:
+    if isinstance(value, float) and ((above is not None and value <= above) or (least is not None and value < least)):
+        must = "be positive" if above is not None else "not be negative"
+        raise ModelError(f"must {must}, not {value:g}", component=element.name, field=field)
+
+
+@register_element
+@record
+class LuGre(Bristles):
+    """LuGre friction in a joint that turns."""
+
+    kind: ClassVar[str] = "lugre"
+    quantities: ClassVar[dict[str, str]] = {"moment": "moment", "deflection": "angle"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+    sliding: Value = number("moment", "friction while it slides")
+    static: Value = number("moment", "friction where it begins to slide")
+    stribeck_speed: Value = number("angular_velocity", "speed within which one fades to the other")
+    stiffness: Value = number("rotational_stiffness", "of the bristles")
+    damping: Value = number("rotational_damping", "of the bristles", 0.0)
+    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
+
+
+@register_element
+@record
+class SlideLuGre(Bristles):
+    """LuGre friction in a joint that slides."""
+
+    kind: ClassVar[str] = "slide_lugre"
+    turns: ClassVar[bool] = False
+    quantities: ClassVar[dict[str, str]] = {"force": "force", "deflection": "length"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+    sliding: Value = number("force", "friction while it slides")
+    static: Value = number("force", "friction where it begins to slide")
+    stribeck_speed: Value = number("velocity", "speed within which one fades to the other")
+    stiffness: Value = number("stiffness", "of the bristles")
+    damping: Value = number("damping", "of the bristles", 0.0)
+    viscous: Value = number("damping", "force for a unit of speed", 0.0)

@@ -1,0 +1,91 @@
+"""Springs and dampers between two points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from kinode.algebra.scalars import Array, Scalar, power, sqrt
+from kinode.algebra.spatial import ZERO3, dot
+from kinode.errors import ModelError
+from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.fields import Value, frame, law, number, record
+from kinode.model.base.frames import Frame
+
+
+@register_element
+@record
+class Spring(Element):
+    """A spring and damper between two points; tension is positive when it pulls.
+
+    tension = stiffness (length - free_length) + damping rate, or a law of the names ``length`` and ``rate``.
+    """
+
+    kind: ClassVar[str] = "spring"
+    quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
+    single: ClassVar[frozenset[str]] = frozenset(quantities)
+    local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}
+
+    a: Frame = frame("one end")
+    b: Frame = frame("the other end")
+    stiffness: Value = number("stiffness", "force for a unit of stretch", 0.0)
+    damping: Value = number("damping", "force for a unit of rate", 0.0)
+    free_length: Value = number("length", "length without load", 0.0)
+    tension: Value | None = law("force", "instead of stiffness, damping, free_length: a law of length and rate")
+
+    def check(self) -> None:
+        if self.tension is None and self.stiffness == 0.0 and self.damping == 0.0:
+            raise ModelError("has neither stiffness, damping nor a tension law", component=self.name)
+        if self.tension is not None and (self.stiffness, self.damping, self.free_length) != (0.0, 0.0, 0.0):
+            message = "give a tension law, or stiffness and damping, not both"
+            raise ModelError(message, component=self.name, field="tension")
+        if self.a == self.b:
+            raise ModelError("both ends are the same point", component=self.name)
+        for field in ("stiffness", "damping", "free_length"):
+            value = getattr(self, field)
+            if isinstance(value, float) and value < 0:
+                raise ModelError(f"must not be negative, and is {value:g}", component=self.name, field=field)
+
+    @property
+    def conservative(self) -> bool:
+        return self.tension is None and self.damping == 0.0
+
+    def stretch(self, scene: Scene) -> tuple[Array, Scalar, Scalar]:
+        """Unit vector from a to b, length, rate of length."""
+        line = scene.pose(self.b).p - scene.pose(self.a).p
+        length = sqrt(dot(line, line))
+        if isinstance(length, float) and length == 0.0:
+            raise ModelError("its ends meet, so that it has no direction to pull in", component=self.name)
+        unit = line * (1.0 / length)
+        rate = dot(unit, scene.velocity(self.b)[1] - scene.velocity(self.a)[1])
+        return unit, length, rate
+
+    def pull(self, scene: Scene, length: Scalar, rate: Scalar) -> Scalar:
+        if self.tension is None:
+            k, d, free = scene.law(self.stiffness), scene.law(self.damping), scene.law(self.free_length)
+            return k * (length - free) + d * rate
+        return scene.law(self.own("tension", self.tension))
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        if self.free_length == 0.0 and self.damping == 0.0 and self.tension is None:
+            # without free length the force is linear in the distance, also where the ends meet
+            force = scene.law(self.stiffness) * (scene.pose(self.b).p - scene.pose(self.a).p)
+        else:
+            unit, length, rate = self.stretch(scene)
+            force = unit * self.pull(scene, length, rate)
+        return (Load(self.a, force, ZERO3), Load(self.b, -force, ZERO3))
+
+    def potential(self, scene: Scene) -> Scalar:
+        if self.tension is not None:
+            return 0.0
+        line = scene.pose(self.b).p - scene.pose(self.a).p
+        k, free = scene.law(self.stiffness), scene.law(self.free_length)
+        if self.free_length == 0.0:
+            return 0.5 * k * dot(line, line)
+        return 0.5 * k * power(sqrt(dot(line, line)) - free, 2.0)
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        _, length, rate = self.stretch(scene)
+        if name == "tension":
+            return self.pull(scene, length, rate)
+        return {"length": length, "rate": rate}[name]

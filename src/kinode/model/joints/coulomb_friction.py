@@ -1,0 +1,273 @@
+"""Coulomb friction of joints: what describes it, which loads press the surfaces together, and which way it acts.
+
+A joint has contacts: one, or two in a universal joint.  With W = [moment; force] the wrench that the surfaces pass on,
+which is the reaction and the friction itself, a contact brakes with
+
+    efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
+
+Each part is a seminorm of W, coefficient * arm * |some components of W|: it grows no faster than W does, and
+multibody/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom, times the
+arm.
+
+In a joint of one freedom it is the mode of the friction: 1 and -1 while it slides, 0 while it sticks, when the joint
+holds with what it takes up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of several freedoms,
+it is tanh(u/slip): smooth, and creeping where it should stick.
+
+All wrenches are what a exerts on b, about b's joint point, in a's canonical joint axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
+from kinode.algebra.spatial import dot
+from kinode.model.base.fields import Reader, Value, short, unknown
+
+if TYPE_CHECKING:
+    from kinode.model.base.frames import Resolve
+    from kinode.model.joints.joint import Joint
+
+TINY = 1e-200  # added under roots: far below any square that counts, and enough for a derivative at zero
+GONE = 700.0  # of an exponent: what is less than exp(-GONE) is nothing, and takes processors long to tell
+SLIP = {"length": 1e-3, "angle": 1e-2}  # m/s, rad/s
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """Friction in proportion to the load: ``coefficient`` times the force that presses the surfaces together.
+
+    ``radius`` is where surfaces slide that turn on each other, ``thrust_radius`` where the axial force is carried,
+    ``length`` that of the guide or bearing, which carries moments across as a pair of forces.  ``preload`` is a force
+    that presses always; ``effort`` a friction that no load changes.
+
+    A joint of one freedom sticks: ``static_coefficient`` and ``static_effort`` are what it holds with at rest, which
+    fades to the sliding values like exp(-(u/stribeck_speed)^2) (Stribeck), at once where no such speed is given.  With
+    ``slip``, and in joints of several freedoms, nothing sticks: friction fades to zero below that speed.
+    """
+
+    coefficient: Value = 0.0
+    radius: Value | None = None
+    thrust_radius: Value | None = None
+    length: Value | None = None
+    preload: Value | None = None
+    effort: Value | None = None
+    slip: Value | None = None
+    static_coefficient: Value | None = None
+    static_effort: Value | None = None
+    stribeck_speed: Value | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+FRICTIONS: dict[str, type[Coulomb]] = {"coulomb": Coulomb}
+FIELDS = tuple(f.name for f in fields(Coulomb))
+STATIC = ("static_coefficient", "static_effort", "stribeck_speed")
+
+
+def coulomb(
+    coefficient: Any = 0.0, *, radius: Any = None, thrust_radius: Any = None, length: Any = None, preload: Any = None,
+    effort: Any = None, slip: Any = None, static_coefficient: Any = None, static_effort: Any = None,
+    stribeck_speed: Any = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Coulomb friction of a joint, in proportion to its reaction; it sticks unless ``slip`` is given."""
+    given = {"coefficient": coefficient, "radius": radius, "thrust_radius": thrust_radius, "length": length,
+             "preload": preload, "effort": effort, "slip": slip, "static_coefficient": static_coefficient,
+             "static_effort": static_effort, "stribeck_speed": stribeck_speed}  # fmt: skip
+    return {"coulomb": {name: value for name, value in given.items() if value is not None}}
+
+
+def find_fields(joint: type[Joint]) -> tuple[str, ...]:
+    """What friction takes in a kind of joint."""
+    sticking = STATIC if len(joint.coordinates) == 1 else ()
+    return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip", *sticking)
+
+
+def find_units(joint: type[Joint]) -> dict[str, str]:
+    """The units of what friction takes in a kind of joint."""
+    turns = joint.coordinates[0][1] == "angle"
+    effort, speed = ("moment", "angular_velocity") if turns else ("force", "velocity")
+    special = {"coefficient": "dimensionless", "preload": "force", "effort": effort, "slip": speed,
+               "static_coefficient": "dimensionless", "static_effort": effort, "stribeck_speed": speed}  # fmt: skip
+    return {name: special.get(name, "length") for name in find_fields(joint)}
+
+
+def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Coulomb:
+    """From {coulomb: {...}}, for a kind of joint."""
+    if joint.rubs is None:
+        raise reader.fail(field, f"a {joint.kind} joint has none: {joint.no_friction}")
+    if isinstance(raw, Coulomb):
+        raw = {"coulomb": raw.given()}
+    if not isinstance(raw, Mapping) or len(raw) != 1 or next(iter(raw)) not in FRICTIONS:
+        raise reader.fail(field, f"takes {', '.join(FRICTIONS)} with its numbers, not {short(raw)}")
+    ((kind, given),) = raw.items()
+    takes = find_fields(joint)
+    if not isinstance(given, Mapping):
+        raise reader.fail(field, f"{kind} takes {', '.join(takes)}")
+    found, units = {}, find_units(joint)
+    for name, value in given.items():
+        if name not in takes:
+            known = f"in a {joint.kind} joint {kind} friction has no" if name in FIELDS else f"{kind} friction has no"
+            why = "; with several freedoms nothing sticks" if name in STATIC else ""
+            raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}{why}")
+        if value is None:
+            continue
+        found[name] = reader.number(value, units[name], f"{field}.{name}")
+    friction = FRICTIONS[kind](**found)
+    check_numbers(reader, friction, field)
+    if friction.coefficient == 0.0 and friction.effort is None:
+        raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
+    for name, needed in joint.rubs.items():
+        if needed and name not in found and friction.coefficient != 0.0:
+            raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
+    return friction
+
+
+def check_numbers(reader: Reader, friction: Coulomb, field: str) -> None:
+    """Refuse numbers that cannot be, as far as they are known."""
+    for name, value in friction.given().items():
+        zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
+        if isinstance(value, float) and (value < 0 if zero else value <= 0):
+            raise reader.fail(f"{field}.{name}", f"must {'not be negative' if zero else 'be positive'}, not {value:g}")
+    _check_static(reader, friction, field)
+
+
+def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
+    """Refuse numbers of sticking that cannot be."""
+    effort = 0.0 if friction.effort is None else friction.effort
+    for name, other in (("static_coefficient", friction.coefficient), ("static_effort", effort)):
+        value = getattr(friction, name)
+        if friction.slip is not None and value is not None:
+            raise reader.fail(f"{field}.{name}", "slip smooths the friction, so that it never sticks; leave one out")
+        if isinstance(value, float) and isinstance(other, float) and value < other:
+            sliding = name.removeprefix("static_")
+            raise reader.fail(f"{field}.{name}", f"{value:g} is below the {sliding} {other:g} of sliding")
+    if friction.stribeck_speed is not None and friction.static_coefficient is None and friction.static_effort is None:
+        raise reader.fail(f"{field}.stribeck_speed", "needs a static_coefficient or static_effort to fade from")
+
+
+class Sizes:
+    """The numbers of a friction, in one kind of number; lengths that were not given are None.
+
+    ``mode`` is that of a friction that can stick, at a ``speed``.
+    """
+
+    def __init__(
+        self, friction: Coulomb, kind: str, resolve: Resolve, speed: Scalar = 0.0, mode: Scalar | None = None
+    ) -> None:
+        found = {name: value if value is None else resolve(value) for name, value in vars(friction).items()}
+        self.mode = mode
+        if mode is not None:
+            at_rest, stribeck = 1.0 - mode * mode, found["stribeck_speed"]
+            if stribeck is not None:
+                ahead = maximum(mode * speed, 0.0) / stribeck  # long steps go beyond rest: they are to see its rise too
+                at_rest = exp(-minimum(ahead * ahead, GONE))
+            for name in ("coefficient", "effort"):
+                sliding, static = 0.0 if found[name] is None else found[name], found[f"static_{name}"]
+                if static is not None:
+                    found[name] = sliding + (static - sliding) * at_rest
+        self.coefficient: Scalar = found["coefficient"]
+        self.radius, self.thrust_radius, self.length = found["radius"], found["thrust_radius"], found["length"]
+        self.preload: Scalar = 0.0 if found["preload"] is None else found["preload"]
+        self.effort: Scalar = 0.0 if found["effort"] is None else found["effort"]
+        self.slip: Scalar = SLIP[kind] if found["slip"] is None else found["slip"]
+
+    @property
+    def arm(self) -> Scalar:
+        """The radius, zero where there is none."""
+        return 0.0 if self.radius is None else self.radius
+
+    def share(self, speed: Scalar) -> Scalar:
+        """How much of the friction acts at a speed, and which way: between -1 and 1."""
+        return tanh(speed / self.slip) if self.mode is None else self.mode
+
+    def against(self, speeds: Sequence[Scalar] | Array, arms: Sequence[Scalar]) -> Array:
+        """The same for surfaces that slide in several directions at once: friction is against the slip as a whole."""
+        slips = [speed * arm for speed, arm in zip(speeds, arms, strict=True)]
+        size = sqrt(sum((v * v for v in slips), TINY))
+        return tidy([self.share(size) / size * v * arm for v, arm in zip(slips, arms, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """Two surfaces that rub: the parts of the brake by what loads them, what brakes always, and which way."""
+
+    parts: Callable[[Array], dict[str, Scalar]]
+    steady: Scalar
+    direction: Array
+
+    def brake(self, W: Array) -> Scalar:
+        """How hard a wrench makes the contact brake."""
+        return sum(self.parts(W).values(), 0.0)
+
+
+def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
+    """A bearing about an axis: brakes by moments."""
+    arm = sizes.coefficient * sizes.arm
+
+    def parts(W: Array) -> dict[str, Scalar]:
+        found = {"force across the axis": arm * across(W[3:], axis)}
+        if sizes.length is not None:
+            found["moment across the axis"] = arm * 2.0 / sizes.length * across(W[:3], axis)
+        if sizes.thrust_radius is not None:
+            found["force along the axis"] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
+        return found
+
+    return Contact(parts, arm * sizes.preload + sizes.effort, direction)
+
+
+def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -> Contact:
+    """A slide along an axis: brakes by forces.  What is keyed carries the moment about the axis, at ``radius``."""
+
+    def parts(W: Array) -> dict[str, Scalar]:
+        found = {"force across the axis": sizes.coefficient * across(W[3:], axis)}
+        if sizes.length is not None:
+            found["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+        if keyed and sizes.radius is not None:
+            found["moment about the axis"] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
+        return found
+
+    return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
+
+
+def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
+    """A plane across an axis: brakes by forces."""
+
+    def parts(W: Array) -> dict[str, Scalar]:
+        found = {"force along the axis": sizes.coefficient * size([dot(W[3:], axis)])}
+        if sizes.length is not None:
+            found["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+        return found
+
+    return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
+
+
+def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
+    """A square thread that advances by ``pitch`` for a radian: the load across its flanks brakes along the helix."""
+    r = 1.0 if sizes.radius is None else sizes.radius
+    helix = sqrt(r * r + pitch * pitch)
+
+    def parts(W: Array) -> dict[str, Scalar]:
+        return {"force on the thread": sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
+
+    return Contact(parts, sizes.coefficient * helix * sizes.preload + sizes.effort, direction)
+
+
+def ball(sizes: Sizes, direction: Array) -> Contact:
+    """A ball in its socket: brakes by moments."""
+    arm = sizes.coefficient * sizes.arm
+    return Contact(lambda W: {"force": arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
+
+
+def across(vector: Array, axis: Array) -> Scalar:
+    """The size of what of a vector is across an axis."""
+    return size(vector - dot(vector, axis) * axis)
+
+
+def size(vector: Sequence[Scalar] | Array) -> Scalar:
+    """The length of a vector."""
+    return sqrt(sum((x * x for x in vector), TINY))

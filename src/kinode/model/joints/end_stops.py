@@ -1,0 +1,189 @@
+"""Stops and play in joints of one freedom: contacts at the two ends of a range.
+
+A mode is 0 between the ends, 1 in contact at the upper end and -1 at the lower one.  With the depth p of a contact and
+its rate p', a compliant contact pushes back with stiffness p + damping p', as long as that pushes:
+
+    in contact while  min(stiffness p + damping p', stiffness p) > 0,    free while it is negative
+
+so that nothing adheres, no energy is created, and a contact that ends while the ends still overlap does not begin again
+at once.  A rigid contact returns the speed times the restitution, by an impulse through the whole mechanism; what
+returns slower than ``rest_speed`` comes to rest, so that bouncing ends.  A joint that rests on its end is held there
+(model/base/lock.py) as long as the stop has to push.
+
+Backlash is a range of ``play`` around the neutral position of a joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from kinode.algebra.scalars import Array, Scalar, less, minimum, where
+from kinode.model.base.fields import Reader, Value, short, unknown
+
+if TYPE_CHECKING:
+    from kinode.model.base.frames import Resolve
+    from kinode.model.joints.joint import Joint
+
+REST = {"length": 1e-5, "angle": 1e-5}  # m/s, rad/s
+SIZE = {"length": 1e-3, "angle": 1e-3}  # m, rad: of which 1e-9 counts as no depth
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What the ends of a range are made of: compliant, or rigid with a restitution (none if nothing is given)."""
+
+    stiffness: Value | None = None
+    damping: Value | None = None
+    restitution: Value | None = None
+    rest_speed: Value | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+
+    @property
+    def rigid(self) -> bool:
+        return self.stiffness is None
+
+
+@dataclass(frozen=True)
+class Stop(Ends):
+    """End stops of a joint."""
+
+    lower: Value | None = None
+    upper: Value | None = None
+
+
+@dataclass(frozen=True)
+class Backlash(Ends):
+    """Play of a joint: its coordinate moves freely by ``play`` in all, half of it to each side of neutral."""
+
+    play: Value | None = None
+
+
+RANGES: dict[str, type[Ends]] = {"stop": Stop, "backlash": Backlash}
+
+
+def find_fields(field: str) -> tuple[str, ...]:
+    """What a stop or backlash takes."""
+    own = {"stop": ("lower", "upper"), "backlash": ("play",)}[field]
+    return (*own, "stiffness", "damping", "restitution", "rest_speed")
+
+
+def find_units(joint: type[Joint]) -> dict[str, str]:
+    """The units of what a stop or backlash takes in a kind of joint."""
+    from kinode.model.joints.joint import DERIVED
+
+    kind = joint.coordinates[0][1]
+    return {
+        **dict.fromkeys(("lower", "upper", "play"), kind), "stiffness": DERIVED["stiffness"][kind],
+        "damping": DERIVED["damping"][kind], "restitution": "dimensionless", "rest_speed": DERIVED["rate"][kind],
+    }  # fmt: skip
+
+
+def read_ends(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Ends:
+    """A stop or a backlash."""
+    if len(joint.coordinates) != 1 or joint.quaternion is not None:
+        has = f"a {joint.kind} joint has {len(joint.coordinates)}"
+        raise reader.fail(field, f"belongs to a joint with one freedom; {has}")
+    takes, units = find_fields(field), find_units(joint)
+    if isinstance(raw, Ends):
+        raw = raw.given()
+    if not isinstance(raw, Mapping):
+        raise reader.fail(field, f"takes {', '.join(takes)}, not {short(raw)}")
+    found: dict[str, Value] = {}
+    for name, value in raw.items():
+        if name not in takes:
+            raise reader.fail(f"{field}.{name}", unknown(f"{field} has no", name, takes))
+        if value is None:
+            continue
+        number = found[name] = reader.number(value, units[name], f"{field}.{name}")
+        if isinstance(number, float) and not _is_allowed(name, number):
+            must = {"restitution": "be between 0 and 1", "damping": "not be negative", "play": "not be negative"}
+            raise reader.fail(f"{field}.{name}", f"must {must.get(name, 'be positive')}, not {number:g}")
+    ends = RANGES[field](**found)
+    _check(reader, ends, field)
+    return ends
+
+
+def _is_allowed(name: str, x: float) -> bool:
+    if name == "restitution":
+        return 0.0 <= x <= 1.0
+    if name in ("damping", "play"):
+        return x >= 0.0
+    return name in ("lower", "upper") or x > 0.0
+
+
+def _check(reader: Reader, ends: Ends, field: str) -> None:
+    if isinstance(ends, Backlash) and ends.play is None:
+        raise reader.fail(f"{field}.play", "is needed: how far the joint moves freely, in all")
+    if isinstance(ends, Stop):
+        if ends.lower is None and ends.upper is None:
+            raise reader.fail(field, "needs lower or upper, where the joint stops")
+        if isinstance(ends.lower, float) and isinstance(ends.upper, float) and ends.lower >= ends.upper:
+            raise reader.fail(field, f"the lower end {ends.lower:g} is not below the upper end {ends.upper:g}")
+    if ends.stiffness is not None and (ends.restitution is not None or ends.rest_speed is not None):
+        message = "belongs to rigid ends; give stiffness and damping, or restitution"
+        raise reader.fail(f"{field}.{'restitution' if ends.restitution is not None else 'rest_speed'}", message)
+    if ends.stiffness is None and ends.damping is not None:
+        raise reader.fail(f"{field}.damping", "needs a stiffness; rigid ends take a restitution")
+
+
+class Range:
+    """The ends of a joint's range at one instant, in one kind of number."""
+
+    def __init__(self, joint: Joint, resolve: Resolve, q: Array, u: Array, mode: Scalar) -> None:
+        ends = joint.ends
+        assert ends is not None
+        kind = joint.coordinates[0][1]
+        self.q, self.u, self.mode = q[0], u[0], mode
+        self.lower, self.upper = bounds(joint, resolve)
+        self.size = SIZE[kind]
+        self.stiffness: Scalar = 0.0 if ends.stiffness is None else resolve(ends.stiffness)
+        self.damping: Scalar = 0.0 if ends.damping is None else resolve(ends.damping)
+        self.restitution: Scalar = 0.0 if ends.restitution is None else resolve(ends.restitution)
+        self.rest_speed: Scalar = REST[kind] if ends.rest_speed is None else resolve(ends.rest_speed)
+
+    def depth(self, side: float) -> Scalar:
+        """How deep the joint is in its upper (1) or lower (-1) end."""
+        return self.q - self.upper if side > 0 else self.lower - self.q
+
+    def push(self, side: float) -> Scalar:
+        """What decides on a compliant contact: positive in contact, negative while free; a length or an angle."""
+        spring = self.depth(side)
+        return minimum(spring + self.damping / self.stiffness * side * self.u, spring)
+
+    def push_rate(self, side: float, u_dot: Scalar) -> Scalar:
+        """Its rate."""
+        pressed = less(self.damping * side * self.u, 0.0)
+        return where(pressed, side * (self.u + self.damping / self.stiffness * u_dot), side * self.u)
+
+    def effort(self) -> Scalar:
+        """What a compliant contact does along the joint."""
+        total: Scalar = 0.0
+        for side, at in ((1.0, self.upper), (-1.0, self.lower)):
+            if at is not None:
+                active = 0.5 * self.mode * (self.mode + side)  # 1 at this end, 0 at the other and between
+                total = total - active * (side * self.stiffness * self.depth(side) + self.damping * self.u)
+        return total
+
+
+def bounds(joint: Joint, resolve: Resolve) -> tuple[Any, Any]:
+    """The lower and upper end of a joint's range; None where there is none."""
+    ends = joint.ends
+    if isinstance(ends, Stop):
+        return tuple(None if x is None else resolve(x) for x in (ends.lower, ends.upper))  # type: ignore[return-value]
+    assert isinstance(ends, Backlash) and ends.play is not None
+    middle = 0.0 if joint.neutral is None else resolve(joint.neutral[0])
+    half = 0.5 * resolve(ends.play)
+    return middle - half, middle + half
+
+
+def passed_end(joint: Joint, resolve: Resolve, q: float, slack: float = 0.0) -> float | None:
+    """The end of its range that a joint is beyond, by more than a share of where that is; None if it is within."""
+    for side, end in zip((-1.0, 1.0), bounds(joint, resolve), strict=True):
+        if end is not None and side * (q - float(end)) > slack * max(1.0, abs(float(end))):
+            return float(end)
+    return None

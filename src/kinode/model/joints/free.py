@@ -1,0 +1,101 @@
+"""The free joint: six freedoms, a position and a quaternion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import Pose, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
+from kinode.errors import ModelError
+from kinode.model.base.fields import Reader, Spec, record, special, vector
+from kinode.model.base.frames import ROTATIONS, Resolve, read_rotation, rotation_matrix
+from kinode.model.joints.joint import register_joint
+from kinode.model.joints.joint_math import quaternion_rate
+from kinode.model.joints.spherical import Spherical
+
+
+@register_joint
+@record
+class Free(Spherical):
+    """No constraint; q is x, y, z in a's axes and a unit quaternion, u velocity and angular velocity in b's axes."""
+
+    kind: ClassVar[str] = "free"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("x", "length"), ("y", "length"), ("z", "length"), ("wx", "angle"), ("wy", "angle"), ("wz", "angle"),
+    )  # fmt: skip
+    n_q: ClassVar[int] = 7
+    quaternion: ClassVar[int | None] = 3
+    rubs: ClassVar[Mapping[str, str] | None] = None
+    no_friction: ClassVar[str] = "nothing touches"
+
+    position: Any = vector("length", "initial position of b in a's axes", None, aside=True)
+    rotation: Any = special("rotation", "initial rotation: {rpy: ...}, {quaternion: ...}, ...", aside=True)
+    velocity: Any = vector("velocity", "initial velocity of b in a's axes", None, aside=True)
+    angular_velocity: Any = vector("angular_velocity", "initial angular velocity of b in a's axes", None, aside=True)
+
+    @classmethod
+    def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """rpy=, quaternion=, matrix= and turns= are spellings of the initial rotation."""
+        found = dict(super().gather(reader, given))
+        ways = {way: found.pop(way) for way in ROTATIONS if found.get(way) is not None}
+        return {**found, "rotation": ways} if ways else found
+
+    @classmethod
+    def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        if isinstance(raw, tuple):
+            raw = {raw[0]: raw[1]}
+        if not isinstance(raw, Mapping):
+            raise reader.fail(field, "takes one of rpy, quaternion, matrix, turns")
+        return read_rotation(reader, raw, field)
+
+    def check(self) -> None:
+        super().check()
+        if self.q is not None and (self.position is not None or self.rotation is not None):
+            raise ModelError("is given twice: by q and by position or rotation", component=self.name, field="q")
+        if self.u is not None and (self.velocity is not None or self.angular_velocity is not None):
+            raise ModelError("is given twice: by u and by velocity or angular_velocity", component=self.name, field="u")
+
+    def initial_q(self, resolve: Resolve) -> Array:
+        q = super().initial_q(resolve)
+        if self.position is not None:
+            q[:3] = [float(resolve(x)) for x in self.position]
+        if self.rotation is not None:
+            q[3:] = quaternion_from_rotation(rotation_matrix(self.rotation, resolve))
+        return q
+
+    def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
+        u = super().initial_u(resolve)
+        R = rotation_from_quaternion((self.initial_q(resolve) if q is None else q)[3:]).astype(float)
+        if self.velocity is not None:
+            u[:3] = R.T @ np.array([float(resolve(x)) for x in self.velocity])
+        if self.angular_velocity is not None:
+            u[3:] = R.T @ np.array([float(resolve(x)) for x in self.angular_velocity])
+        return u
+
+    @property
+    def exact_q(self) -> Array:
+        found: Array = super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
+        return found
+
+    @property
+    def exact_u(self) -> Array:
+        found: Array = super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
+        return found
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(rotation_from_quaternion(q[3:]), q[:3])
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return np.concatenate([rotation_from_quaternion(q[3:]) @ u[:3], quaternion_rate(q[3:], u[3:])])
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return np.zeros(0)
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return np.concatenate([X.p, quaternion_of(X.R)])

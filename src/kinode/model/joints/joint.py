@@ -1,0 +1,333 @@
+"""What all joints share: their fields, how these are read, initial values.
+
+A joint is one class.  Its mechanics stand in canonical axes (about or along z; the user's axis goes
+into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that
+maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
+``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
+reaction directions, files and drawing are derived.  ``form`` holds the joint's own numbers (a screw's
+pitch); it is an argument so that one traced step serves every joint of a kind.  The kinds are in joint_math.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
+from kinode.errors import ModelError
+from kinode.model.base.events import Root
+from kinode.model.base.fields import (
+    Component,
+    Reader,
+    Spec,
+    Value,
+    Values,
+    frame,
+    laws_per_coordinate,
+    per_coordinate,
+    record,
+    special,
+    vector,
+)
+from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
+from kinode.model.base.lock import Lock
+from kinode.model.joints import joint_events
+from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
+from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
+from kinode.model.joints.joint_compliance import Compliance, read_compliance
+
+JOINTS: dict[str, type[Joint]] = {}
+
+# Unit of a coordinate -> unit of what is derived from it.
+DERIVED = {
+    "coordinate": {"angle": "angle", "length": "length"},
+    "rate": {"angle": "angular_velocity", "length": "velocity"},
+    "effort": {"angle": "moment", "length": "force"},
+    "stiffness": {"angle": "rotational_stiffness", "length": "stiffness"},
+    "damping": {"angle": "rotational_damping", "length": "damping"},
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a joint is built for; recorded and checked against results, never a force."""
+
+    lower: Value | None = None
+    upper: Value | None = None
+    effort: Value | None = None
+    speed: Value | None = None
+
+
+LIMITS = tuple(Limits.__dataclass_fields__)
+
+
+@record
+class Joint(Component):
+    """Connects frame a (the parent side) to frame b (the child side)."""
+
+    section: ClassVar[str] = "joints"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
+    timely: ClassVar[tuple[str, ...]] = ("motion", "speed")
+    n_q: ClassVar[int] = 0
+    quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
+    rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
+    no_friction: ClassVar[str] = "its kind does not say where it rubs"
+
+    a: Frame = frame("parent side: a body, a named frame or a place on a body")
+    b: Frame = frame("child side")
+    at: tuple[Value, Value, Value] = vector("length", "the joint's point, the same in both bodies' axes", ZERO)
+    q: Values | None = special("initial", "initial coordinates, exact", aside=True)
+    u: Values | None = special("initial_rate", "initial speeds, exact", aside=True)
+    guess: Values | None = special("initial", "where assembly starts to look for the coordinates", aside=True)
+    motion: Values | None = laws_per_coordinate("coordinate", "prescribed motion, a law of time")
+    speed: Values | None = laws_per_coordinate("rate", "prescribed speed, a law of time")
+    effort: Values | None = laws_per_coordinate("effort", "force or moment along the freedom, a law")
+    stiffness: Values | None = per_coordinate("stiffness", "effort -stiffness (q - neutral)")
+    neutral: Values | None = per_coordinate("coordinate", "coordinate at which the stiffness is relaxed")
+    damping: Values | None = per_coordinate("damping", "effort -damping u")
+    friction: Coulomb | None = special("friction", "Coulomb friction, in proportion to the reaction")
+    stop: Stop | None = special("ends", "end stops: lower, upper, and stiffness with damping, or restitution")
+    backlash: Backlash | None = special("ends", "play about neutral, in all; stiffness with damping, or restitution")
+    limits: Limits | None = special("limits", "recorded travel, effort and speed limits; never a force", aside=True)
+    compliance: Compliance | None = special(
+        "compliance", "how far it gives, which shares reactions that are not unique; never a motion", aside=True
+    )
+
+    # -- states of its own: the integral of a prescribed speed ---------------------------------------
+    @property
+    def coordinate_names(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of the entries of q."""
+        if self.quaternion is None:
+            return self.coordinates
+        places = (("x", "length"), ("y", "length"), ("z", "length"))[: self.quaternion]
+        return places + tuple((name, "dimensionless") for name in ("qw", "qx", "qy", "qz"))
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        if self.speed is None:
+            return ()
+        names = self.coordinate_names
+        return tuple(("q" if len(names) == 1 else f"q.{name}", kind) for name, kind in names)
+
+    def initial_states(self, resolve: Resolve) -> Array:
+        return self.initial_q(resolve)
+
+    def state_rates(self, scene: Any) -> Array:
+        found: Array = scene.joint_rate(self.name)
+        return found
+
+    # -- what happens at once ----------------------------------------------------------------------
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction sticks."""
+        return self.friction is not None and self.friction.slip is None and self.n_u == 1
+
+    @property
+    def ends(self) -> Ends | None:
+        """The ends of its range, of a stop or of backlash."""
+        return self.stop if self.stop is not None else self.backlash
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return joint_events.held_entries(self) if self.sticks or self.ends is not None else ()
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        return joint_events.settled(self, scene) if self.held else {}
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return joint_events.roots(self) if self.held else ()
+
+    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+        return joint_events.jump(self, scene, fired)
+
+    def locks(self, scene: Any) -> Sequence[Lock]:
+        return joint_events.locks(self, scene) if self.held else ()
+
+    # -- mechanics, in canonical axes --------------------------------------------------------------
+    @property
+    def n_u(self) -> int:
+        return len(self.coordinates)
+
+    def form(self, resolve: Resolve) -> Array:
+        """The joint's own numbers."""
+        return np.empty(0)
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        """Rotation from the given axes of F and M to the canonical ones."""
+        return IDENTITY3
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        raise NotImplementedError
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        raise NotImplementedError
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return u
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        raise NotImplementedError
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        """The coordinates of an allowed pose of plain numbers."""
+        raise NotImplementedError
+
+    def effort_wrench(self, q: Array, form: Array) -> Array:
+        """Wrench of unit efforts in M: T with S'T = 1 and without part in the reaction."""
+        S = self.motion_subspace(q, form)
+        return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        """Where the joint rubs; for kinds that have friction."""
+        raise NotImplementedError
+
+    # -- initial values ----------------------------------------------------------------------------
+    def neutral_q(self) -> Array:
+        q = np.zeros(self.n_q)
+        if self.quaternion is not None:
+            q[self.quaternion] = 1.0
+        return q
+
+    def initial_q(self, resolve: Resolve) -> Array:
+        """q at the start, as far as it is given."""
+        given = self.q if self.q is not None else self.guess
+        return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
+
+    def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
+        """u at the start, as far as it is given, for coordinates q at the start."""
+        return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
+
+    @property
+    def exact_q(self) -> Array:
+        """Which freedoms have a coordinate that is given exactly."""
+        return np.full(self.n_u, self.q is not None)
+
+    @property
+    def exact_u(self) -> Array:
+        """Which speeds are given exactly."""
+        return np.full(self.n_u, self.u is not None)
+
+    # -- reading -----------------------------------------------------------------------------------
+    @classmethod
+    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        units = DERIVED[spec.dimension or ""]
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
+
+    @classmethod
+    def read_laws_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is not None and field == "motion":
+            message = f"a {cls.kind} joint turns by a quaternion; prescribe its speed, or use joints with angles"
+            raise reader.fail(field, message)
+        units = DERIVED[spec.dimension or ""]
+        return cls._each(raw, field, reader, lambda item, kind: reader.law(item, units[kind], field))
+
+    @classmethod
+    def _each(cls, raw: Any, field: str, reader: Reader, read: Any) -> Values:
+        n = len(cls.coordinates)
+        if n == 0:
+            raise reader.fail(field, f"a {cls.kind} joint has no freedom")
+        if n == 1 and not isinstance(raw, (list, tuple, np.ndarray)):
+            raw = [raw]
+        kinds = iter(kind for _, kind in cls.coordinates)
+        return reader.sequence(raw, n, field, lambda item: read(item, next(kinds)))
+
+    @classmethod
+    def read_initial(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if cls.quaternion is None:
+            return cls._each(raw, field, reader, lambda item, kind: reader.number(item, kind, field))
+        head = cls.quaternion
+        if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
+            parts = f"{'x, y, z, ' if head else ''}quaternion w, x, y, z"
+            raise reader.fail(field, f"{cls.n_q} numbers are expected: {parts}")
+        places = tuple(reader.number(item, "length", field) for item in raw[:head])
+        return places + read_quaternion(reader, list(raw[head:]), field)
+
+    @classmethod
+    def read_initial_rate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        return cls._each(raw, field, reader, lambda item, kind: reader.number(item, DERIVED["rate"][kind], field))
+
+    @classmethod
+    def read_limits(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Limits:
+        if isinstance(raw, Limits):
+            return raw
+        if len(cls.coordinates) != 1:
+            has = f"a {cls.kind} joint has {len(cls.coordinates)}"
+            raise reader.fail(field, f"limits belong to a joint with one freedom; {has}")
+        kind = cls.coordinates[0][1]
+        if isinstance(raw, (list, tuple)):
+            raw = dict(zip(("lower", "upper"), reader.sequence(raw, 2, field, lambda x: x), strict=True))
+        if not isinstance(raw, Mapping) or set(raw) - set(LIMITS):
+            raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(LIMITS)}")
+        unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
+        found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
+        lower, upper = found.get("lower"), found.get("upper")
+        if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
+            raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
+        return Limits(**found)
+
+    @classmethod
+    def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
+        return read_compliance(reader, raw, field, axial=issubclass(cls, AxialJoint))
+
+    @classmethod
+    def read_friction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Coulomb:
+        return read_friction(reader, raw, field, cls)
+
+    @classmethod
+    def read_ends(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Ends:
+        return read_ends(reader, raw, field, cls)
+
+    @classmethod
+    def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        return read_axis(reader, raw, field)
+
+    def check(self) -> None:
+        """Refuse combinations that cannot hold."""
+        if self.motion is not None and self.speed is not None:
+            raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
+        if self.motion is not None and (self.q is not None or self.u is not None):
+            field = "q" if self.q is not None else "u"
+            raise ModelError("is given by the motion law; leave it out", component=self.name, field=field)
+        if self.speed is not None and self.u is not None:
+            raise ModelError("is given by the speed law; leave it out", component=self.name, field="u")
+        if self.stop is not None and self.backlash is not None:
+            message = "the joint has backlash, which ends its range already; leave one out"
+            raise ModelError(message, component=self.name, field="stop")
+        if self.driven and self.ends is not None:
+            field = "stop" if self.stop is not None else "backlash"
+            message = "cannot hold a joint whose motion or speed is prescribed; leave one out"
+            raise ModelError(message, component=self.name, field=field)
+        if self.ends is not None and self.ends.rigid and self.q is not None:
+            field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)
+            numbers = [x for x in (ends[0], self.q[0], ends[1]) if x is not None]
+            if all(isinstance(x, float) for x in numbers) and numbers != sorted(numbers):
+                message = f"the joint starts at {self.q[0]:g}, beyond its rigid end"
+                raise ModelError(message, component=self.name, field=field)
+        if self.a.body == self.b.body:
+            raise ModelError(f"joins {self.a.body} to itself", component=self.name)
+
+    @property
+    def driven(self) -> bool:
+        return self.motion is not None or self.speed is not None
+
+
+def register_joint(cls: type[Joint]) -> type[Joint]:
+    """Make a joint known by its ``kind``."""
+    JOINTS[cls.kind] = cls
+    return cls
+
+
+@record
+class AxialJoint(Joint):
+    """A joint with one axis."""
+
+    axis: Any = special("axis", "x, y, z, -x, -y, -z or three numbers, in the joint's axes", "z")
+
+    def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
+        v = axis_vector(self.axis)
+        return rotation_to_axis([resolve(x) for x in v], [float(nominal(x)) for x in v])

@@ -1,0 +1,53 @@
+"""The spherical joint (ball): a quaternion, and the angular velocity in the child's axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion
+from kinode.model.base.fields import Reader, Spec, Values, record
+from kinode.model.joints import coulomb_friction
+from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.joint import Joint, register_joint
+from kinode.model.joints.joint_math import quaternion_rate
+
+
+@register_joint
+@record
+class Spherical(Joint):
+    """A ball joint; q is a unit quaternion, u the angular velocity in b's axes."""
+
+    kind: ClassVar[str] = "spherical"
+    coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "angle"), ("y", "angle"), ("z", "angle"))
+    n_q: ClassVar[int] = 4
+    quaternion: ClassVar[int | None] = 0
+    rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the ball"}
+
+    def transform(self, q: Array, form: Array) -> Pose:
+        return Pose(rotation_from_quaternion(q), ZERO3)
+
+    def motion_subspace(self, q: Array, form: Array) -> Array:
+        return np.vstack([IDENTITY3, np.zeros((3, 3))])
+
+    def rate_map(self, q: Array, u: Array) -> Array:
+        return quaternion_rate(q, u)
+
+    def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
+        return [coulomb_friction.ball(sizes, sizes.against(u, (1.0, 1.0, 1.0)))]
+
+    def closure(self, X: Pose, form: Array) -> Array:
+        return X.p
+
+    def solve_coordinates(self, X: Pose, form: Array) -> Array:
+        return quaternion_of(X.R)
+
+    @classmethod
+    def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
+        if field in ("stiffness", "neutral"):
+            message = f"a {cls.kind} joint turns by a quaternion and has no angle to act on; use an effort law"
+            raise reader.fail(field, message)
+        return super().read_per_coordinate(reader, raw, field, spec)

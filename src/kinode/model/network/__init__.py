@@ -1,0 +1,1 @@
+"""Parts of networks: electrical, rotational, translational; nodes between them."""

@@ -1,0 +1,79 @@
+"""A gear with backlash: its flanks touch, or they do not.
+
+The mode is 1 and -1 in contact on either flank, 0 within the play, which is told in all and at the output.  The flanks
+give by ``stiffness`` and ``damping``, and push only (model/joints/end_stops.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from kinode.algebra.scalars import Scalar, less, minimum
+from kinode.model.base.element import register_element
+from kinode.model.base.events import Root
+from kinode.model.base.fields import Value, number, record
+from kinode.model.joints.end_stops import SIZE
+from kinode.model.network.part import Formula, Row
+from kinode.model.network.rotational import Gear
+
+SIDES = ((1.0, "forward flank"), (-1.0, "backward flank"))
+
+
+@register_element
+@record
+class BacklashGear(Gear):
+    """A gear with play between its flanks."""
+
+    kind: ClassVar[str] = "backlash_gear"
+    modes: ClassVar[tuple[str, ...]] = ("mode",)
+    positive: ClassVar[tuple[str, ...]] = ("stiffness", "slip")
+    unsigned: ClassVar[tuple[str, ...]] = ("damping", "play", "viscous", "coulomb")
+    play: Value = number("angle", "how far the output moves freely, in all")
+    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of depth")
+    damping: Value = number("rotational_damping", "moment at the output for a unit of depth a second", 0.0)
+    initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
+    starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
+    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
+    names: ClassVar[Mapping[str, str | Formula]] = {
+        "twist": Formula("(input_angle - offset)/ratio - output_angle", "angle"),
+        "twist_speed": Formula("input_speed/ratio - output_speed", "angular_velocity"),
+        "depth": Formula("mode*mode*(twist - mode*play/2)", "angle"),
+        "load": Formula("stiffness*depth + mode*mode*damping*twist_speed", "moment"),
+        "drag": "viscous*input_speed + coulomb*tanh(input_speed/slip)",
+    }
+    rows: ClassVar[tuple[Row, ...]] = (
+        Row("moment at the output", "output.moment = -load", "output.moment"),
+        Row("moment at the input", "input.moment = load/ratio + drag", "input.moment"),
+    )
+    stored: ClassVar[str] = "stiffness*depth^2/2"
+    lost: ClassVar[str] = "mode*mode*damping*twist_speed^2 + drag*input_speed"
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        found: list[Root] = []
+        for side, flank in SIDES:
+            touch = f"touches its {flank}"
+            for value, then, sense, words in (
+                (0.0, side, -1.0, ("is free", touch)),
+                (side, 0.0, 1.0, (touch, "is free")),
+            ):
+                g, rate = partial(self._push, side, sense), partial(self._push_rate, side, sense)
+                found.append(Root("mode", value, then, g, rate, words, by_state=True))
+        return tuple(found)
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}
+
+    def _depth(self, side: float, scene: Any) -> Scalar:
+        return side * scene.lookup(f"{self.name}.twist") - 0.5 * scene.law(self.play)
+
+    def _push(self, side: float, sense: float, scene: Any) -> Scalar:
+        """What decides: positive in contact, negative while free."""
+        spring, lag = self._depth(side, scene), scene.law(self.damping) / scene.law(self.stiffness)
+        speed = scene.lookup(f"{self.name}.twist_speed")
+        return sense * minimum(spring + lag * side * speed, spring) / SIZE["angle"]
+
+    def _push_rate(self, side: float, sense: float, scene: Any) -> Scalar:
+        return sense * side * scene.lookup(f"{self.name}.twist_speed")

@@ -1,0 +1,127 @@
+"""From vector links to scalar ones: one direction of the motion of a body, as a node that parts can be connected to.
+
+A point of a body has a velocity and takes a force, three numbers each; the body has an angular velocity and takes a
+moment.  A link takes out one direction, fixed in the world: a ``frame_link`` of the point, whose position along it is
+that of the node, a ``turn_link`` of the body's turning.  What parts exert at the node acts on the body.
+
+Turns about different axes do not add up to an angle: that of a ``turn_link`` is the integral of the angular velocity
+along its direction, a state of its own.
+
+What is at the node may store energy by its position, lose it by its speed or drive it; a mass belongs to the body.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import ZERO3, Pose
+from kinode.errors import ModelError
+from kinode.expressions.syntax_tree import Expression, symbol
+from kinode.model.base.element import Load, Scene, check_still, register_element
+from kinode.model.base.fields import Reader, Spec, Value, frame, number, record, special
+from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
+from kinode.model.network.part import Part, Row, port
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+def direction() -> Any:
+    return special("direction", "direction in the world: x, y, z, -x, -y, -z or three numbers", "x")
+
+
+class WorldLink(Part):
+    """A direction of the world, along which something of a body is a node; its fields come after the ports."""
+
+    along: Any
+
+    @classmethod
+    def read_direction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
+        found = read_axis(reader, raw, field)
+        if not all(isinstance(x, float) for x in axis_vector(found)):
+            raise reader.fail(field, "three plain numbers are expected")
+        return found
+
+    @property
+    def unit(self) -> Array:
+        """The direction as a vector of length 1."""
+        return np.array(axis_vector(self.along), dtype=float)
+
+    def component_of(self, vector: str) -> Scalar:
+        """What the direction takes out of a vector of the system, which is in the world's axes."""
+        total: Scalar = 0.0
+        for letter, x in zip("xyz", axis_vector(self.along), strict=True):
+            if x != 0.0:
+                total = total + x * symbol(f"{vector}.{letter}")
+        return total
+
+    def placed(self, world: Frame) -> WorldLink:
+        if world == Frame("world"):
+            return self
+        X = world.pose(lambda x: x)
+        along = X.R @ self.unit
+        check_still(world, along, self.name, "along")
+        along = tuple(float(x) if abs(x) > ROUNDING else 0.0 for x in along)
+        return dataclasses.replace(self, along=along, **self.shifted(X, along))
+
+    def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
+        """The fields that depend on where the origin of the world is."""
+        return {}
+
+
+@register_element
+@record
+class FrameLink(WorldLink):
+    """One direction of a point of a body as a node: ``force`` is what acts on the body along it."""
+
+    kind: ClassVar[str] = "frame_link"
+    node: str = port("translational", "node that moves as the point does along the direction")
+    on: Frame = frame("body, or frame with a name, whose origin moves")
+    along: Any = direction()
+    offset: Value = number("length", "position of the node where that of the point is 0", 0.0)
+    names: ClassVar[dict[str, str]] = {"position": "node.position", "speed": "node.speed", "force": "node.force"}
+    outside: ClassVar[dict[str, str]] = {"point": "length"}  # its position along the direction
+    rows: ClassVar[tuple[Row, ...]] = (Row("position of the point", "node.position = point + offset", "node.position"),)
+
+    def local_values(self) -> dict[str, Expression | float]:
+        """The point is where the system has it."""
+        return {**super().local_values(), "point": self.component_of(f"{self.on}.position")}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return (Load(self.on, self.unit * scene.law(symbol(f"{self.name}.node.force")), ZERO3),)
+
+    def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
+        return {"offset": self.offset - sum(e * x for e, x in zip(along, X.p, strict=True) if e != 0.0)}
+
+    def check_in(self, system: System | None) -> None:
+        super().check_in(system)
+        if not self.on.is_plain and self.on.name is None:
+            raise ModelError("the frame needs a name: body.at(..., name=...)", component=self.name, field="on")
+
+
+@register_element
+@record
+class TurnLink(WorldLink):
+    """The turning of a body about one direction as a node: ``moment`` is what acts on the body about it."""
+
+    kind: ClassVar[str] = "turn_link"
+    node: str = port("rotational", "node that turns as the body does about the direction")
+    on: Frame = frame("body, or frame on it, that turns")
+    along: Any = direction()
+    initial_angle: Value | None = number("angle", "angle of the node at the start", None, aside=True)
+    names: ClassVar[dict[str, str]] = {"angle": "node.angle", "speed": "node.speed", "moment": "node.moment"}
+    starts: ClassVar[dict[str, str]] = {"node.angle": "initial_angle"}
+    outside: ClassVar[dict[str, str]] = {"turning": "angular_velocity"}  # of the body about the direction
+    rows: ClassVar[tuple[Row, ...]] = (Row("turning of the body", "node.speed = turning", "node.speed"),)
+
+    def local_values(self) -> dict[str, Expression | float]:
+        """The body turns as the system has it."""
+        return {**super().local_values(), "turning": self.component_of(f"{self.on.body}.angular_velocity")}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return (Load(self.on, ZERO3, self.unit * scene.law(symbol(f"{self.name}.node.moment"))),)

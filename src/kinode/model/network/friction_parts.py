@@ -1,0 +1,258 @@
+"""Parts that rub and stick: friction of shafts and slides, and gears whose friction grows with what they transmit.
+
+The mode is 1 and -1 while the part slides forward or back, 0 while it sticks, as that of joints
+(model/base/stick_slip.py). What rubs is a law while it slides; while it sticks, its speed stays what it is, and the
+moment is what that takes.  One row says both,
+
+    held unit_inertia der(speed) = (1 - held) (moment - law),    held = 1 - mode^2
+
+and where an inertia turns with it, moment is -inertia der(speed) and what others add: the acceleration has the
+coefficient held unit_inertia + (1 - held) inertia, which never vanishes.  So the row keeps its pivot in every mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kinode.algebra.scalars import Scalar, sign, where
+from kinode.errors import ModelError
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.element import register_element
+from kinode.model.base.events import Root
+from kinode.model.base.fields import Value, number, record
+from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
+from kinode.model.joints.coulomb_friction import SLIP
+from kinode.model.network.part import Formula, Part, Row
+from kinode.model.network.rotational import Wheels
+from kinode.model.network.two_port import TwoShaft, TwoSlide, names_along, rows_along
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+Names = Mapping[str, str | Formula]
+Rows = tuple[Row, ...]
+SPEEDS = ("angular_velocity", "velocity")
+
+
+@record
+class Rubbing(Part):
+    """What slides or sticks between two of its ports."""
+
+    modes: ClassVar[tuple[str, ...]] = ("mode",)
+    rubs: ClassVar[tuple[str, str]] = ("a", "b")  # the ports, by whose speeds it rubs
+    slides: ClassVar[str] = "speed"  # the name of the difference of these
+    slow: ClassVar[float] = SLIP["angle"]
+
+    def local_values(self) -> dict[str, Expression | float]:
+        return {**super().local_values(), "unit_inertia": 1.0}
+
+    def check_in(self, system: System | None) -> None:
+        super().check_in(system)
+        ends = () if system is None else tuple(getattr(self, port) for port in self.rubs)
+        if system is not None and all(end in ("world", *system.joints) or _joint(end, system) for end in ends):
+            joint = next((end for end in ends if end != "world"), None)
+            message = "rubs on no shaft of the network: put one with an inertia there"
+            hint = f", or give the friction of the joint {joint} by friction= of the joint" if joint is not None else ""
+            raise ModelError(message + hint, component=self.name, field=self.rubs[0])
+
+    # -- events --------------------------------------------------------------------------------------
+    def limit(self, scene: Any) -> Scalar:
+        """What it holds with at most, either way of the middle."""
+        raise NotImplementedError
+
+    def holding(self, scene: Any) -> Scalar:
+        """What it exerts to stay at rest, over the middle."""
+        raise NotImplementedError
+
+    def _speed(self, scene: Any) -> Scalar:
+        return scene.lookup(f"{self.name}.{self.slides}") / self.slow
+
+    def _rate(self, scene: Any) -> Scalar:
+        return scene.lookup(f"{self.name}.acceleration")
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        return {"mode": sign(self._speed(scene))}
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
+
+    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+        """The speed that sticks becomes that of the other port to the last bit."""
+        sticks = sum((f for f, root in zip(fired, self.roots, strict=True) if root.then == 0.0), 0.0)
+        rests = sticks * comes_to_rest(self._speed(scene))
+        return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
+
+    def _rest(self, scene: Any) -> Mapping[str, Scalar]:
+        """States by name with which it rests: the speed of a port, or all those that its own follows from by gears."""
+        states = {f"{s.owner}.{s.name}" for s in scene.topology.network.states if s.order == 1 and s.unit in SPEEDS}
+        for one, other in (self.rubs, self.rubs[::-1]):
+            if (name := f"{getattr(self, one)}.speed") in states:
+                return {name: scene.lookup(f"{self.name}.{other}.speed")}
+        speed, slopes = self._speed(scene), {}
+        for entry in scene.topology.coordinates:
+            if entry.role == "z" and entry.name in states:
+                z = scene.z.copy()
+                z[entry.index] = z[entry.index] + 1.0
+                slopes[entry.name] = self._speed(scene.at(z=z)) - speed
+        square = sum((slope * slope for slope in slopes.values()), 0.0)
+        return {name: scene.lookup(name) - speed * slope / square for name, slope in slopes.items()}
+
+
+def _joint(end: str, system: System) -> bool:
+    """Whether a port is connected to one freedom of a joint of several."""
+    return end.rpartition(".")[0] in system.joints
+
+
+@record
+class Bearing(Rubbing):
+    """Friction by Coulomb and Stribeck."""
+
+    unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
+    positive: ClassVar[tuple[str, ...]] = ("stribeck_speed",)
+    flow: ClassVar[str] = "moment"
+    coulomb: Value
+    breakaway: Value | None
+    stribeck_speed: Value | None
+
+    def local_values(self) -> dict[str, Expression | float]:
+        """What was not given stands for what it is then: no more at rest, no fading."""
+        found = super().local_values()
+        held = found.setdefault("breakaway", found["coulomb"])
+        found["slowly"] = held if self.stribeck_speed is not None else found["coulomb"]
+        found.setdefault("stribeck_speed", 1.0)
+        return found
+
+    def limit(self, scene: Any) -> Scalar:
+        return scene.law(self.coulomb if self.breakaway is None else self.breakaway)
+
+    def holding(self, scene: Any) -> Scalar:
+        return -scene.lookup(f"{self.name}.{self.flow}")
+
+
+@register_element
+@record
+class ShaftFriction(Bearing, TwoShaft):
+    """Friction of a bearing that sticks: ``coulomb`` while it turns, up to ``breakaway`` at rest.
+
+    The one goes over to the other like exp(-(speed/stribeck_speed)^2), at once where no such speed is given.
+    """
+
+    kind: ClassVar[str] = "shaft_friction"
+    coulomb: Value = number("moment", "moment against any speed")
+    breakaway: Value | None = number("moment", "what it holds with at rest; as coulomb unless it is given", None)
+    stribeck_speed: Value | None = number("angular_velocity", "speed over which the latter fades", None)
+    viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
+    outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "inertia", "slowly": "moment"}
+    names: ClassVar[Names] = {
+        "acceleration": Formula("der(speed)", "angular_acceleration"),
+        "rubbing": "coulomb + (slowly - coulomb)*exp(-(speed/stribeck_speed)^2)",
+        "friction": "mode*rubbing + viscous*speed",
+    }
+    rows: ClassVar[Rows] = (
+        Row(
+            "sliding or sticking",
+            "(1 - mode*mode)*unit_inertia*acceleration = mode*mode*(moment - friction)",
+            "a.moment",
+        ),
+    )
+    lost: ClassVar[str] = "mode*mode*friction*speed"
+
+
+@register_element
+@record
+class SlideFriction(Bearing, TwoSlide):
+    """Friction of a guide that sticks, as that of a shaft."""
+
+    kind: ClassVar[str] = "slide_friction"
+    flow: ClassVar[str] = "force"
+    slow: ClassVar[float] = SLIP["length"]
+    coulomb: Value = number("force", "force against any speed")
+    breakaway: Value | None = number("force", "what it holds with at rest; as coulomb unless it is given", None)
+    stribeck_speed: Value | None = number("velocity", "speed over which the latter fades", None)
+    viscous: Value = number("damping", "force for a unit of speed", 0.0)
+    outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "mass", "slowly": "force"}
+    names: ClassVar[Names] = {
+        "acceleration": Formula("der(speed)", "acceleration"),
+        **names_along(ShaftFriction.names),
+    }
+    rows: ClassVar[Rows] = rows_along(ShaftFriction.rows)
+    lost: ClassVar[str] = ShaftFriction.lost
+
+
+@register_element
+@record
+class WormGear(Rubbing, Wheels):
+    """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
+
+    Driven from the input it loses the share 1 - efficiency.  Driven back, the share back_efficiency arrives at the
+    input: 2 - 1/efficiency with the same friction, unless it is given.  Where that is not above zero the gear locks
+    itself: no load turns it.
+    """
+
+    kind: ClassVar[str] = "worm_gear"
+    rubs: ClassVar[tuple[str, str]] = ("input", "housing")
+    slides: ClassVar[str] = "input_speed"
+    positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency")
+    unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")
+    stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
+    damping: Value = number("rotational_damping", "moment at the output for a unit of twist a second", 0.0)
+    efficiency: Value = number("dimensionless", "share of the power that reaches the output")
+    back_efficiency: Value | None = number("dimensionless", "share that reaches the input, driven back", None)
+    initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
+    starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
+    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
+    outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "inertia", "back": "dimensionless"}
+    names: ClassVar[Names] = {
+        "acceleration": Formula("der(input_speed)", "angular_acceleration"),
+        "twist": Formula("(input_angle - offset)/ratio - output_angle", "angle"),
+        "twist_speed": Formula("input_speed/ratio - output_speed", "angular_velocity"),
+        "load": Formula("stiffness*twist + damping*twist_speed", "moment"),
+        "rubbing": Formula("coulomb + (1/efficiency - back)/2*abs(load/ratio)", "moment"),
+        "middle": Formula("(1/efficiency + back - 2)/2*load/ratio", "moment"),
+        "drag": Formula("mode*rubbing + mode*mode*middle + viscous*input_speed", "moment"),
+        "friction": Formula("input.moment - load/ratio", "moment"),
+        "self_locking": Formula("back <= 0", "dimensionless"),
+    }
+    rows: ClassVar[Rows] = (
+        Row("moment at the output", "output.moment = -load", "output.moment"),
+        Row(
+            "sliding or sticking",
+            "(1 - mode*mode)*unit_inertia*acceleration = mode*mode*(friction - drag)",
+            "input.moment",
+        ),
+    )
+    stored: ClassVar[str] = "stiffness*twist^2/2"
+    lost: ClassVar[str] = "damping*twist_speed^2 + mode*mode*drag*input_speed"
+
+    @property
+    def arriving(self) -> Value:
+        """The share of the power that arrives at the input when it is driven back."""
+        found: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
+        return found
+
+    def local_values(self) -> dict[str, Expression | float]:
+        return {**super().local_values(), "back": self.own("back_efficiency", self.arriving)}
+
+    def find_wrong(self, field: str, value: float) -> str | None:
+        if field == "efficiency" and value > 1:
+            return f"is above 0 and at most 1, not {value:g}"
+        return f"is at most 1, not {value:g}" if field == "back_efficiency" and value > 1 else None
+
+    def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
+        """What would arrive at the input when it is driven back is taken by the friction."""
+        return bool(nominal(self.arriving) <= 0.0)
+
+    # -- events --------------------------------------------------------------------------------------
+    def limit(self, scene: Any) -> Scalar:
+        return scene.lookup(f"{self.name}.rubbing")
+
+    def holding(self, scene: Any) -> Scalar:
+        return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        locks = isinstance(self.arriving, float) and self.arriving <= 0.0
+        rest = "locks itself" if locks else "sticks"
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest=rest)

@@ -1,0 +1,185 @@
+"""Whether a network hangs together: no port left open, a reference for every connected piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinode.errors import LawError, ModelError
+from kinode.expressions.equation_parser import parse_equation, split_rate
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.fields import unknown
+from kinode.model.network.nodes import Node
+from kinode.model.network.part import DOMAINS, Part, Row
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+MOST_TRIED = 8  # ports of one kind among which all sets are tried
+
+
+def check_network(system: System, whole: bool = True) -> None:
+    """Ports of one kind meet at each node, none is left open, and every piece has a reference."""
+    nodes = system.nodes
+    if whole:
+        check_open(system, nodes)
+        check_references(system, nodes)
+
+
+def check_open(system: System, nodes: Mapping[str, Node]) -> None:
+    """A node with a single port is most likely a name misspelled."""
+    for node in nodes.values():
+        if len(node.ports) == 1 and node.joint is None and not node.reference:
+            part, port = node.ports[0]
+            others = [name for name, other in nodes.items() if other.kind == node.kind and not other.reference]
+            joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.position else []
+            known = [name for name in dict.fromkeys((*others, *joints, node.domain.reference)) if name != node.name]
+            said = unknown("is left open: nothing else is connected to", node.name, known)
+            raise _blame_connection(system, node, ModelError(said, component=part, field=port))
+
+
+def _blame_connection(system: System, node: Node, error: ModelError) -> ModelError:
+    """Where a subsystem was added, what is wrong with a node of its parts is for ``connect=`` to put right."""
+    part, port = node.ports[0]
+    inside = [prefix for prefix in sorted(system.prefixes, key=len) if part.startswith(f"{prefix}.")]
+    for prefix in inside:
+        if not node.name.startswith(f"{prefix}."):
+            message = f"{part}.{port} {error.message}"
+            return ModelError(message, component=prefix, field="connect")
+    if inside:
+        within = node.name.removeprefix(f"{inside[0]}.")
+        error.message += f"; connect it where {inside[0]} is added: connect={{{within}: ...}}"
+    return error
+
+
+def check_references(system: System, nodes: Mapping[str, Node]) -> None:
+    """Each connected piece of a network is tied to a reference or to a joint somewhere.
+
+    Ports are connected by a part where their potentials can only be shifted together; a part whose equations change
+    with any shift, as an inertia's do, is tied to the reference by itself.
+    """
+    of = {port: name for name, node in nodes.items() for port in node.ports}
+    above = {name: name for name in (*nodes, "")}  # "" stands for all references
+
+    def root(name: str) -> str:
+        while above[name] != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    for name, node in nodes.items():
+        if node.reference or node.joint is not None:
+            above[root(name)] = root("")
+    for part in system.parts.values():
+        for kind in {domain.kind for domain in part.ports().values()}:
+            for group in groups_of(part, kind):
+                tied = [of[part.name, port] for port in group.ports] + [""] * group.anchored
+                for name in tied[1:]:
+                    above[root(name)] = root(tied[0])
+    for name, node in nodes.items():
+        if root(name) != root(""):
+            piece = [other for other in nodes if root(other) == root(name)]
+            parts = dict.fromkeys(part for other in piece for part, _ in nodes[other].ports)
+            _refuse_given_flows(system, nodes, piece)
+            _refuse_floating(node, piece, list(parts))
+
+
+def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequence[str]) -> None:
+    """Sources of flow that have nobody but each other: what flows into a piece is all given, whatever its potential."""
+    domain = nodes[piece[0]].domain
+    sources: dict[str, str] = {}
+    for part, port in (at for name in piece for at in nodes[name].ports):
+        if Group((port,)) in groups_of(system.parts[part], domain.kind):
+            sources.setdefault(part, port)
+    if sources:
+        who, first = " and ".join(sources), next(iter(sources))
+        what = "are in series" if len(sources) > 1 else "leads nowhere else"
+        beside = "an inertia" if domain.kind == "rotational" else "a mass" if domain.position else "a resistance"
+        message = f"{who} {what}: every {domain.flow} at {', '.join(piece)} is given, and they have to sum to zero"
+        message = f"{message}; put {beside} beside one of them, or leave one out"
+        raise ModelError(message, component=first, field=sources[first])
+
+
+def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:
+    reference = node.domain.reference
+    where = "one of " + ", ".join(piece[:4]) + ", ..." * (len(piece) > 4) if len(piece) > 1 else piece[0]
+    tie = f"connect {where} to {reference}" + (" or to a joint" if node.domain.position else "")
+    who = f"{', '.join(parts[:6])}{', ...' * (len(parts) > 6)}: " if len(parts) > 1 else ""
+    message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {tie}"
+    raise ModelError(message, component=parts[0], field=node.ports[0][1])
+
+
+class Group(NamedTuple):
+    """Ports whose potentials a part ties together; ``anchored``: to the reference too."""
+
+    ports: tuple[str, ...]
+    anchored: bool = False
+
+
+def groups_of(part: Part, kind: str) -> tuple[Group, ...]:
+    """``shift_groups`` of a part."""
+    return shift_groups(type(part), part.find_rows(), kind)  # type: ignore[arg-type]  # classes can be hashed
+
+
+@lru_cache(maxsize=1024)
+def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
+    """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
+    residuals = [cls.expand(parse_equation(row.text).residual) for row in rows]
+    found: list[Group] = []
+    for together in _find_together(cls, residuals, kind):
+        left = together
+        sizes = range(1, len(left) + 1) if len(left) <= MOST_TRIED else (len(left),)
+        for size in sizes:
+            for ports in combinations(tuple(left), size):
+                if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
+                    found.append(Group(ports))
+                    left = [port for port in left if port not in ports]
+        if left:
+            found.append(Group(tuple(left), anchored=True))
+    return tuple(found)
+
+
+def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kind: str) -> list[list[str]]:
+    """The ports of a kind in sets whose potentials stand in no equation together."""
+    sets: list[list[str]] = [[name] for name, domain in cls.ports().items() if domain.kind == kind]
+    for residual in residuals:
+        names = {split_rate(name)[0] for name in residual.names()} if isinstance(residual, Expression) else set()
+        ports = {name.rpartition(".")[0] for name in names if name.rpartition(".")[2] in DOMAINS[kind].across}
+        joined = [one for one in sets if not ports.isdisjoint(one)]
+        if len(joined) > 1:
+            sets = [one for one in sets if one not in joined] + [[port for one in joined for port in one]]
+    return sets
+
+
+def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:
+    """Whether the equations stay what they are when the potentials of some ports are shifted by the same amount.
+
+    Tried with random numbers, for the ports' positions, speeds and accelerations at once.
+    """
+    from random import Random
+
+    draw = Random(7)
+    values: dict[str, float] = {}
+    shifts = [draw.uniform(0.5, 1.5) for _ in range(9)]  # of the position, of its rate, ...
+    ports = cls.ports()
+
+    def look(name: str, shifted: bool) -> float:
+        base, order = split_rate(name)
+        if name not in values:
+            values[name] = draw.uniform(0.5, 1.5)
+        head, _, word = base.rpartition(".")
+        if not shifted or head not in group or word == ports[head].flow:
+            return values[name]
+        return values[name] + shifts[min(8, order + (word == ports[head].potential and bool(ports[head].position)))]
+
+    def change(residual: Expression | float) -> float:
+        if not isinstance(residual, Expression):
+            return 0.0
+        after, before = (float(residual.evaluate(partial(look, shifted=shifted))) for shifted in (True, False))
+        return abs(after - before)
+
+    try:
+        return all(change(residual) < 1e-9 for residual in residuals)
+    except (LawError, ArithmeticError, ValueError):
+        return False

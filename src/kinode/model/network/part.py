@@ -1,0 +1,365 @@
+"""What a part of a network is: ports, unknowns and equations in text (SPEC 2.1, the component contract).
+
+A port carries a potential and a flow; the flow is what acts on the part there, so that potential times flow is power
+into it.  A port's field holds the name of the node, joint or reference that it is connected to.  The class declares
+its equations in its own words (``voltage = resistance*current``); ``equations()`` writes them in the names of the
+system (``r1.plus.voltage``), numbers and laws put in, speeds as rates of angles.  How many there have to be is
+checked when the kind is registered: one for each port and one for each unknown.  Nothing here solves anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from kinode.errors import LawError, ModelError, UnitError
+from kinode.expressions.equation_parser import (
+    Equation,
+    parse_equation,
+    parse_formula,
+    rate_name,
+    split_rate,
+    substitute,
+)
+from kinode.expressions.parser import RESERVED
+from kinode.expressions.syntax_tree import Expression, symbol
+from kinode.expressions.units import DIMENSIONS, Dimension
+from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.fields import Component, Reader, Spec, Value, declare, record, short, unknown
+from kinode.model.base.frames import NAME
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+class Domain(NamedTuple):
+    """The words of one kind of port; ``units`` are those of position, potential and flow."""
+
+    kind: str
+    position: str | None  # of which the potential is the rate, where there is one
+    potential: str
+    flow: str
+    reference: str
+    units: Mapping[str, str]
+
+    @property
+    def across(self) -> dict[str, str]:
+        """What all ports at a node share, with its unit: position and potential."""
+        return {word: unit for word, unit in self.units.items() if word != self.flow}
+
+
+DOMAINS = {
+    "electrical": Domain("electrical", None, "voltage", "current", "gnd", {"voltage": "voltage", "current": "current"}),
+    "rotational": Domain(
+        "rotational", "angle", "speed", "moment", "world",
+        {"angle": "angle", "speed": "angular_velocity", "moment": "moment"},
+    ),
+    "translational": Domain(
+        "translational", "position", "speed", "force", "world",
+        {"position": "length", "speed": "velocity", "force": "force"},
+    ),
+}  # fmt: skip
+REFERENCES = frozenset(domain.reference for domain in DOMAINS.values())
+OWN = {"power": "power", "stored": "energy", "lost": "power"}  # what can be asked of every part
+_TIME = DIMENSIONS["time"].dimension
+
+
+def port(kind: str, doc: str, default: Any = ...) -> Any:
+    """A link of a kind: electrical, rotational or translational; its value names what it is connected to."""
+    if kind not in DOMAINS:
+        raise ModelError(unknown("no kind of port is called", kind, DOMAINS) + f"; there are {', '.join(DOMAINS)}")
+    return declare(default, Spec("port", kind, doc))
+
+
+class Row(NamedTuple):
+    """An equation with its name in mechanical words, and the quantity that it is meant to be solved for."""
+
+    name: str
+    text: str
+    solves: str | None = None
+
+
+class Unknown(NamedTuple):
+    """A quantity of the part's own: ``start`` names the field with its initial value; states go by ``priority``."""
+
+    unit: str
+    start: str | None = None
+    priority: int = 0
+    doc: str = ""
+
+
+class Formula(NamedTuple):
+    """A quantity made of others; the unit may be left out where it follows."""
+
+    text: str
+    unit: str | None = None
+
+
+class PartEquation(NamedTuple):
+    """A row of one part in the names of the system; ``solves`` likewise."""
+
+    part: str
+    name: str
+    equation: Equation
+    solves: str | None
+
+
+class Start(NamedTuple):
+    """What a quantity is at the beginning: an expression in the names of the system, its field and its value."""
+
+    part: str
+    field: str
+    quantity: Expression | float
+    value: Value
+    priority: int
+
+
+@record
+class Part(Element):
+    """A component of a network: something between nodes, described by its equations."""
+
+    common: ClassVar[tuple[Row, ...]] = ()  # rows of all kinds that derive from a class
+    rows: ClassVar[tuple[Row, ...]] = ()
+    unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
+    names: ClassVar[Mapping[str, str | Formula]] = {}  # likewise; one that is an unknown too becomes its row
+    starts: ClassVar[Mapping[str, str]] = {}  # quantity -> field of its initial value, where it is no unknown
+    at_ease: ClassVar[tuple[str, ...]] = ()  # derived quantities that begin with zero where nothing else decides
+    stored: ClassVar[str] = "0"
+    stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
+    lost: ClassVar[str] = "0"
+    supplied: ClassVar[str] = "0"  # power that comes from elsewhere than its ports: from fuel, from a law
+    outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
+    positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
+    unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
+    nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided
+    structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
+    modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
+
+    # -- what the class says ------------------------------------------------------------------------
+    @classmethod
+    def ports(cls) -> dict[str, Domain]:
+        """Its ports with their kinds, in order of declaration."""
+        return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
+
+    @classmethod
+    def all_unknowns(cls) -> dict[str, Unknown]:
+        """Its unknowns, with those of its base classes."""
+        return _merge(cls, "unknowns")
+
+    @classmethod
+    def formulas(cls) -> dict[str, Formula]:
+        """Its derived quantities that are no unknowns."""
+        merged = {name: Formula(f) if isinstance(f, str) else f for name, f in _merge(cls, "names").items()}
+        return {name: formula for name, formula in merged.items() if name not in cls.all_unknowns()}
+
+    @classmethod
+    def all_starts(cls) -> dict[str, str]:
+        """Which field holds the initial value of which quantity."""
+        own = {name: unknown.start for name, unknown in cls.all_unknowns().items() if unknown.start}
+        return {**_merge(cls, "starts"), **own}
+
+    @classmethod
+    def units(cls) -> dict[str, str]:
+        """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost ..."""
+        found = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
+        found |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
+        found |= dict.fromkeys(cls.modes, "dimensionless")
+        laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
+        found |= {name: unit for name, unit in laws.items() if unit is not None}
+        for name, formula in cls.formulas().items():
+            found[name] = formula.unit or _infer_unit(cls, name, formula.text, found)
+        return {**found, **OWN, **({} if cls.supplied == "0" else {"supplied": "power"})}
+
+    @classmethod
+    def energies(cls) -> dict[str, str]:
+        """What it stores by kind of energy; together they are ``stored``."""
+        return {cls.stores: cls.stored} if isinstance(cls.stores, str) else dict(cls.stores)
+
+    @classmethod
+    def class_rows(cls) -> tuple[Row, ...]:
+        """The rows that the class declares, with those that define unknowns by what they are derived from."""
+        derived = {name: Formula(f) if isinstance(f, str) else f for name, f in _merge(cls, "names").items()}
+        common = tuple(row for base in reversed(cls.__mro__) for row in base.__dict__.get("common", ()))
+        defined = tuple(
+            Row(f"{name} between its ports", f"{name} = {derived[name].text}", name)
+            for name in cls.all_unknowns()
+            if name in derived
+        )
+        return (*common, *defined, *cls.rows)
+
+    @classmethod
+    def expand(cls, formula: Expression | float) -> Expression | float:
+        """A formula with the derived quantities in it written out."""
+        for name, derived in reversed(cls.formulas().items()):
+            formula = substitute(formula, {name: parse_formula(derived.text)})
+        return formula
+
+    def find_rows(self) -> tuple[Row, ...]:
+        """The rows of this part; a kind whose rows depend on what was given has its own."""
+        return type(self).class_rows()
+
+    # -- in the names of a system -------------------------------------------------------------------
+    def variable(self, name: str) -> Expression:
+        """A quantity of a port or an unknown, as the system calls it: speeds are rates of angles or positions."""
+        head, _, word = name.rpartition(".")
+        kind = self.ports().get(head)
+        if kind is not None and kind.position is not None and word == kind.potential:
+            return symbol(rate_name(f"{self.name}.{head}.{kind.position}"))
+        return symbol(f"{self.name}.{name}")
+
+    def local_values(self) -> dict[str, Expression | float]:
+        """What each name in its equations stands for in the system, derived quantities left out."""
+        values: dict[str, Expression | float] = {}
+        for name, (field, spec) in self.specs().items():
+            value = getattr(self, field.name)
+            if spec.shape in ("number", "law") and value is not None:
+                values[name] = self.own(name, value)
+        for name, kind in self.ports().items():
+            values |= {f"{name}.{word}": self.variable(f"{name}.{word}") for word in kind.units}
+        return values | {name: self.variable(name) for name in (*self.all_unknowns(), *self.modes)}
+
+    def formula(self, text: str) -> Expression | float:
+        """A formula in the part's own words (``stored``, ``lost``, a derived name) in the names of the system."""
+        return self._put(parse_formula(text), self.local_values(), text)
+
+    @property
+    def power_text(self) -> str:
+        """The power into it through all its ports, in its own words."""
+        return " + ".join(f"{name}.{kind.potential}*{name}.{kind.flow}" for name, kind in self.ports().items())
+
+    def quantity_formula(self, name: str) -> Expression | float:
+        """What a quantity of it is made of: ``plus.current``, ``voltage``, ``power``, ``stored``, ``lost`` ..."""
+        own = {"power": self.power_text, "stored": self.stored, "lost": self.lost, "supplied": self.supplied}
+        return self.formula(own.get(name, name))
+
+    def equations(self) -> tuple[PartEquation, ...]:
+        """Its rows in the names of the system; terms with a field that is the number zero are gone."""
+        values = self.local_values()
+        found = []
+        for row in self.find_rows():
+            sides = (self._put(side, values, row.name) for side in parse_equation(row.text))
+            solves = None if row.solves is None else self._put(parse_formula(row.solves), values, row.name)
+            target = solves.args[0] if isinstance(solves, Expression) and solves.op == "name" else None
+            found.append(PartEquation(self.name, row.name, Equation(*sides), target))
+        return tuple(found)
+
+    def initial_values(self) -> tuple[Start, ...]:
+        """What is given of its state at the beginning."""
+        values, unknowns, found = self.local_values(), self.all_unknowns(), []
+        for name, field in self.all_starts().items():
+            value = getattr(self, field)
+            if value is not None:
+                priority = unknowns[name].priority if name in unknowns else 0
+                quantity = self._put(parse_formula(name), values, name)
+                found.append(Start(self.name, field, quantity, value, priority))
+        return tuple(found)
+
+    def _put(
+        self, formula: Expression | float, values: Mapping[str, Expression | float], row: str
+    ) -> Expression | float:
+        formula = self.expand(formula)
+        if not isinstance(formula, Expression):
+            return formula
+        specs = self.specs()
+        still: dict[str, Expression | float] = {}
+        for name in formula.names():
+            base, order = split_rate(name)
+            if base not in values and base != "t":
+                raise ModelError(f"{row!r} needs it, and it was not given", component=self.name, field=base)
+            if order and base in specs:  # numbers do not change; the rates of laws are refused by the class
+                still[name] = 0.0
+        try:
+            put = formula.substitute(still) if still else formula
+            return substitute(put, values)
+        except (LawError, ZeroDivisionError) as error:
+            zero = sorted(name for name in formula.names() if values.get(name) == 0.0 and name in specs)
+            fields = f"{' or '.join(zero)} is zero: " if zero else ""
+            raise ModelError(f"{row!r} has no meaning: {fields}{error}", component=self.name) from None
+
+    # -- reading and checking -----------------------------------------------------------------------
+    @classmethod
+    def read_port(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> str:
+        """The name of what a port is connected to; a joint, or the world, may be given itself."""
+        kind = DOMAINS[spec.dimension or ""]
+        name = raw.name if isinstance(raw, Component) else raw
+        if not isinstance(name, str) or not NAME.match(name):
+            what = f"a node's name is expected, {kind.reference} or a joint"
+            what = "a node's name or gnd is expected" if kind.kind == "electrical" else what
+            raise reader.fail(field, f"{what}, not {short(raw)}")
+        if name in REFERENCES - {kind.reference}:
+            raise reader.fail(field, f"is {kind.kind}: its reference is {kind.reference}, not {name}")
+        if name in RESERVED or name in ("t", "system"):
+            message = f"{name!r} is reserved, a word of laws, in which the node could not be named"
+            raise reader.fail(field, f"{message}; choose another, such as {name}_node")
+        return name
+
+    def check(self) -> None:
+        """Its numbers can be meant; its own rows fit, where they are chosen by what was given."""
+        from kinode.model.network.part_checks import check_square
+
+        self.check_in(None)
+        if type(self).find_rows is not Part.find_rows:
+            check_square(type(self), self.find_rows())
+        self.equations()
+
+    def check_in(self, system: System | None) -> None:
+        """Its numbers can be meant, in a system those that come from parameters too."""
+        from kinode.model.network.part_checks import check_numbers
+
+        check_numbers(self, system)
+
+    def find_wrong(self, field: str, value: float) -> str | None:
+        """What is wrong with the value of a number beyond its sign, in words."""
+        return None
+
+    @classmethod
+    def check_kind(cls) -> None:
+        """Refuse a kind whose equations cannot be meant."""
+        from kinode.model.network.part_checks import check_part
+
+        check_part(cls)
+
+    # -- what events change ---------------------------------------------------------------------------
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, "dimensionless") for name in self.modes)
+
+    # -- what elements answer; parts load nothing but nodes ------------------------------------------
+    pushes: ClassVar[bool] = False
+    lawful: ClassVar[frozenset[str]] = frozenset()
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        return {name: (unit, ()) for name, unit in self.units().items()}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return ()
+
+
+def _merge(cls: type[Part], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        found |= base.__dict__.get(name, {})
+    return found
+
+
+def _infer_unit(cls: type[Part], name: str, text: str, units: Mapping[str, str]) -> str:
+    """The unit of a derived quantity: its word says it, or what it is made of."""
+    words = {word: unit for kind in cls.ports().values() for word, unit in kind.units.items()}
+    formula = parse_formula(text)
+    found = formula.dimension(lambda word: dimension_of(cls, word, units)) if isinstance(formula, Expression) else None
+    if name in words and (found is None or DIMENSIONS[words[name]].dimension == found):
+        return words[name]
+    for kind in DIMENSIONS.values():
+        if kind.dimension == found:
+            return kind.name
+    message = "its unit does not follow: give Formula(text, unit), or {law: ..., unit: ...} in a file"
+    raise UnitError(message, component=cls.kind, field=name)
+
+
+def dimension_of(cls: type[Part], name: str, units: Mapping[str, str]) -> Dimension | None:
+    """The dimension of a name in the equations of a kind; None where it is not known."""
+    base, order = split_rate(name)
+    specs = cls.specs()
+    units = {**cls.outside, **units}
+    unit = "time" if base == "t" else units.get(base) or (specs[base][1].dimension if base in specs else None)
+    return None if unit is None else DIMENSIONS[unit].dimension / _TIME**order

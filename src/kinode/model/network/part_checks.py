@@ -1,0 +1,208 @@
+"""Whether a kind of part can be meant: names, number and units of its equations, when it is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kinode.errors import LawError, ModelError, UnitError
+from kinode.expressions.equation_parser import parse_equation, parse_formula, split_rate
+from kinode.expressions.parser import RESERVED, is_name, locate
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONS, Dimension, describe_dimension
+from kinode.model.base.fields import unknown
+from kinode.model.base.frames import Resolve
+from kinode.model.network.part import OWN, Part, Row, dimension_of
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+STORES = ("kinetic", "potential", "electric")
+
+
+def check_part(cls: type[Part]) -> None:
+    """Everything that can be said of the class without a system."""
+    try:
+        _check_words(cls)
+        for name, formula in cls.formulas().items():
+            _check_names(cls, name, formula.text, before=name)
+        for row in cls.class_rows():
+            _check_names(cls, row.name, row.text, equation=True)
+        for what in ("stored", "lost", "supplied"):
+            _check_names(cls, what, getattr(cls, what))
+        check_square(cls, cls.class_rows())
+        for row in cls.class_rows():
+            _check_solves(cls, row.name, row.solves)
+            _check_equation_unit(cls, row.name, row.text)
+        for what, unit in (("stored", "energy"), ("lost", "power"), ("supplied", "power")):
+            _check_formula_unit(cls, what, getattr(cls, what), unit)
+        for name, formula in cls.formulas().items():
+            _check_formula_unit(cls, name, formula.text, cls.units()[name])
+    except ModelError as error:
+        raise error.located(component=cls.kind or cls.__name__) from None
+
+
+def check_numbers(part: Part, system: System | None = None, resolve: Resolve | None = None) -> None:
+    """Numbers are what the kind takes, those made of a system's parameters too: signs, zeros, ranges of its own.
+
+    ``resolve`` gives the parameters other values than those of the system.
+    """
+
+    def fail(message: str) -> ModelError:
+        return ModelError(message, component=part.name, field=name)
+
+    for name, (place, spec) in part.specs().items():
+        value = getattr(part, place.name) if spec.shape in ("number", "law") else None
+        made = isinstance(value, Expression)
+        if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
+            continue
+        found = value if system is None else (resolve or system.nominal)(value)
+        if name in part.positive and found <= 0:
+            raise fail(f"must be positive, and is {found:g}")
+        if name in part.unsigned and found < 0:
+            raise fail(f"must not be negative, and is {found:g}")
+        if name in part.nonzero and found == 0:
+            raise fail("must not be zero")
+        if (wrong := part.find_wrong(name, found)) is not None:
+            raise fail(wrong)
+        if name in part.structural and made and found == 0.0:
+            raise fail(f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
+
+
+def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
+    """One equation for each port and one for each unknown (SPEC 2.1)."""
+    ports, unknowns = cls.ports(), cls.all_unknowns()
+    need = len(ports) + len(unknowns)
+    if len(rows) == need:
+        return
+    has = f"{len(rows)} equation{'s' * (len(rows) != 1)}" + (
+        f" ({', '.join(row.name for row in rows)})" if rows else ""
+    )
+    links = f"{len(ports)} port{'s' * (len(ports) != 1)}"
+    raise ModelError(
+        f"needs {need}, one for each of its {links} and {len(unknowns)} unknowns, and has {has}", component=cls.kind
+    )
+
+
+def names_in(cls: type[Part]) -> Iterator[str]:
+    """Every name that the equations of a kind may use."""
+    for name, (_, spec) in cls.specs().items():
+        if spec.shape in ("number", "law"):
+            yield name
+    for name, kind in cls.ports().items():
+        yield from (f"{name}.{word}" for word in kind.units)
+    yield from cls.all_unknowns()
+    yield from cls.modes
+    yield from cls.formulas()
+    yield from cls.outside
+    yield "t"
+
+
+def is_word(name: object) -> bool:
+    """Whether a text can name a port, a field or an unknown of a part."""
+    return isinstance(name, str) and is_name(name) and "." not in name and "@" not in name and name not in RESERVED
+
+
+def _check_words(cls: type[Part]) -> None:
+    """Names of ports, fields, unknowns and derived quantities are words, and different."""
+    groups = {
+        "a field": list(cls.specs()),
+        "an unknown": list(cls.all_unknowns()),
+        "a mode": list(cls.modes),
+        "a derived quantity": list(cls.formulas()),
+    }
+    taken = dict.fromkeys((*OWN, "supplied"), "a quantity of every part")
+    for what, names in groups.items():
+        for name in names:
+            if not is_word(name) or name in ("t", "der", "name"):
+                raise ModelError(f"{name!r} cannot name {what}", field=str(name))
+            if name in taken:
+                raise ModelError(f"{name!r} is {taken[name]} already", field=name)
+            taken[name] = what
+    for name, (_, spec) in cls.specs().items():
+        if spec.shape != "port" and spec.dimension is not None:
+            _check_dimension(name, spec.dimension)
+    for name, one in cls.all_unknowns().items():
+        _check_dimension(name, one.unit)
+    for name, formula in cls.formulas().items():
+        if formula.unit is not None:
+            _check_dimension(name, formula.unit)
+    for name, field in cls.all_starts().items():
+        if field not in cls.specs():
+            raise ModelError(unknown(f"the start of {name} is in no field", field, cls.specs()), field=name)
+    for kind in cls.energies():
+        if kind not in STORES:
+            raise ModelError(
+                unknown("energy is one of kinetic, potential, electric, not", kind, STORES), field="stores"
+            )
+    if cls.stored != (together := " + ".join(cls.energies().values())):
+        raise ModelError(f"its energies are together {together}, not {cls.stored}", field="stored")
+    if not cls.ports():
+        raise ModelError("has no ports; declare them with port(kind, doc)")
+
+
+def _check_dimension(name: str, unit: str) -> None:
+    try:
+        DIMENSIONS[unit]
+    except UnitError as error:
+        said = unknown("no dimension is called", unit, DIMENSIONS)
+        raise UnitError(error.message if "SI" in error.message else said, field=name) from None
+
+
+def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = False, before: str | None = None) -> None:
+    """Names exist; derived quantities use those before them; rates are of what moves.
+
+    An equation may be called as the quantity that it gives.
+    """
+    known = list(names_in(cls))
+    if before is not None:
+        known = [name for name in known if name not in list(cls.formulas())[list(cls.formulas()).index(before) :]]
+    specs = cls.specs()
+    for side in _sides(what, text, equation):
+        for name in sorted(side.names()) if isinstance(side, Expression) else ():
+            base, order = split_rate(name)
+            place = locate(text, base)
+            if base not in known:
+                raise LawError(unknown("no quantity is called", base, known), text=text, position=place, field=what)
+            if order and base in specs and specs[base][1].shape == "law":
+                message = f"the rate of the law {base} is not known: let the law give the rate"
+                raise LawError(message, text=text, position=place, field=what)
+
+
+def _sides(what: str, text: str, equation: bool) -> tuple[Expression | float, ...]:
+    try:
+        return tuple(parse_equation(text)) if equation else (parse_formula(text),)
+    except LawError as error:
+        raise error.located(field=what) from None
+
+
+def _check_solves(cls: type[Part], row: str, solves: str | None) -> None:
+    known = list(names_in(cls))
+    if solves is None:
+        return
+    found = parse_formula(solves)
+    if not isinstance(found, Expression) or found.op != "name" or split_rate(found.args[0])[0] not in known:
+        raise LawError(unknown("it cannot be solved for", solves, known), field=row)
+
+
+def _find(cls: type[Part], what: str, side: Expression | float) -> Dimension | None:
+    units = cls.units()
+    if not isinstance(side, Expression):
+        return None
+    try:
+        return side.dimension(lambda name: dimension_of(cls, name, units))
+    except UnitError as error:
+        raise error.located(field=what) from None
+
+
+def _check_equation_unit(cls: type[Part], what: str, text: str) -> None:
+    left, right = (_find(cls, what, side) for side in parse_equation(text))
+    if left is not None and right is not None and left != right:
+        both = f"{describe_dimension(left)} on the left and {describe_dimension(right)} on the right"
+        raise UnitError(f"{text!r} has {both}", field=what)
+
+
+def _check_formula_unit(cls: type[Part], what: str, text: str, unit: str) -> None:
+    found = _find(cls, what, parse_formula(text))
+    if found is not None and found != DIMENSIONS[unit].dimension:
+        raise UnitError(f"{text!r} is {describe_dimension(found)}, not {DIMENSIONS[unit].words}", field=what)

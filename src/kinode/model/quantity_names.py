@@ -1,0 +1,310 @@
+"""Names of quantities: ``component.quantity[.part][@frame]``, and the names that laws may use.
+
+``find_quantity`` says what a name means and which unit it has; it computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinode.errors import LawError, ModelError
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import unknown
+from kinode.model.base.frames import Frame
+from kinode.model.base.moving_frames import Observer
+from kinode.model.base.parameters import Input, Parameter, Signal
+from kinode.model.constraints.constraint import Constraint
+from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.network.nodes import COORDINATES
+from kinode.model.network.part import DOMAINS, Part
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+XYZ = ("x", "y", "z")
+EULER = ("precession", "nutation", "spin")
+ROTATION = tuple(f"{i}{j}" for i in XYZ for j in XYZ)
+
+# Of bodies and frames: name -> (unit, parts, what has to be known)
+FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "position": ("length", XYZ, "position"),
+    "velocity": ("velocity", XYZ, "velocity"),
+    "acceleration": ("acceleration", XYZ, "acceleration"),
+    "quaternion": ("dimensionless", ("w", "x", "y", "z"), "position"),
+    "rpy": ("angle", ("roll", "pitch", "yaw"), "position"),
+    "rotation": ("dimensionless", ROTATION, "position"),
+    "euler": ("angle", EULER, "position"),
+    "euler_rates": ("angular_velocity", EULER, "velocity"),
+    "angular_velocity": ("angular_velocity", XYZ, "velocity"),
+    "angular_acceleration": ("angular_acceleration", XYZ, "acceleration"),
+}
+SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "energy": ("energy", (), "velocity"),
+    "kinetic_energy": ("energy", (), "velocity"),
+    "potential_energy": ("energy", (), "position"),
+    "electric_energy": ("energy", (), "velocity"),
+    "momentum": ("momentum", XYZ, "velocity"),
+    "angular_momentum": ("angular_momentum", XYZ, "velocity"),
+    "com": ("length", XYZ, "position"),
+    "gravity": ("acceleration", XYZ, "position"),
+}
+JOINT_WRENCHES = {
+    "reaction.force": ("force", XYZ),
+    "reaction.moment": ("moment", XYZ),
+    "reaction.axial": ("force", ()),
+    "reaction.radial": ("force", ()),
+    "wrench.force": ("force", XYZ),
+    "wrench.moment": ("moment", XYZ),
+}
+# Unit of a constraint's row -> unit of what holds it.
+DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
+EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
+
+
+class QuantityName(NamedTuple):
+    """What a name means: whose, which, which part of it, in whose axes, and in what unit."""
+
+    text: str
+    owner: str
+    sort: str  # joint, frame, observer, element, part, node, constraint, system, held, parameter, input, signal, time
+    quantity: str
+    parts: tuple[str, ...]
+    part: int | None
+    frame: Frame | None  # whose quantity
+    axes: Frame | None  # in whose axes; None: as the quantity is defined
+    dimension: str | tuple[str, ...]
+    needs: str  # position, velocity, acceleration
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Shape of the value."""
+        if self.part is not None or not self.parts:
+            return ()
+        return (3, 3) if self.quantity == "rotation" else (len(self.parts),)
+
+
+def find_quantity(system: System, text: str) -> QuantityName:
+    """What a name means; an unknown one raises a LawError with the nearest that is known."""
+    head, at, frame_name = text.partition("@")
+    axes = None
+    if at:
+        try:
+            axes = system.find_frame(frame_name)
+        except ModelError as error:
+            raise LawError(str(error), text=text, position=len(head) + 1) from None
+    if head == "t":
+        return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
+    owner, rest = split_owner(system, head, text)
+    if owner not in system and owner in system.nodes:
+        return _network_quantity(text, "node", owner, rest, system.nodes[owner].domain.across, axes)
+    if owner == "system":
+        if rest.partition(".")[0] == "com" and not system.bodies:
+            raise LawError(f"{system.name} has no bodies, and so no mass center", text=text, position=len("system."))
+        return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
+    component = system[owner]
+    if isinstance(component, Parameter | Input | Signal):
+        if rest:
+            raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
+        return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
+    for name, unit in component.held:
+        if rest == name and axes is None:
+            return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
+    if isinstance(component, Joint):
+        for side in ("parent", "child"):
+            if rest.startswith(side + "."):
+                frame = system.find_frame(f"{owner}.{side}")
+                return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
+        gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
+        tied = any(owner in gear.joints().values() for gear in gears)
+        tied = tied or any(node.joint == owner for node in system.nodes.values())
+        rest = link_quantity(component, rest)
+        return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
+    if isinstance(component, Body):
+        return _body_quantity(text, component, rest, axes)
+    if isinstance(component, Observer):
+        own = {name: (unit, (), "position") for name, unit in component.quantities.items()}
+        sort = "observer" if rest in own else "frame"
+        return _pick(text, owner, sort, rest, {**FRAME_QUANTITIES, **own}, Frame(owner), axes)
+    if isinstance(component, Part):
+        return _network_quantity(text, "part", owner, rest, component.units(), axes)
+    if isinstance(component, Element):
+        table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
+        if component.pushes:
+            table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
+        elif axes is not None:
+            raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
+        return _pick(text, owner, "element", rest, table, None, axes)
+    if isinstance(component, Constraint):
+        return _constraint_quantity(system, text, component, rest, axes)
+    raise LawError(f"{owner} has no quantities", text=text, position=0)
+
+
+def link_quantity(joint: Joint, rest: str) -> str:
+    """The words of a network for a joint that parts act on: ``elbow.speed``, ``slide.angle.speed`` are rates u."""
+    several = len(joint.coordinates) > 1
+    for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
+        kind = DOMAINS[COORDINATES[unit]]
+        for word, role in ((kind.position, "q"), (kind.potential, "u")):
+            if rest == (f"{name}.{word}" if several else word):
+                return f"{role}.{name}" if several else role
+    return rest
+
+
+def _network_quantity(
+    text: str, sort: str, owner: str, rest: str, units: Mapping[str, str], axes: Frame | None
+) -> QuantityName:
+    """Of a part (``current``, ``plus.current``) or of a node (``voltage``): single numbers."""
+    if axes is not None:
+        raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
+    if rest not in units:
+        if not rest:
+            raise LawError(f"{owner} is no number; ask for one of {', '.join(units)}", text=text, position=0)
+        raise LawError(unknown(f"{owner} has no quantity", rest, units), text=text, position=len(owner) + 1)
+    needs = "position" if units[rest] in ("angle", "length") else "velocity"
+    return QuantityName(text, owner, sort, rest, (), None, None, None, units[rest], needs)
+
+
+def _constraint_quantity(
+    system: System, text: str, constraint: Constraint, rest: str, axes: Frame | None
+) -> QuantityName:
+    """How far it is from holding, what it holds with, and its force and moment on a body (``on.body.force``)."""
+    rows = constraint.rows(system)
+    tables = {"residual": rows, "reaction": tuple(DERIVED_HOLD[unit] for unit in rows)}
+    head, _, tail = rest.partition(".")
+    if head in tables:
+        if axes is not None:
+            raise LawError(f"{head} has no axes to be expressed in", text=text, position=text.index("@"))
+        parts = _parts(constraint.labels)
+        index = _part(text, tail, parts)
+        unit = _units(tables[head], "length")
+        unit = unit[index] if index is not None and isinstance(unit, tuple) else unit
+        needs = "acceleration" if head == "reaction" else "velocity"
+        return QuantityName(text, constraint.name, "constraint", head, parts, index, None, axes, unit, needs)
+    places = constraint.places(system)
+    known = [*tables, *(f"on.{body}.{what}" for body in places for what in ("force", "moment"))]
+    for body, place in places.items():
+        if rest.startswith(f"on.{body}."):
+            what, _, part = rest.removeprefix(f"on.{body}.").partition(".")
+            if what in ("force", "moment"):
+                index = _part(text, part, XYZ)
+                quantity = f"on.{what}"
+                return QuantityName(
+                    text, constraint.name, "constraint", quantity, XYZ, index, place, axes, what, "acceleration"
+                )
+    if not rest:
+        raise LawError(f"{constraint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+    message = unknown(f"{constraint.name} has no quantity", rest, known)
+    raise LawError(message, text=text, position=min(len(constraint.name) + 1, len(text) - 1))
+
+
+def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:
+    """Of the body itself, or of one of its named frames, whose names may hold points."""
+    first = rest.partition(".")[0]
+    if not first or first in FRAME_QUANTITIES:
+        return _pick(text, body.name, "frame", rest, FRAME_QUANTITIES, Frame(body.name), axes)
+    for frame in (body.com, *body.frames):
+        if rest == frame.name or rest.startswith(f"{frame.name}."):
+            tail = rest[len(frame.name or "") + 1 :]
+            return _pick(text, f"{body.name}.{frame.name}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+    known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
+    raise LawError(message, text=text, position=len(body.name) + 1)
+
+
+def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
+    """The longest leading part of a dotted name that is a component."""
+    words = head.split(".")
+    for count in range(len(words), 0, -1):
+        owner = ".".join(words[:count])
+        if owner == "world" and ".".join(words[:-1]) in system.nodes and words[-1] not in XYZ:
+            return ".".join(words[:-1]), words[-1]  # the reference of shafts: world.angle.speed
+        if owner in ("system", "world") or owner in system.components:
+            return owner, ".".join(words[count:])
+    for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
+        if node in system.nodes:
+            return node, rest
+    known = [*system.components, *system.nodes, "system", "t"]
+    raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
+
+
+def _pick(
+    text: str, owner: str, sort: str, rest: str,
+    table: dict[str, tuple[str, tuple[str, ...], str]], frame: Frame | None, axes: Frame | None,
+) -> QuantityName:  # fmt: skip
+    quantity, _, part = rest.partition(".")
+    if quantity not in table:
+        place = len(text.partition("@")[0]) - len(rest)
+        if not rest:
+            raise LawError(f"{owner} is no number; ask for one of {', '.join(table)}", text=text, position=0)
+        raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=place)
+    unit, parts, needs = table[quantity]
+    return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
+
+
+def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
+    if not part:
+        return None
+    if part not in parts:
+        offered = f"its parts are {', '.join(parts)}" if parts else "it is a single number"
+        position = len(text.partition("@")[0]) - len(part)
+        raise LawError(f"there is no part {part!r}; {offered}", text=text, position=position)
+    return parts.index(part)
+
+
+def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
+    """``led``: a drive, a gear or friction has a part in the joint's effort, which accelerations then decide."""
+
+    def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
+        if axes is not None and quantity not in JOINT_WRENCHES:
+            raise LawError(f"{quantity} has no axes to be expressed in", text=text, position=text.index("@"))
+        index = _part(text, part, parts)
+        if index is not None and isinstance(unit, tuple):
+            unit = unit[index]
+        return QuantityName(text, joint.name, "joint", quantity, parts, index, None, axes, unit, needs)
+
+    for name, (unit, parts) in JOINT_WRENCHES.items():
+        if rest == name or rest.startswith(name + "."):
+            return make(name, parts, rest[len(name) + 1 :], unit, "acceleration")
+    head, _, tail = rest.partition(".")
+    if joint.n_u == 0 and head in ("q", "u", "u_dot", "effort", "power"):
+        raise LawError(f"{joint.name} is {joint.kind} and has no freedom", text=text, position=len(joint.name) + 1)
+    names = tuple(name for name, _ in joint.coordinates)
+    kinds = tuple(kind for _, kind in joint.coordinates)
+    if head == "q":
+        names_q, kinds_q = coordinate_names(joint)
+        return make("q", _parts(names_q), tail, _units(kinds_q, "angle"), "position")
+    units = {"u": "rate", "u_dot": "second", "effort": "effort"}
+    if head in units:
+        share, _, part = tail.partition(".")
+        quantity = head
+        if head == "effort" and share in EFFORT_SHARES:
+            quantity, tail = f"effort.{share}", part
+        table = DERIVED.get(units[head]) or {"angle": "angular_acceleration", "length": "acceleration"}
+        each = tuple(table[kind] for kind in kinds)
+        needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
+        if head == "effort" and (not led or (quantity == "effort.drive" and not joint.driven)):
+            needs = "velocity"
+        return make(quantity, _parts(names), tail, _units(each, "moment"), needs)
+    if rest == "power":
+        return make("power", (), "", "power", "acceleration")
+    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
+    if not rest:
+        raise LawError(f"{joint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+    position = min(len(joint.name) + 1, len(text) - 1)
+    raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=position)
+
+
+def _parts(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if len(names) > 1 else ()
+
+
+def _units(kinds: tuple[str, ...], default: str) -> str | tuple[str, ...]:
+    return kinds if len(kinds) > 1 else kinds[0] if kinds else default
+
+
+def coordinate_names(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of the entries of a joint's q."""
+    return tuple(name for name, _ in joint.coordinate_names), tuple(kind for _, kind in joint.coordinate_names)

@@ -1,0 +1,1 @@
+"""Signals: filters, controllers, samplers."""

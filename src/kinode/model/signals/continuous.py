@@ -1,0 +1,287 @@
+"""Signal parts: controllers, filters, limiters and sensors, in continuous time.
+
+A signal part loads no body.  Its inputs are laws, so that an information link is a name in a law (``error: "target -
+elbow.q"``); what it gives is a quantity that other laws use (``effort: pid.output``).  States of its own are integrated
+with those of the system.  A part whose output follows from its inputs at once is one more law, and laws that go in a
+circle through such parts are refused by name; a part whose output is a state breaks the circle.
+
+A state that follows its input (a filter, the lag of a sensor) begins where its input is, unless it is told where:
+nothing is stirred by a start at zero.  The PID controller stands in ``pid.py``, linear
+systems by their coefficients in ``linear_systems.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
+from kinode.errors import ModelError
+from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.fields import Reader, Spec, Value, law, number, record, special
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+Range = tuple[Value, Value]
+PLAIN = "dimensionless"  # a signal is a number; its unit is what its laws make of it
+
+
+def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """x kept between low and high."""
+    return minimum(maximum(x, low), high)
+
+
+@record
+class SignalPart(Element):
+    """What turns signals into signals."""
+
+    pushes: ClassVar[bool] = False
+    quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
+    positive: ClassVar[tuple[str, ...]] = ()  # numbers that have to be
+    ordered: ClassVar[tuple[str, ...]] = ()  # ranges, [low, high]
+
+    @property
+    def conservative(self) -> bool:
+        return True
+
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        own = (entry for entry in (*self.states, *self.held) if "." not in entry[0])
+        return {name: (unit, ()) for name, unit in (*self.quantities.items(), *own)}
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        """Everything but its states."""
+        return frozenset(self.offered()) - {name for name, _ in (*self.states, *self.held)}
+
+    def wrenches(self, scene: Scene) -> Sequence[Load]:
+        return ()
+
+    def state(self, name: str, scene: Scene) -> Scalar:
+        """One of its states."""
+        names = [state for state, _ in self.states]
+        return scene.other_states(self.name)[names.index(name)]
+
+    @classmethod
+    def read_range(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Range:
+        low, high = reader.sequence(raw, 2, field, lambda item: reader.number(item, spec.dimension, field))
+        return low, high
+
+    # -- checks ------------------------------------------------------------------------------------
+    def check(self) -> None:
+        self._check_numbers(lambda value: value if isinstance(value, float) else None)
+
+    def check_in(self, system: System) -> None:
+        """The same where numbers are arithmetic with parameters, at their present values."""
+        self._check_numbers(system.nominal)
+
+    def _check_numbers(self, known: Callable[[Value], float | None]) -> None:
+        for field in self.positive:
+            raw = getattr(self, field)
+            value = None if raw is None else known(raw)
+            if value is not None and value <= 0:
+                raise ModelError(f"must be positive, and is {value:g}", component=self.name, field=field)
+        for field in self.ordered:
+            if (pair := getattr(self, field)) is not None:
+                low, high = known(pair[0]), known(pair[1])
+                if low is not None and high is not None and low >= high:
+                    message = f"the lower one comes first, and {low:g} is not below {high:g}"
+                    raise ModelError(message, component=self.name, field=field)
+
+
+@record
+class _Follower(SignalPart):
+    """A part with one input and an output that is a state and follows it."""
+
+    input: Value = law(None, "the signal that goes in", ...)
+    initial: Value | None = number(None, "output at the start; where it settles if left out", None, aside=True)
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return (("output", PLAIN),)
+
+    def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
+        return np.array([0.0 if self.initial is None else float(resolve(self.initial))])
+
+    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+        return {"output": self.aim(scene)} if self.initial is None else {}
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset({"input"})
+
+    def aim(self, scene: Scene) -> Scalar:
+        """Where the output goes while the input stays."""
+        return scene.law(self.input)
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        return self.state("output", scene)
+
+
+@register_element
+@record
+class Filter(_Follower):
+    """A lag of first order: time_constant d(output)/dt + output = gain input."""
+
+    kind: ClassVar[str] = "filter"
+    positive: ClassVar[tuple[str, ...]] = ("time_constant",)
+    time_constant: Value = number("time", "time in which a step is followed to 63 %")
+    gain: Value = number(None, "output for a unit of a constant input", 1.0)
+
+    def aim(self, scene: Scene) -> Scalar:
+        return scene.law(self.gain) * scene.law(self.input)
+
+    def state_rates(self, scene: Scene) -> Array:
+        return tidy([(self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)])
+
+
+@register_element
+@record
+class RateLimit(_Follower):
+    """A signal that changes no faster than it may.
+
+    The output tracks the input as a lag of a (short) time constant does, its rate kept within -fall and rise:
+
+        d(output)/dt = (input - output) / time_constant, kept between -fall and rise
+    """
+
+    kind: ClassVar[str] = "rate_limit"
+    positive: ClassVar[tuple[str, ...]] = ("rise", "fall", "time_constant")
+    rise: Value = number(None, "largest rate of growth, in a second")
+    fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
+    time_constant: Value = number("time", "lag with which an input that is slow enough is followed")
+
+    def state_rates(self, scene: Scene) -> Array:
+        rise = scene.law(self.rise)
+        fall = rise if self.fall is None else scene.law(self.fall)
+        wanted = (self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)
+        return tidy([clamp(wanted, -fall, rise)])
+
+
+@register_element
+@record
+class Integrator(SignalPart):
+    """The integral of a signal; at limits it stays, and leaves them as soon as the input leads back."""
+
+    kind: ClassVar[str] = "integrator"
+    ordered: ClassVar[tuple[str, ...]] = ("limits",)
+    quantities: ClassVar[dict[str, str]] = {"output": PLAIN, "integral": PLAIN}
+    input: Value = law(None, "the signal that is integrated", ...)
+    gain: Value = number(None, "growth of the output, in a second, for a unit of input", 1.0)
+    initial: Value = number(None, "output at the start", 0.0, aside=True)
+    limits: Range | None = special("range", "[low, high] of the output")
+
+    def check(self) -> None:
+        super().check()
+        if self.limits is not None and isinstance(self.initial, float):
+            low, high = (x if isinstance(x, float) else None for x in self.limits)
+            if (low is not None and self.initial < low) or (high is not None and self.initial > high):
+                raise ModelError(f"{self.initial:g} is beyond the limits", component=self.name, field="initial")
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return (("integral", PLAIN),)
+
+    def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
+        return np.array([float(resolve(self.initial))])
+
+    def state_rates(self, scene: Scene) -> Array:
+        rate = scene.law(self.gain) * scene.law(self.input)
+        if self.limits is not None:
+            low, high = (scene.law(x) for x in self.limits)
+            x = self.state("integral", scene)
+            rate = maximum(rate, 0.0) * less(x, high) + minimum(rate, 0.0) * less(low, x)
+        return tidy([rate])
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset({"input"})
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        found = self.state("integral", scene)
+        return (
+            found if self.limits is None or name == "integral" else clamp(found, *(scene.law(x) for x in self.limits))
+        )
+
+
+@register_element
+@record
+class Saturation(SignalPart):
+    """A signal kept within limits, with corners or, by ``smoothing``, rounded ones.
+
+    Rounded: low + s(input - low) - s(input - high) with s(x) = (x + root(x^2 + smoothing^2))/2.
+    """
+
+    kind: ClassVar[str] = "saturation"
+    positive: ClassVar[tuple[str, ...]] = ("smoothing",)
+    ordered: ClassVar[tuple[str, ...]] = ("limits",)
+    input: Value = law(None, "the signal that goes in", ...)
+    limits: Range = special("range", "[low, high] of the output", ...)
+    smoothing: Value | None = number(None, "width over which a corner is rounded; none if left out", None)
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        x, (low, high) = scene.law(self.input), (scene.law(limit) for limit in self.limits)
+        if self.smoothing is None:
+            return clamp(x, low, high)
+        w = scene.law(self.smoothing)
+
+        def above(x: Scalar) -> Scalar:
+            return 0.5 * (x + sqrt(x * x + w * w))
+
+        return low + above(x - low) - above(x - high)
+
+
+@register_element
+@record
+class DeadZone(SignalPart):
+    """A signal without what lies within a zone: zero inside, and beyond it the distance from the zone."""
+
+    kind: ClassVar[str] = "dead_zone"
+    ordered: ClassVar[tuple[str, ...]] = ("zone",)
+    input: Value = law(None, "the signal that goes in", ...)
+    zone: Range = special("range", "[low, high] between which the output is zero", ...)
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        x = scene.law(self.input)
+        return x - clamp(x, *(scene.law(edge) for edge in self.zone))
+
+
+@register_element
+@record
+class Sensor(SignalPart):
+    """What an instrument shows: gain measures + offset, behind a lag where it has one."""
+
+    kind: ClassVar[str] = "sensor"
+    positive: ClassVar[tuple[str, ...]] = ("lag",)
+    measures: Value = law(None, "the quantity that is measured, or a law of several", ...)
+    gain: Value = number(None, "what is shown for a unit", 1.0)
+    offset: Value = number(None, "what is shown for nothing", 0.0)
+    lag: Value | None = number("time", "time in which a step is followed to 63 %; none if left out", None)
+
+    @property
+    def states(self) -> tuple[tuple[str, str], ...]:
+        return () if self.lag is None else (("output", PLAIN),)
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset() if self.lag is None else frozenset({"measures"})
+
+    def _shown(self, scene: Scene) -> Scalar:
+        """Without its lag."""
+        return scene.law(self.gain) * scene.law(self.measures) + scene.law(self.offset)
+
+    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+        return {} if self.lag is None else {"output": self._shown(scene)}
+
+    def state_rates(self, scene: Scene) -> Array:
+        assert self.lag is not None  # else there is no state
+        return tidy([(self._shown(scene) - self.state("output", scene)) / scene.law(self.lag)])
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        return self._shown(scene) if self.lag is None else self.state("output", scene)

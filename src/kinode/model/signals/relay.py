@@ -1,0 +1,73 @@
+"""Hysteresis: a relay, which remembers on which side its input left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from kinode.algebra.scalars import Scalar, less
+from kinode.errors import ModelError
+from kinode.model.base.element import register_element
+from kinode.model.base.events import Root
+from kinode.model.base.fields import Value, law, number, record
+from kinode.model.signals.continuous import SignalPart
+
+
+@register_element
+@record
+class Relay(SignalPart):
+    """Gives ``high`` once its input rises above ``on``, and ``low`` once it falls below ``off``."""
+
+    kind: ClassVar[str] = "relay"
+    input: Value = law(None, "the signal that goes in", ...)
+    on: Value = number(None, "above this it switches on")
+    off: Value = number(None, "below this it switches off")
+    high: Value = number(None, "output while it is on", 1.0)
+    low: Value = number(None, "output while it is off", 0.0)
+    initial: Value = number("dimensionless", "1 if it starts on between the two, 0 if off", 0.0, aside=True)
+
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.on, float) and isinstance(self.off, float) and self.off >= self.on:
+            message = f"{self.off:g} is not below the {self.on:g} of on"
+            raise ModelError(message, component=self.name, field="off")
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        return (("mode", "dimensionless"),)
+
+    def settled(self, scene: Any) -> Mapping[str, Any]:
+        x, on, off = (scene.law(value) for value in (self.input, self.on, self.off))
+        inside = (1.0 - less(on, x)) * (1.0 - less(x, off))
+        return {"mode": less(on, x) + inside * scene.law(self.initial)}
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        return frozenset()  # its output is what it remembers
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset({"input"})
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        return (
+            Root("mode", 1.0, 0.0, self._stays_on, words=("is on", "is off")),
+            Root("mode", 0.0, 1.0, self._stays_off, words=("is off", "is on")),
+        )
+
+    def _share(self, x: Scalar, scene: Any) -> Scalar:
+        """In parts of the distance between its two levels."""
+        return x / (scene.law(self.on) - scene.law(self.off))
+
+    def _stays_on(self, scene: Any) -> Scalar:
+        return self._share(scene.law(self.input) - scene.law(self.off), scene)
+
+    def _stays_off(self, scene: Any) -> Scalar:
+        return self._share(scene.law(self.on) - scene.law(self.input), scene)
+
+    def quantity(self, name: str, scene: Any) -> Scalar:
+        mode = scene.held(self.name)["mode"]
+        if name == "mode":
+            return mode
+        return mode * scene.law(self.high) + (1.0 - mode) * scene.law(self.low)

@@ -1,0 +1,219 @@
+"""Sampled signal parts: what acts at the ticks of a clock and holds its output in between.
+
+A sampled part takes its inputs at ``phase`` and every ``period`` after that, and gives out held entries of z (see
+``events.py``), so that between ticks its output is constant: a zero-order hold.  Periods are exact fractions of a
+second, by which clocks of different rates keep meeting where they should.  Parts that tick together act in the order of
+their declaration; each sees what those before it have just given.
+
+What comes out may be rounded to a ``resolution``, and later by a ``delay`` of whole samples: a memory of as many held
+entries.  Noise is drawn at the ticks, from a state that is held too, and so does not depend on how time is stepped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.random_numbers import SIZE, draw_normal, seeded
+from kinode.algebra.scalars import Array, Scalar, floor, tidy
+from kinode.errors import ModelError, UnitError
+from kinode.expressions.units import DIMENSIONS, parse_quantity
+from kinode.model.base.element import Scene, register_element
+from kinode.model.base.events import Sampler, exact_seconds
+from kinode.model.base.fields import Reader, Spec, Value, law, number, record, short, special
+from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
+
+LONGEST_DELAY = 10_000
+RATIO = re.compile(r"(\d{1,18})/(\d{1,18}) s")  # how files write what has no decimals
+Memory = Mapping[str, Scalar]
+
+
+def read_seconds(reader: Reader, raw: Any, field: str, *, rates: bool = False) -> Fraction:
+    """An exact time: a number of seconds, a text such as 1 ms, or, where rates may stand, 1 kHz."""
+    offered = "a time such as 1 ms, or a rate such as 1 kHz, is expected" if rates else "a time, 1 ms, is expected"
+    if isinstance(raw, str) and (ratio := RATIO.fullmatch(raw.strip())) and int(ratio[2]):
+        value = Fraction(int(ratio[1]), int(ratio[2]))
+    elif isinstance(raw, str):
+        try:
+            quantity = parse_quantity(raw)
+        except UnitError as error:
+            raise error.located(component=reader.component, field=field) from None
+        if quantity is None:
+            fixed = "; clocks are fixed, and take neither parameters nor laws"
+            raise reader.fail(field, f"{offered}, not {short(raw)}{fixed}")
+        value = exact_seconds(quantity.value_si)
+        if rates and quantity.cycles and quantity.dimension == DIMENSIONS["frequency"].dimension and value > 0:
+            return 1 / value
+        if quantity.dimension != DIMENSIONS["time"].dimension:
+            raise reader.fail(field, f"{offered}, not {raw}")
+    elif isinstance(raw, Fraction):
+        value = raw
+    elif isinstance(raw, (int, float, np.integer, np.floating)) and not isinstance(raw, bool) and np.isfinite(raw):
+        value = exact_seconds(float(raw))
+    else:
+        raise reader.fail(field, f"{offered}, not {short(raw)}")
+    if value < 0 or (rates and value == 0):
+        raise reader.fail(field, f"must {'be positive' if rates else 'not be negative'}, and is {float(value):g} s")
+    return value
+
+
+def write_seconds(value: Fraction) -> float | str:
+    """A number or text from which ``read_seconds`` gives the same fraction."""
+    if exact_seconds(float(value)) == value:
+        return float(value)
+    rate = float(1 / value)
+    return f"{rate!r} Hz" if exact_seconds(rate) == 1 / value else f"{value.numerator}/{value.denominator} s"
+
+
+def read_count(reader: Reader, raw: Any, field: str, most: int) -> int:
+    """A whole number from 0 on."""
+    whole = isinstance(raw, (int, float, np.integer)) and not isinstance(raw, bool) and raw % 1 == 0
+    if not whole or not 0 <= raw <= most:
+        raise reader.fail(field, f"is a whole number from 0 to {most}, not {short(raw)}")
+    return int(raw)
+
+
+@record
+class Sampled(SignalPart):
+    """What all sampled parts have: a clock, and what becomes of the output."""
+
+    positive: ClassVar[tuple[str, ...]] = ("resolution",)
+
+    period: Fraction = special("clock", "time between samples, 1 ms, or their rate, 1 kHz", ...)
+    phase: Fraction = special("seconds", "time of the first sample; 0 if left out", Fraction(0))
+    delay: int = special("count", "whole samples after which the output comes", 0)
+    resolution: Value | None = number(None, "step to which the output is rounded; not at all if left out", None)
+    before: Value = number(None, "output before the first sample, or before its delay is over", 0.0, aside=True)
+
+    @classmethod
+    def read_clock(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Fraction:
+        return read_seconds(reader, raw, field, rates=True)
+
+    @classmethod
+    def read_seconds(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Fraction:
+        return read_seconds(reader, raw, field)
+
+    @classmethod
+    def read_count(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
+        return read_count(reader, raw, field, LONGEST_DELAY)
+
+    # -- what a kind says of itself ----------------------------------------------------------------
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of its outputs; none for one alone."""
+        return ()
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        """What it keeps from one sample to the next."""
+        return ()
+
+    def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
+        return [0.0] * len(self.memory)
+
+    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+        """The outputs of one sample, and what is new in its memory."""
+        raise NotImplementedError
+
+    # -- as entries of the state -------------------------------------------------------------------
+    @cached_property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(f"output.{name}" for name in self.channels) or ("output",)
+
+    @cached_property
+    def _queue(self) -> list[list[str]]:
+        """The names of what waits, for each output, the next to come out last."""
+        rows = [name.replace("output", "waiting", 1) for name in self.output_names]
+        return [[f"waiting{k + 1}{row.removeprefix('waiting')}" for k in range(self.delay)] for row in rows]
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        names = (*self.output_names, *(name for row in self._queue for name in row), *self.memory)
+        return tuple((name, PLAIN) for name in names)
+
+    def initial_held(self, resolve: Callable[[Any], Any]) -> Array:
+        shown = [float(resolve(self.before))] * (len(self.held) - len(self.memory))
+        return np.array([*shown, *self.initial_memory(resolve)], dtype=float)
+
+    @property
+    def samples(self) -> tuple[Sampler, ...]:
+        return (Sampler(self.period, self.phase),)
+
+    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+        memory = scene.held(self.name)
+        outputs, new = self.advance(scene, memory)
+        return {**new, **self.give_out(outputs, memory, scene.law)}
+
+    def give_out(self, outputs: Sequence[Scalar], memory: Memory, resolve: Callable[[Value], Scalar]) -> Memory:
+        """New values of the held outputs: rounded, and through the queue of the delay."""
+        found: dict[str, Scalar] = {}
+        for name, row, value in zip(self.output_names, self._queue, outputs, strict=True):
+            if self.resolution is not None:
+                step = resolve(self.resolution)
+                value = step * floor(value / step + 0.5)
+            values = [value, *(memory[waiting] for waiting in row)]
+            found |= dict(zip([*row, name], values, strict=True))
+        return found
+
+    # -- as quantities -----------------------------------------------------------------------------
+    def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+        return {**super().offered(), "output": (PLAIN, self.channels)}
+
+    @property
+    def immediate(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def late(self) -> frozenset[str]:
+        return frozenset(self.specs())
+
+    def quantity(self, name: str, scene: Scene) -> Scalar:
+        held = scene.held(self.name)
+        return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
+
+
+@register_element
+@record
+class SampleHold(Sampled):
+    """A signal sampled and held: a converter, a digital instrument, a delay of whole samples.
+
+    What is taken in is kept within ``limits``, after noise of a standard deviation is added, and before it is rounded.
+    """
+
+    kind: ClassVar[str] = "sample_hold"
+    positive: ClassVar[tuple[str, ...]] = ("resolution", "noise")
+    ordered: ClassVar[tuple[str, ...]] = ("limits",)
+    input: Value = law(None, "the signal that is sampled", ...)
+    limits: Range | None = special("range", "[low, high] of what can be taken in")
+    noise: Value | None = number(None, "standard deviation of normal noise, drawn anew at each sample", None)
+    seed: int = special("seed", "chooses the noise, together with the name of the part", 0, aside=True)
+
+    @classmethod
+    def read_seed(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
+        return read_count(reader, raw, field, 2**53)
+
+    def check(self) -> None:
+        super().check()
+        if self.seed != 0 and self.noise is None:
+            raise ModelError("is for noise", component=self.name, field="seed")
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        return () if self.noise is None else tuple(f"random{k + 1}" for k in range(SIZE))
+
+    def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
+        return [] if self.noise is None else seeded(f"{self.seed} {self.name}")
+
+    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+        value, new = scene.law(self.input), {}
+        if self.noise is not None:
+            drawn, state = draw_normal([memory[name] for name in self.memory])
+            value, new = value + scene.law(self.noise) * drawn, dict(zip(self.memory, state, strict=True))
+        if self.limits is not None:
+            value = clamp(value, *(scene.law(x) for x in self.limits))
+        return [value], new

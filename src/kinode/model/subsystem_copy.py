@@ -1,0 +1,276 @@
+"""Copying a subsystem into a system: its names go behind a prefix, its world becomes a frame of the target.
+
+After that nothing is left that knows of subsystems: the records are those that a user would have written by
+hand.  An input that is bound becomes a signal of its name with the law that it is bound to; a parameter that
+is bound or given another value stays a parameter.  The target has one gravity, and the subsystem's is left out.
+Nodes go behind the prefix too, unless they are connected to a node or a joint of the target; the references are shared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import LawError, ModelError
+from kinode.expressions.parser import RESERVED
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, short, unknown
+from kinode.model.base.frames import NAME, Frame
+from kinode.model.base.moving_frames import Observer
+from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
+from kinode.model.environment.atmosphere import STANDARD
+from kinode.model.network.declared_parts import DeclaredPart, make_kind
+from kinode.model.network.nodes import Node, find_node
+from kinode.model.network.part import REFERENCES
+from kinode.model.quantity_names import split_owner
+from kinode.model.subsystem_laws import seen_from_world
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+def copy_into(
+    target: System, name: str, system: System, on: Any,
+    bind: dict[str, Any], parameters: dict[str, Any], connect: dict[str, Any],
+) -> None:  # fmt: skip
+    """Copy ``system`` into ``target`` under ``name``; on an error the target is as it was."""
+    from kinode.model.system import System
+
+    if not isinstance(system, System):
+        raise ModelError(f"a System is expected, not {type(system).__name__}", component=name, field="system")
+    twin = target.copy()
+    try:
+        _Copier(twin, name, system, target.find_frame(on)).run(bind, parameters, connect)
+    except ModelError as error:
+        raise error.located(component=name) from None
+    target.take_over(twin)
+
+
+class _Copier:
+    """One copy in progress."""
+
+    def __init__(self, target: System, name: str, system: System, on: Frame) -> None:
+        self.target, self.name, self.system = target, name, system
+        self.on = on
+        self.ground = dataclasses.replace(on, name=None)
+        self.world_is_used = False
+        self.connected: dict[str, str] = {}  # node of the subsystem -> what it is in the target
+        self.kinds: dict[type[Component], type[Component]] = {}  # declared kinds that had to take another name
+
+    def run(self, bind: Mapping[str, Any], parameters: Mapping[str, Any], connect: Mapping[str, Any]) -> None:
+        given = self._given(bind, parameters)
+        self._connect(connect)
+        self._bring_kinds()
+        for component in self.system.components.values():
+            if component.name in given:
+                new = self._bound(component, given[component.name])
+            else:
+                try:
+                    new = self._copied(component)
+                except ModelError as error:
+                    raise error.located(component=f"{self.name}.{component.name}") from None
+            self.target.add_component(new)
+        self._place_world()
+        if self.system.bodies and self.system.gravity != self.target.gravity:
+            self.target.notes.append(f"{self.name}: its own gravity is left out; the system's acts")
+        self.target.notes.extend(f"{self.name}: {note}" for note in self.system.notes)
+
+    def _given(self, bind: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+        for key in parameters:
+            if key not in self.system.parameters:
+                message = unknown(f"{self.system.name} has no parameter", key, self.system.parameters)
+                raise ModelError(message, component=self.name, field="parameters")
+        free = [*self.system.inputs, *self.system.parameters]
+        for key in bind:
+            if key not in free:
+                message = unknown(f"{self.system.name} has neither an input nor a parameter", key, free)
+                raise ModelError(message, component=self.name, field="bind")
+            if key in parameters:
+                raise ModelError(f"{key} is given twice: by bind and by parameters", component=self.name, field="bind")
+        return {**bind, **parameters}
+
+    def _connect(self, connect: Mapping[str, Any]) -> None:
+        """Check what the nodes of the subsystem are connected to."""
+
+        def fail(message: str) -> ModelError:
+            return ModelError(message, component=self.name, field="connect")
+
+        nodes = self.system.nodes
+        free = [name for name, node in nodes.items() if node.joint is None and not node.reference]
+        for key, raw in connect.items():
+            if key not in free:
+                if key in REFERENCES:
+                    raise fail(f"{key} is shared by all systems")
+                if key in nodes or key in self.system.joints:
+                    raise fail(f"{key} is a joint of {self.system.name}, which stays what it is")
+                raise fail(unknown(f"{self.system.name} has no node", key, free))
+            name = raw.name if isinstance(raw, Component) else raw
+            kind = nodes[key].domain
+            if not isinstance(name, str) or not NAME.match(name) or name in ("t", "system", *RESERVED):
+                raise fail(f"{key} is connected to a node, a joint or {kind.reference}, not to {short(raw)}")
+            if name in REFERENCES - {kind.reference}:
+                raise fail(f"{key} is {kind.kind}: its reference is {kind.reference}, not {name}")
+            self._check_meeting(nodes[key], name, fail)
+            self.connected[key] = name
+
+    def _check_meeting(self, node: Node, name: str, fail: Callable[[str], ModelError]) -> None:
+        """What a node is connected to is of its kind, as far as the target has it already."""
+        part, port = node.ports[0]
+        one = dataclasses.replace(self.system.parts[part], **{port: name})
+        try:
+            found = find_node(self.target, one, port, node.domain)
+        except ModelError as error:
+            raise fail(f"{node.name} {error.message}" if error.message.startswith("is ") else error.message) from None
+        there = self.target.nodes.get(found.name)
+        if there is not None and there.kind != node.kind:
+            other = ".".join(there.ports[0])
+            raise fail(f"{node.name} is {node.kind}, and {name} is {there.kind} by {other}: one kind meets at a node")
+
+    def _bring_kinds(self) -> None:
+        """Declared kinds come along; one whose name means something else here goes behind the prefix."""
+        for kind, cls in self.system.kinds.items():
+            name = kind if self.target.kinds.get(kind, cls) is cls else f"{self.name}.{kind}"
+            if name != kind and isinstance(cls, type) and issubclass(cls, DeclaredPart):
+                self.kinds[cls] = cls = make_kind(name, cls.declaration)
+            self.target.kinds[name] = cls
+
+    def _port(self, name: str) -> str:
+        """What a port is connected to in the target."""
+        if name in REFERENCES:
+            return name
+        return self.connected.get(name, f"{self.name}.{name}")
+
+    def _bound(self, old: Component, raw: Any) -> Component:
+        """An input or parameter with a law or value of the target system."""
+        name = f"{self.name}.{old.name}"
+        if isinstance(old, Input):
+            return Signal(name, self.target.reader(name).law(raw, None, "law"))
+        assert isinstance(old, Parameter)
+        value, dimension = self.target.read_value(name, raw, old.dimension)
+        if old.bounds is not None:
+            read_bounds(self.target.reader(name), old.bounds, self.target.nominal(value), None)
+        return dataclasses.replace(old, name=name, value=value, dimension=dimension)
+
+    def _copied(self, old: Component) -> Component:
+        name = f"{self.name}.{old.name}"
+        if isinstance(old, TableRecord):
+            return TableRecord(name, dataclasses.replace(old.table, name=name))
+        if isinstance(old, Parameter | Input):
+            return dataclasses.replace(old, name=name, value=self._value(old.value, self._law))
+        if isinstance(old, Signal):
+            return Signal(name, self._value(old.law, self._law))
+        changed: dict[str, Any] = {}
+        for field, spec in old.specs().values():
+            value = getattr(old, field.name)
+            if spec.shape == "joint":
+                changed[field.name] = f"{self.name}.{value}"
+            elif spec.shape == "port":
+                changed[field.name] = self._port(value)
+            else:
+                changed[field.name] = self._value(value, partial(self._law, local=old.local.get(field.name, ())))
+        if isinstance(old, Body):
+            changed["system"] = self.target
+        if type(old) in self.kinds:
+            return self.kinds[type(old)](name, **changed)
+        new = dataclasses.replace(old, name=name, **changed)
+        return new.placed(self.ground) if isinstance(new, Element | Observer) else new
+
+    def _value(self, value: Any, law: Callable[[Expression], Any]) -> Any:
+        """A value of a field with its expressions and frames as they are in the target."""
+        if isinstance(value, Expression):
+            return law(value)
+        if isinstance(value, Frame):
+            return self._frame(value)
+        if isinstance(value, tuple):
+            return tuple(item if type(item) is float else self._value(item, law) for item in value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = {f.name: self._value(getattr(value, f.name), law) for f in dataclasses.fields(value)}
+            return dataclasses.replace(value, **fields)
+        return value
+
+    def _frame(self, frame: Frame) -> Frame:
+        if frame == Frame("world"):
+            return self.on
+        moved = dataclasses.replace(
+            frame,
+            position=self._value(frame.position, self._law),
+            rotation=self._value(frame.rotation, self._law),
+            base=None if frame.base is None else self._frame_of_base(frame.base),
+        )
+        if frame.body != "world":
+            return self._renamed_body(moved)
+        moved = moved.on(self.ground)
+        return moved if frame.name is None else dataclasses.replace(moved, name=f"{self.name}.{frame.name}")
+
+    def _frame_of_base(self, base: Frame) -> Frame:
+        """A base keeps its body's name until the whole chain is moved."""
+        return dataclasses.replace(
+            base,
+            position=self._value(base.position, self._law),
+            rotation=self._value(base.rotation, self._law),
+            base=None if base.base is None else self._frame_of_base(base.base),
+        )
+
+    def _renamed_body(self, frame: Frame) -> Frame:
+        base = None if frame.base is None else self._renamed_body(frame.base)
+        return dataclasses.replace(frame, body=f"{self.name}.{frame.body}", base=base)
+
+    # -- names in laws -----------------------------------------------------------------------------
+    def _law(self, law: Expression, local: Collection[str] = ()) -> Any:
+        """A law in the names of the target, and its vectors as seen from the subsystem's world."""
+        if self.ground != Frame("world"):
+            moving = self.ground.body != "world"
+            seen = {text: seen_from_world(self.system, text, moving) for text in law.names().difference(local)}
+            new = law.substitute({text: new for text, new in seen.items() if new is not None})
+            if not isinstance(new, Expression):
+                return new
+            law = new
+        return law.rename(partial(self._rename, local=local))
+
+    def _rename(self, text: str, local: Collection[str] = ()) -> str:
+        """The name of a quantity, or of a table, in the target; names that are a law's own stay."""
+        if text in local:
+            return text
+        head, at, axes = text.partition("@")
+        return self._rename_head(head) + (at + self._rename_head(axes) if at else "")
+
+    def _rename_head(self, head: str) -> str:
+        if head == "t" or head in STANDARD:
+            return head
+        try:
+            owner, rest = split_owner(self.system, head, head)
+        except LawError:
+            return f"{self.name}.{head}"
+        if owner == "system":
+            return head
+        if owner not in self.system and owner in self.system.nodes:
+            return self._rename_potential(owner, rest)
+        if owner != "world":
+            return f"{self.name}.{head}"
+        for frame in self.system.world.frames:
+            if rest == frame.name or rest.startswith(f"{frame.name}."):
+                return f"{self.ground.body}.{self.name}.{rest}"
+        plain = self.ground.is_plain
+        self.world_is_used = self.world_is_used or not plain
+        start = self.ground.body if plain else f"{self.ground.body}.{self.name}.world"
+        return f"{start}.{rest}" if rest else start
+
+    def _rename_potential(self, node: str, word: str) -> str:
+        """A potential of a node, which may be a joint or a reference of the target."""
+        found = self.system.nodes[node]
+        name = node if found.reference else self._port(node)
+        shared = name in REFERENCES and found.domain.position is not None
+        return f"{name}.{found.domain.position}.{word}" if shared else f"{name}.{word}"
+
+    def _place_world(self) -> None:
+        """The named frames of the subsystem's world, and that world itself where a law speaks of it."""
+        owner = self.target[self.ground.body]
+        frames = [self._frame(frame) for frame in self.system.world.frames]
+        if self.world_is_used:
+            frames.append(dataclasses.replace(self.ground, name=f"{self.name}.world"))
+        if frames:
+            self.target.replace(dataclasses.replace(owner, frames=(*owner.frames, *frames)))

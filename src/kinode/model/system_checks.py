@@ -1,0 +1,232 @@
+"""What can be said only of a whole system: names in laws, laws in a circle, bodies that nothing holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING
+
+from kinode.errors import LawError, ModelError
+from kinode.expressions.parser import locate
+from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, find_expressions, unknown
+from kinode.model.base.frames import Resolve
+from kinode.model.base.moving_frames import Observer
+from kinode.model.base.parameters import Signal
+from kinode.model.constraints.constraint import Constraint
+from kinode.model.joints.coulomb_friction import check_numbers as check_friction
+from kinode.model.joints.end_stops import read_ends
+from kinode.model.joints.joint import Joint
+from kinode.model.network.node_checks import check_network
+from kinode.model.network.part_checks import check_numbers
+from kinode.model.quantity_names import QuantityName, find_quantity
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+
+def check_system(system: System, whole: bool = True) -> None:
+    """Bodies are possible and joined, constraints and laws refer to what exists."""
+    system.parameter_values()
+    check_bodies(system, system.nominal)
+    check_joints(system, system.nominal)
+    check_frames(system)
+    check_network(system, whole)
+    check_laws(system)
+    for constraint in system.constraints.values():  # whose laws are looked at
+        constraint.check(system)
+    for element in system.elements.values():
+        element.check_in(system)
+    check_elements(system, system.nominal)
+    check_joined(system)
+
+
+def check_bodies(system: System, resolve: Resolve) -> None:
+    """Mass properties that depend on parameters are possible at the values that ``resolve`` gives them."""
+    for body in system.bodies.values():
+        if any(True for _ in body.expressions()):
+            body.check(resolve)
+
+
+def check_joints(system: System, resolve: Resolve) -> None:
+    """The same of friction and of the ends of ranges."""
+    for joint in system.joints.values():
+        reader, friction, ends = system.reader(joint.name), joint.friction, joint.ends
+        if friction is not None and any(True for _ in find_expressions(friction.given())):
+            known = type(friction)(**{name: resolve(value) for name, value in friction.given().items()})
+            check_friction(reader, known, "friction")
+        if ends is not None and any(True for _ in find_expressions(ends.given())):
+            known_ends = {name: resolve(value) for name, value in ends.given().items()}
+            read_ends(reader, known_ends, "stop" if joint.stop is not None else "backlash", type(joint))
+
+
+def check_elements(system: System, resolve: Resolve) -> None:
+    """The same of elements: what they say of their numbers they say of what parameters make of these."""
+    for element in system.elements.values():
+        made = {}
+        for place, spec in element.specs().values():
+            value = getattr(element, place.name) if spec.shape == "number" else None
+            if isinstance(value, Expression) and value.names() <= set(system.parameters):
+                made[place.name] = resolve(value)
+        if made and element.name not in system.parts:
+            known = copy(element)
+            for name, number in made.items():
+                object.__setattr__(known, name, float(number))
+            known.check()
+
+
+def check_parameters(system: System, resolve: Resolve) -> None:
+    """Bodies, joints, elements and parts can be what other values of the parameters make of them."""
+    check_bodies(system, resolve)
+    check_joints(system, resolve)
+    check_elements(system, resolve)
+    for part in system.parts.values():
+        check_numbers(part, system, resolve)
+
+
+def check_frames(system: System) -> None:
+    """Frames of their own stand on something, and not on each other in a circle."""
+    for frame in system.frames.values():
+        frame.check()
+        path = [frame.name]
+        while (below := path[-1]) in system.frames:
+            path.append(system.frames[below].on.body)
+            if path.index(path[-1]) < len(path) - 1:
+                message = f"frames stand on each other in a circle: {' -> '.join(path)}"
+                raise ModelError(message, component=frame.name, field="on")
+        if path[-1] not in system:
+            raise ModelError(f"no body or frame is called {path[-1]!r}", component=frame.name, field="on")
+
+
+def check_joined(system: System) -> None:
+    """Every body is connected to the world by joints."""
+    near: dict[str, list[str]] = {name: [] for name in ("world", *system.bodies)}
+    for joint in system.joints.values():
+        near[joint.a.body].append(joint.b.body)
+        near[joint.b.body].append(joint.a.body)
+    found, stack = {"world"}, ["world"]
+    while stack:
+        for other in near[stack.pop()]:
+            if other not in found:
+                found.add(other)
+                stack.append(other)
+    lost = [name for name in system.bodies if name not in found]
+    for name in lost:
+        if not near[name]:
+            message = "is not joined to anything; join it, or let it move freely with a free joint"
+            raise ModelError(message, component=name)
+    if lost:
+        message = f"{', '.join(lost)}: joined to each other but not to the world"
+        raise ModelError(f"{message}; add a joint to the world (free, if it flies)", component=lost[0])
+
+
+def check_laws(system: System) -> None:
+    """Every name in every law exists and may be used there; laws do not go in a circle."""
+    tables = system.callable_tables
+    needs: dict[str, list[str]] = {}
+    fields: dict[str, str] = {}
+    for component in system.components.values():
+        for field, expression in laws_of(component):
+            for table in expression.calls() - tables.keys():
+                message = unknown("no table is called", table, tables)
+                raise LawError(message, component=component.name, field=field)
+            timely, late = field in component.timely, field in component.late
+            for name in sorted(expression.names() - component.local.get(field, frozenset())):
+                found = _check_name(system, component.name, field, expression, name, timely, late)
+                if _is_law(system, found) and not timely and not late:
+                    needs.setdefault(component.name, []).append(found.owner)
+                    fields[component.name] = field
+    _check_circles(needs, fields)
+    for component in system.components.values():
+        for field in component.timely:
+            for expression in find_expressions(getattr(component, field)):
+                _check_timely(system, component.name, field, expression)
+
+
+def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
+    """The laws of a component, with the names of their fields."""
+    if isinstance(component, Signal):
+        return [("law", component.law)] if isinstance(component.law, Expression) else []
+    return component.expressions() if isinstance(component, Joint | Element | Observer | Constraint) else []
+
+
+def find_steering(system: System) -> tuple[str, ...]:
+    """The sampled parts whose outputs laws use: what they hold acts between samples, whatever happens then."""
+    sampled = {name for name, component in system.components.items() if component.samples}
+    used = {
+        find_quantity(system, name).owner
+        for component in (system.components.values() if sampled else ())
+        if component.name not in sampled
+        for field, expression in laws_of(component)
+        for name in expression.names() - component.local.get(field, frozenset())
+    }
+    return tuple(name for name in system.components if name in sampled & used)
+
+
+def _is_law(system: System, found: QuantityName) -> bool:
+    """Whether a quantity is itself the value of a law, and could lead in a circle."""
+    if found.sort == "joint":
+        return found.quantity in ("effort", "effort.drive")
+    lawful = system.elements[found.owner].immediate if found.sort == "element" else ()
+    return found.sort == "signal" or found.quantity in lawful
+
+
+def _check_name(
+    system: System, component: str, field: str, expression: Expression, name: str, timely: bool, late: bool
+) -> QuantityName:
+    text = expression.text()
+    try:
+        found = find_quantity(system, name)
+    except LawError as error:
+        place = (locate(text, name) or 0) + (error.position or 0)
+        raise LawError(error.message, text=text, position=place, component=component, field=field) from None
+    problem = None
+    if found.size != ():
+        head, at, axes = name.partition("@")
+        problem = f"{name} has {len(found.parts)} parts; write {head}.{found.parts[0]}{at}{axes}"
+    elif found.needs == "acceleration" and not late:
+        problem = (
+            f"{name} depends on accelerations or reactions, which laws cannot use; behind a lag or a sample they can"
+        )
+    elif timely and found.sort not in ("time", "parameter", "input", "signal"):
+        problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
+    if problem:
+        raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
+    return found
+
+
+def _check_timely(system: System, component: str, field: str, expression: Expression) -> None:
+    """The signals that a prescribed motion uses, and those that they use, depend on time alone."""
+    signals = system.signals
+    stack, seen = [name for name in expression.names() if name in signals], set()
+    while stack:
+        signal = stack.pop()
+        law = signals[signal].law
+        if signal in seen or not isinstance(law, Expression):
+            continue
+        seen.add(signal)
+        for name in sorted(law.names()):
+            if name in signals:
+                stack.append(name)
+            elif find_quantity(system, name).sort not in ("time", "parameter", "input"):
+                message = f"a prescribed {field} may depend on t, parameters and inputs; {signal} depends on {name}"
+                raise LawError(message, component=component, field=field)
+
+
+def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]) -> None:
+    """Depth-first over laws that use the values of laws; a circle is named in full."""
+    done: set[str] = set()
+    for start in needs:
+        path: list[str] = []
+        stack: list[str | None] = [start]
+        while stack:
+            name = stack.pop()
+            if name is None:
+                done.add(path.pop())
+            elif name in path:
+                circle = " -> ".join((*path[path.index(name) :], name))
+                raise LawError(f"depends on itself: {circle}", component=name, field=fields[name])
+            elif name not in done:
+                path.append(name)
+                stack += [None, *needs.get(name, ())]

@@ -1,0 +1,230 @@
+"""Equilibrium without inertia where constraints close loops: what the static part of a reaction is made of.
+
+In a tree every freedom holds itself, and the static part follows from the loads behind a joint [SPEC 3.24].  In a loop
+it matters who holds: the freedoms that are held take efforts e, all others have only what acts in them anyway,
+
+    S'W - tau = G' lam + H' e
+
+with W the wrenches that carry weight and loads along the tree, tau the own efforts of the joints, G the rows of the
+constraints and H the rates of the held freedoms, both by the speeds of the state.  Driven joints are not in the state:
+they hold what they have to.  A held freedom of the tree takes what its own equation leaves, and so does every freedom
+that no loop touches; the equations that remain have as many unknowns, lam and the efforts of held joints that close
+loops.  Joints are told by name, freedoms by joint and number.
+
+The inertia of a body can be among the loads, as d'Alembert has it: it adds the body's share of the kinetic part.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.sparse_ldl import Saddle, sparse
+from kinode.algebra.spatial import ZERO3, dot
+from kinode.errors import ArgumentError
+from kinode.model.base.element import Load
+from kinode.model.base.frames import Frame
+from kinode.model.constraints.constraint import Constraint
+from kinode.model.constraints.gear_coupling import Coupled
+from kinode.multibody import loop_constraints, recursive_dynamics
+from kinode.multibody.link_steps import Moved, Spatial
+from kinode.structure.link_geometry import WORLD
+from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from kinode.multibody.instant_dynamics import Motion
+
+Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
+Hold = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
+INERTIA_OF = "inertia of "  # a body: the part of reactions that the motion of this body alone asks for
+DOUBT = 1e-8  # square of the relative error from which on a solution is worth nothing
+ROUNDING = 1e-15  # relative, of the rows
+TINY = 1e-300
+
+
+# -- what loops touch ------------------------------------------------------------------------------
+def joints_in_loops(topology: Topology) -> tuple[str, ...]:
+    """The joints whose loads depend on the constraints: all between the frames that a constraint ties together.
+
+    Joints that a gear ties to one of these move with it, and count too.
+    """
+    found = {name for cut in topology.cuts for name in (cut.joint.name, *cut.loop)}
+    for constraint in topology.constraints:
+        found |= _between(topology, constraint)
+    roots = {_root(topology, name) for name in found}
+    return tuple(name for name in topology.system.joints if name in found or _root(topology, name) in roots)
+
+
+def _between(topology: Topology, constraint: Constraint) -> set[str]:
+    if isinstance(constraint, Coupled):
+        loop_of = {cut.joint.name: cut.loop for cut in topology.cuts}
+        return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
+    fields = constraint.specs().values()
+    bodies = {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
+    ways = [_way(topology, body) for body in bodies]
+    return set[str]().union(*ways) - set[str].intersection(*ways)
+
+
+def _way(topology: Topology, body: str) -> set[str]:
+    """The joints of the tree that carry a body."""
+    tree = topology.full
+    node, found = tree.node_of[body], set()
+    while node != WORLD:
+        found.add(tree.nodes[node].joint.name)
+        node = tree.nodes[node].parent
+    return found
+
+
+def _root(topology: Topology, name: str) -> str:
+    """The joint that leads the gears of a joint."""
+    while name in topology.couplings:
+        name = topology.couplings[name].leader
+    return name
+
+
+def speeds_in_loops(topology: Topology) -> tuple[int, ...]:
+    """The speeds of the state that constraints bind."""
+    names = [name for name in joints_in_loops(topology) if name in topology.u_of]
+    return tuple(k for name in names for k in range(topology.u_of[name].start, topology.u_of[name].stop))
+
+
+def speed_of(topology: Topology, freedom: Freedom) -> int | None:
+    """Where in u a freedom is found; None for one that is measured (its joint closes a loop) or driven."""
+    name = _root(topology, freedom[0])
+    return topology.u_of[name].start + freedom[1] if name in topology.u_of else None
+
+
+# -- equilibrium -----------------------------------------------------------------------------------
+class HeldJoint:
+    """A freedom of a joint that closes a loop as a constraint: its speed is a slip that must vanish."""
+
+    units: tuple[str, ...] = ("velocity",)
+    relative = True
+
+    def __init__(self, motion: Motion, freedom: Freedom) -> None:
+        self.name, self.number = freedom
+        self.motion = motion
+
+    def residual(self, scene: Any) -> Array:
+        return np.empty(0)
+
+    def slip(self, scene: Any) -> Array:
+        q = self.motion.joint_state(self.name)[0]
+        return self.motion.relative_speeds(self.name, q, scene.velocity)[self.number : self.number + 1]
+
+    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+        return loop_constraints.look(motion, self)
+
+
+class Statics:
+    """The equilibrium of one motion's instant, with certain freedoms held, and with the inertia of one body or none."""
+
+    def __init__(self, motion: Motion, hold: Hold, moving: str | None = None) -> None:
+        self.motion = motion
+        self.moving = moving
+        self.closed = hold is not None
+        self.hold = hold = hold or ()
+        topology = motion.topology
+        taken = {speed_of(topology, freedom) for freedom in hold}
+        self.bound = speeds_in_loops(topology)
+        self.free = [k for k in self.bound if k not in taken]
+        self.held = [HeldJoint(motion, freedom) for freedom in hold if freedom[0] in topology.cut_names]
+
+    @cached_property
+    def rows(self) -> Array:
+        """Of the unknowns, by the speeds of the state."""
+        rows = [
+            self.motion.constraints.jacobian,
+            *(loop_constraints.jacobian(self.motion, joint) for joint in self.held),
+        ]
+        A: Array = np.concatenate(rows)
+        if len(A) != len(self.free):
+            message = f"{len(self.free)} freedoms in loops have {len(A)} unknowns: held are too few joints or too many"
+            raise ArgumentError(f"hold: {message}")
+        return A
+
+    @cached_property
+    def _demand(self) -> Array:
+        """S'W - tau."""
+        return self.motion.efforts_beyond(_wrenches(self.motion, [*self.motion.applied_loads, *self._inertia]))
+
+    @property
+    def _inertia(self) -> list[Load]:
+        return [] if self.moving is None else [self.motion.full.inertia_load(self.moving)]
+
+    @cached_property
+    def _solution(self) -> tuple[Array, Scalar]:
+        """The unknowns, and the square of how far they can be wrong, relative to them.
+
+        Each freedom is weighted by what the rows say of it.  The solution is improved once; what it is wrong by is the
+        correction, and rounding of the rows as far as the unknowns exceed the loads.
+        """
+        A, f = self.rows[:, self.free], self._demand[self.free]
+        weights = {k: dot(self.rows[:, k], self.rows[:, k]) + TINY for k in self.bound}
+        scale = tidy([weights[k] for k in self.free])
+        solve, none = Saddle([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
+        found = solve(-f, none)[1]
+        change = solve(A.T @ found - f, none)[1]
+        sizes = tidy([sum((row[k] * row[k] / w for k, w in weights.items()), 0.0) for row in self.rows])
+        size = dot(sizes * found, found) + TINY
+        doubt = dot(sizes * change, change) / size + ROUNDING * ROUNDING * size / (dot(f / scale, f) + TINY)
+        return tidy(found + change), doubt
+
+    @property
+    def doubt(self) -> Scalar:
+        """Beyond ``DOUBT``, or not finite, the held freedoms cannot hold in this position."""
+        return self._solution[1] if len(self.rows) else 0.0
+
+    @property
+    def multipliers(self) -> Array:
+        """Of the constraints, the independent rows."""
+        return self._solution[0][: len(self._solution[0]) - len(self.held)]
+
+    def loads_of(self, name: str) -> list[Load]:
+        """What held freedoms of a joint that closes a loop do to its bodies."""
+        efforts = self._solution[0][len(self._solution[0]) - len(self.held) :]
+        pairs = zip(self.held, efforts, strict=True)
+        each = [self.motion.constraints.loads_of(joint, tidy([e])) for joint, e in pairs if joint.name == name]
+        return [load for loads in each for load in loads]
+
+    @property
+    def loads(self) -> list[Load]:
+        """What constraints and held joints that close loops do to bodies."""
+        if not self.closed:
+            return []
+        held = [load for name in dict.fromkeys(joint.name for joint in self.held) for load in self.loads_of(name)]
+        return self.motion.constraints.loads(self.multipliers) + held
+
+    @cached_property
+    def link_wrenches(self) -> list[Spatial]:
+        """What each joint of the full tree passes on to its link, about the link's origin, in link axes."""
+        full = self.motion.full
+        return _wrenches(full, [*full.applied_loads, *self._inertia, *self.loads])
+
+    def joint_effort(self, name: str) -> Array:
+        """What acts along the freedoms of a joint of the tree, held or not."""
+        full = self.motion.full
+        i = full.node_named[name]
+        effort: Array = full.moved[i].S.T @ np.concatenate(self.link_wrenches[i])
+        return effort
+
+    def passed_effort(self, name: str) -> Array:
+        """The same without what the joint of a gear's follower holds with, which the gear does not pass on."""
+        found = self.joint_effort(name)
+        if (name, 0) not in self.hold or name not in self.motion.topology.couplings:
+            return found
+        way = self.motion.state_of(name)
+        assert way is not None
+        k, ratio = way
+        unheld: Array = found - (self._demand[k] - dot(self.rows[:, k], self._solution[0])) / ratio
+        return unheld
+
+
+def _wrenches(motion: Motion, loads: list[Load]) -> list[Spatial]:
+    """Link wrenches that balance gravity and loads on bodies while nothing moves."""
+    still = [Moved(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in motion.moved]
+    A = [(X.R.T @ motion.base[0], X.R.T @ motion.base[1]) for X in motion.link_poses]
+    return recursive_dynamics.inverse_dynamics(motion.tree.nodes, motion.geometry, still, A, motion.gathered(loads))

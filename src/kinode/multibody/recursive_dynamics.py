@@ -1,0 +1,158 @@
+"""The recursive formulation: articulated bodies, inverse dynamics, mass matrix, on a tree.
+
+Featherstone's three passes written with classical accelerations (link_steps.py).  Loops are not dealt with here.
+
+Each function takes the nodes of a tree with what is known of them, in lists by node, and works for every
+kind of number.  ``prescribed[i]`` is None where the joint's acceleration is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
+from kinode.multibody import link_steps
+from kinode.multibody.link_steps import Moved, Spatial
+from kinode.structure.link_geometry import WORLD, Geometry, Node
+
+
+def move_tree(
+    nodes: Sequence[Node], geometry: Geometry, q: Sequence[Array], u: Sequence[Array], base_w: Array = ZERO3
+) -> list[Moved]:
+    """Poses and speeds of all links, outward."""
+    moved: list[Moved] = []
+    for node, X_PF, form in zip(nodes, geometry.placements, geometry.forms, strict=True):
+        w_P = base_w if node.parent == WORLD else moved[node.parent].w
+        moved.append(link_steps.move(node.mechanics, X_PF, form, q[node.index], u[node.index], w_P))
+    return moved
+
+
+def forward_dynamics(
+    nodes: Sequence[Node],
+    geometry: Geometry,
+    moved: Sequence[Moved],
+    tau: Sequence[Array],
+    loads: Sequence[Spatial | None],
+    base: Spatial,
+    prescribed: Sequence[Array | None],
+    free: Mapping[int, Scalar] | None = None,
+    armature: Mapping[int, Array] | None = None,
+) -> tuple[list[Array], list[Spatial]]:
+    """Accelerations of joints and links from efforts and loads, by articulated bodies.
+
+    ``free`` is 1 or 0 for the nodes whose joints may be stuck, ``armature`` the inertia that parts add to
+    the freedoms of nodes.
+    """
+    free, armature = free or {}, armature or {}
+    inertia: list[ArticulatedInertia] = [i.articulated() for i in geometry.inertias]
+    p: list[Spatial] = []
+    for node, load in zip(nodes, loads, strict=True):
+        moment, force = link_steps.bias_wrench(geometry.inertias[node.index], moved[node.index].w)
+        p.append((moment, force) if load is None else (moment - load[0], force - load[1]))
+    gathered: list[link_steps.Gathered | None] = [None] * len(nodes)
+    for node in reversed(nodes):
+        i, X_PF = node.index, geometry.placements[node.index]
+        known = prescribed[i]
+        if known is None:
+            g = link_steps.gather(moved[i].S, inertia[i], p[i], tau[i], free.get(i), armature.get(i))
+            gathered[i] = g
+            if node.parent == WORLD:
+                continue
+            rest, push = link_steps.pass_on(moved[i], inertia[i], p[i], g)
+        else:
+            if node.parent == WORLD:
+                continue
+            rest, push = link_steps.pass_on_driven(moved[i], inertia[i], p[i], known)
+        inertia[node.parent] = inertia[node.parent] + link_steps.lift_inertia(X_PF, moved[i], rest)
+        moment, force = link_steps.lift_wrench(X_PF, moved[i], push)
+        p[node.parent] = (p[node.parent][0] + moment, p[node.parent][1] + force)
+    u_dot: list[Array] = []
+    A: list[Spatial] = []
+    for node in nodes:
+        i = node.index
+        start = link_steps.carry(geometry.placements[i], moved[i], base if node.parent == WORLD else A[node.parent])
+        g_i, known = gathered[i], prescribed[i]
+        own = known if known is not None else link_steps.joint_acceleration(g_i, start)  # type: ignore[arg-type]
+        u_dot.append(own)
+        A.append(link_steps.accelerate(moved[i], start, own))
+    return u_dot, A
+
+
+def accelerate_tree(
+    nodes: Sequence[Node], geometry: Geometry, moved: Sequence[Moved], u_dot: Sequence[Array], base: Spatial
+) -> list[Spatial]:
+    """Accelerations of links from those of joints, outward."""
+    A: list[Spatial] = []
+    for node in nodes:
+        i = node.index
+        start = link_steps.carry(geometry.placements[i], moved[i], base if node.parent == WORLD else A[node.parent])
+        A.append(link_steps.accelerate(moved[i], start, u_dot[i]))
+    return A
+
+
+def inverse_dynamics(
+    nodes: Sequence[Node],
+    geometry: Geometry,
+    moved: Sequence[Moved],
+    A: Sequence[Spatial],
+    loads: Sequence[Spatial | None],
+) -> list[Spatial]:
+    """The wrench that each joint passes on to its link, about the link's origin, inward."""
+    wrench: list[Spatial] = []
+    for node in nodes:
+        moment, force = link_steps.inertia_wrench(geometry.inertias[node.index], moved[node.index].w, A[node.index])
+        load = loads[node.index]
+        wrench.append((moment, force) if load is None else (moment - load[0], force - load[1]))
+    for node in reversed(nodes):
+        if node.parent != WORLD:
+            X_PF = geometry.placements[node.index]
+            moment, force = link_steps.lift_wrench(X_PF, moved[node.index], wrench[node.index])
+            wrench[node.parent] = (wrench[node.parent][0] + moment, wrench[node.parent][1] + force)
+    return wrench
+
+
+def mass_matrix(
+    nodes: Sequence[Node],
+    geometry: Geometry,
+    moved: Sequence[Moved],
+    place: Callable[[int, Array, int, Array], None],
+) -> None:
+    """Composite inertias; ``place(i, B_i, j, B_j)`` takes the block of joints i and j as the product B_i' B_j."""
+    composite = list(geometry.inertias)
+    for node in reversed(nodes):
+        if node.parent != WORLD:
+            seen = composite[node.index].seen_from(moved[node.index].X).seen_from(geometry.placements[node.index])
+            composite[node.parent] = composite[node.parent] + seen
+    for node in nodes:
+        i = node.index
+        S = moved[i].S
+        if S.shape[1] == 0:
+            continue
+        whole = composite[i].articulated()
+        F = [whole.times(S[:3, k], S[3:, k]) for k in range(S.shape[1])]
+        place(i, S, i, _columns(F))
+        j, X_PF = node.parent, geometry.placements[i]
+        inner = moved[i]
+        while j != WORLD:
+            F = [moved_force(X_PF, *moved_force(inner.X, *f)) for f in F]
+            if moved[j].S.shape[1]:
+                place(j, moved[j].S, i, _columns(F))
+            inner, X_PF, j = moved[j], geometry.placements[j], nodes[j].parent
+
+
+def _columns(F: Sequence[Spatial]) -> Array:
+    return np.column_stack([np.concatenate(f) for f in F])
+
+
+def velocities(nodes: Sequence[Node], geometry: Geometry, moved: Sequence[Moved], u: Sequence[Array]) -> list[Array]:
+    """Velocities of the links' origins, in link axes, outward."""
+    found: list[Array] = []
+    for node in nodes:
+        i, m = node.index, moved[node.index]
+        w_P, v_P = (ZERO3, ZERO3) if node.parent == WORLD else (moved[node.parent].w, found[node.parent])
+        _, v = moved_motion(m.X, *moved_motion(geometry.placements[i], w_P, v_P))
+        found.append(v + (m.S[3:] @ u[i] if m.S.shape[1] else ZERO3))
+    return found

@@ -1,1 +1,0 @@
-"""The structure of networks of components: pure combinatorics and names, no numbers of an instant."""

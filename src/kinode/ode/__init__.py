@@ -1,0 +1,1 @@
+"""Integrators of y' = f(t, y) with events, on machine code.  Knows no mechanics."""

@@ -1,0 +1,215 @@
+"""Many runs of one model at a time: classical Runge-Kutta with a fixed step, several runs in the lanes of one kernel.
+
+Groups of as many runs as the kernel has lanes go from start to end one after the other, on all processors; no Python
+runs until a share of them is done. A run that becomes not finite does not disturb the others: its samples are not
+numbers from there on, and the time and the component are noted. Not done here: step control, which would keep the
+lanes waiting for the slowest (integrate.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kinode.jit.kernel_call import provide_results
+from kinode.jit.thread_team import processors
+from kinode.ode import compiled_loops
+from kinode.ode.integrate import CHUNK_SECONDS, Array, Job, KernelSpec, Status, check_quaternions, count_steps
+from kinode.ode.loops import memory_layout as R
+
+_SHARES = 16
+"""Shares of the groups for each thread: enough that none waits long for another at the end."""
+
+
+@dataclass(frozen=True)
+class BatchSolution:
+    """The samples of all runs: ``y[run, sample, component]`` at the times ``t``."""
+
+    t: Array
+    y: Array
+    status: Status
+    message: str
+    steps: int
+    """Steps of each run."""
+    failed_time: Array
+    """Time at which a run was first seen not to be finite; not a number for a run that is well."""
+    failed_component: npt.NDArray[np.int64]
+    """The first component that was not finite then; -1 for a run that is well."""
+
+    @property
+    def success(self) -> bool:
+        """Whether every run reached the end and is finite."""
+        return self.status == "done" and bool((self.failed_component < 0).all())
+
+
+def _argument(name: str, values: npt.ArrayLike | None, runs: int) -> tuple[Array, int]:
+    """The values, flat, one row for each run or one for all, and how many there are in a row."""
+    given = np.zeros(0) if values is None else np.array(values, dtype=np.float64, order="C")
+    if given.ndim == 2 and given.shape[0] != runs:
+        raise ValueError(f"{name}: expected one row for each of the {runs} runs, got an array of shape {given.shape}")
+    if given.ndim > 2 or given.ndim == 0:
+        raise ValueError(f"{name}: expected one or two dimensions, got an array of shape {given.shape}")
+    return given, given.shape[-1]
+
+
+class _Batch:
+    """What the threads share, and the work of one of them."""
+
+    def __init__(self, kernel: KernelSpec, y0: Array, p: tuple[Array, int], inputs: tuple[Array, int]) -> None:
+        self.kernel, self.y0, self.p, self.inputs = kernel, y0, p, inputs
+        self.runs = len(y0)
+        self.groups = -(-self.runs // kernel.lanes)
+        self.stop = np.zeros(1, dtype=np.int64)
+        self.failed_step = np.full(self.runs, -1, dtype=np.int64)
+        self.failed_component = np.full(self.runs, -1, dtype=np.int64)
+        self.jobs: list[Job] = []
+        self.finished: list[range] = []
+        self.y = np.zeros((0, 0, 0))
+
+    def job(self, quaternions: Sequence[int], t0: float, h: float, steps: int, every: int) -> Job:
+        """The arrays of one thread."""
+        (p, n_p), (inputs, n_inputs) = self.p, self.inputs
+        job = Job(self.kernel, int(R.FIXED_ROWS), n_p, n_inputs, quaternions)
+        job.memory[[R.T_START, R.H]] = t0, h
+        job.layout[[R.RUNS, R.MAX_STEPS, R.EVERY, R.SAMPLES]] = self.runs, steps, every, self.y.shape[1]
+        job.layout[[R.N_P, R.P_STRIDE]] = n_p, n_p if p.ndim == 2 else 0
+        job.layout[[R.N_INPUTS, R.INPUTS_STRIDE]] = n_inputs, n_inputs if inputs.ndim == 2 else 0
+        job.place(R.AT_START, self.y0)
+        job.place(R.ALL_P, p)
+        job.place(R.ALL_INPUTS, inputs)
+        job.place(R.AT_OUT_Y, self.y)
+        job.place(R.AT_STOP, self.stop)
+        job.place(R.AT_FAILED_STEP, self.failed_step)
+        job.place(R.AT_FAILED_COMPONENT, self.failed_component)
+        self.jobs.append(job)
+        return job
+
+    def work(self, job: Job, loop: Callable[[int], int], shares: Iterator[int], size: int) -> None:
+        """Take shares of the groups until none is left."""
+        for share in shares:
+            first, last = share * size, min((share + 1) * size, self.groups)
+            if first >= self.groups or self.stop[0]:
+                return
+            job.layout[[R.FIRST_GROUP, R.LAST_GROUP]] = first, last
+            if loop(job.layout.ctypes.data) == R.DONE:
+                self.finished.append(range(first, last))
+
+    def discard_unfinished(self) -> None:
+        """Runs that were not finished have no samples but the start."""
+        lanes = self.kernel.lanes
+        unfinished = np.ones(self.runs, dtype=bool)
+        for groups in self.finished:
+            unfinished[groups.start * lanes : groups.stop * lanes] = False
+        self.y[unfinished, 1:] = np.nan
+        self.y[unfinished, 0] = self.y0[unfinished]
+
+
+def _wait(
+    batch: _Batch, tasks: list[Future[None]], steps: int, on_progress: Callable[[float], bool] | None
+) -> tuple[Status, str]:
+    """Wait for the threads, and tell them to stop if need be."""
+    total = max(1, batch.groups * steps)
+    outcome: tuple[Status, str] = ("done", "reached the end")
+    try:
+        while not all(task.done() for task in tasks):
+            wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)
+            done = sum(int(job.counters[R.STEPS]) for job in batch.jobs) / total
+            if on_progress is not None and on_progress(done) is False:
+                batch.stop[0] = 1
+                outcome = "stopped", f"stopped after {done:.0%} of the work"
+                on_progress = None
+    except KeyboardInterrupt:
+        batch.stop[0] = 1
+        outcome = "interrupted", "interrupted before all runs were finished"
+    wait(tasks)
+    return outcome
+
+
+def rk4_batch(
+    kernel: KernelSpec,
+    y0: npt.ArrayLike,
+    t0: float,
+    t1: float,
+    step: float,
+    *,
+    every: int | None = None,
+    p: npt.ArrayLike | None = None,
+    inputs: npt.ArrayLike | None = None,
+    quaternions: Sequence[int] = (),
+    threads: int | None = None,
+    on_progress: Callable[[float], bool] | None = None,
+) -> BatchSolution:
+    """Integrate one run from each row of y0, all from t0 to t1 with the same step.
+
+    Samples are taken at the start, every so many steps, and at the end (``every=None``: start and end only). ``p`` and
+    ``inputs`` have a row for each run, or one dimension for all. ``on_progress`` gets the share of work that is done
+    and stops it by returning False; runs that were not finished then have no samples but their start.
+    """
+    if kernel.events is not None:
+        said = "events come at another time in each run, and runs in one batch keep step"
+        raise ValueError(f"kernel: {said}; simulate them one by one")
+    start = np.array(y0, dtype=np.float64, ndmin=2)
+    if start.ndim != 2 or start.shape[1] != kernel.n_y:
+        raise ValueError(f"y0: expected rows of {kernel.n_y} numbers, got an array of shape {start.shape}")
+    if not (np.isfinite(t0) and np.isfinite(t1)):
+        raise ValueError(f"t0, t1: must be finite, got {t0} and {t1}")
+    if every is not None and every < 1:
+        raise ValueError(f"every: expected a number of steps, got {every}")
+    check_quaternions(quaternions, kernel.n_y)
+    runs, steps = len(start), count_steps(t0, t1, step) if t0 != t1 else 0
+    stride = max(1, steps if every is None else min(every, steps))
+    numbers = np.append(np.arange(0, steps, stride), steps)
+    batch = _Batch(kernel, start, _argument("p", p, runs), _argument("inputs", inputs, runs))
+    batch.y = provide_results(runs, len(numbers) * kernel.n_y).reshape(runs, len(numbers), kernel.n_y)
+    h = (t1 - t0) / steps if steps else 0.0
+    times = t0 + numbers * h
+    times[-1] = t1
+    if steps == 0 or runs == 0 or kernel.n_y == 0:
+        batch.y[:] = start[:, None]
+        outcome: tuple[Status, str] = ("done", "nothing to integrate")
+    else:
+        outcome = _run(batch, quaternions, (t0, h, steps, stride), threads or processors(), on_progress)
+    return BatchSolution(
+        t=times,
+        y=batch.y,
+        status=outcome[0],
+        message=outcome[1],
+        steps=steps,
+        failed_time=np.where(batch.failed_step < 0, np.nan, t0 + batch.failed_step * h),
+        failed_component=batch.failed_component,
+    )
+
+
+def _run(
+    batch: _Batch,
+    quaternions: Sequence[int],
+    plan: tuple[float, float, int, int],
+    threads: int,
+    on_progress: Callable[[float], bool] | None,
+) -> tuple[Status, str]:
+    call = compiled_loops.loop("run_groups")
+    threads = max(1, min(threads, batch.groups))
+    size = max(1, batch.groups // (threads * _SHARES))
+    shares = itertools.count()
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [batch.job(quaternions, *plan) for _ in range(threads)]
+        tasks = [pool.submit(batch.work, job, call, shares, size) for job in jobs]
+        status, message = _wait(batch, tasks, plan[2], on_progress)
+    for task in tasks:
+        task.result()
+    if status != "done":
+        batch.discard_unfinished()
+    failed = int((batch.failed_component >= 0).sum())
+    if status == "done" and failed:
+        first = int(np.flatnonzero(batch.failed_component >= 0)[0])
+        when = plan[0] + batch.failed_step[first] * plan[1]
+        message = (
+            f"{failed} of {batch.runs} runs are not finite; the first is run {first}, component "
+            f"{batch.failed_component[first]} at t = {when:.9g} s"
+        )
+    return status, message

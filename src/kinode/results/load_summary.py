@@ -1,0 +1,110 @@
+"""What every joint carries over a run: peak, mean and rms of force and moment, and when the peak comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.errors import ArgumentError
+from kinode.kernels.state import Wrench
+from kinode.kernels.tree_size import is_large
+from kinode.model.base.frames import given_axis
+from kinode.results.joint_loads import reactions
+from kinode.results.peak_mean_rms import WILD, Measure, measure
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+ROUNDING = 1e-9  # of the largest of a joint's load: what is below is not shown
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """What a joint carries; ``axial`` and ``radial`` are the peaks along and across its axis, where it has one."""
+
+    joint: str
+    kind: str
+    on: str
+    force: Measure
+    moment: Measure
+    axial: float | None
+    radial: float | None
+    effort: Measure | None
+    effort_unit: str = ""
+    unique: bool = True  # whether no other reactions balance as well
+
+
+@WILD
+def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
+    """The reactions of all joints that can carry any, from one compiled function."""
+    joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
+    return reactions(run, joints, "total") if joints else {}
+
+
+@WILD
+def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
+    """Peaks of the static and the kinetic part of each joint's force; none where nobody says who holds a loop.
+
+    Nor of large trees, whose static parts would take long to compile for two columns.
+    """
+    if not wrenches or is_large(run.dynamics.topology):
+        return {}
+    try:
+        static = reactions(run, list(wrenches), "static")
+    except ArgumentError:
+        return {}
+    forces = {name: (static[name].force, wrench.force - static[name].force) for name, wrench in wrenches.items()}
+    peaks = {}
+    for name, pair in forces.items():
+        one, two = (measure(run.t, np.linalg.norm(_clean(x, wrenches[name]), axis=1)).peak for x in pair)
+        peaks[name] = (one, two)
+    return peaks
+
+
+@WILD
+def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
+    """The loads of every joint that can carry any, in order of declaration."""
+    resolve = run.dynamics._resolver(run.p)
+    wrenches = find_wrenches(run) if wrenches is None else wrenches
+    efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
+    found = []
+    for name, wrench in wrenches.items():
+        joint = run.system.joints[name]
+        axis = given_axis(joint, resolve)
+        axial = radial = None
+        if axis is not None:
+            along = wrench.force @ axis
+            across = wrench.force - along[:, None] * axis
+            axial, radial = (measure(run.t, _clean(x, wrench)).peak for x in (along, np.linalg.norm(across, axis=1)))
+        values = efforts.get(f"{name}.effort")
+        effort = None if values is None else measure(run.t, values)
+        unit = "" if values is None else str(run.units(f"{name}.effort"))
+        parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
+        force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
+        found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
+    return found
+
+
+def describe_sharing(loads: Sequence[JointLoads]) -> str:
+    """A sentence on loads of which redundant joints allow others as well; empty where there are none."""
+    names = [x.joint for x in loads if not x.unique]
+    if not names:
+        return ""
+    return (
+        f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
+        "of the ways to share the load is shown."
+    )
+
+
+def _clean(values: Array, wrench: Wrench) -> Array:
+    return values * 0.0 if is_zero(values, wrench) else values
+
+
+def is_zero(values: Array, wrench: Wrench) -> bool:
+    """Whether a force or moment is nothing but rounding beside the whole load."""
+    most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
+    return not float(np.abs(values).max(initial=0.0)) > ROUNDING * most

@@ -1,0 +1,1 @@
+"""One run: method, events of time, stop conditions, failures and their causes."""

@@ -1,0 +1,65 @@
+"""Runs that take very many steps: what asks for them is said, beforehand where that can be known.
+
+A clock asks for a step in each of its periods, and a sine for some ten.  What the motion itself asks for shows on the
+way only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compile import Dynamics
+from kinode.errors import LongRunWarning, ModelError
+from kinode.simulation.time_events import find_fastest_swing
+
+LONG = 10_000_000
+"""Steps after which a run is called long."""
+ALLOWED = 100_000_000
+"""Steps that a run may have."""
+FAST = 1000.0
+"""Periods in the run for each thousand steps: what is slower is not what takes them."""
+
+
+def check_lengths(dynamics: Dynamics, step: float | None, max_step: float, t0: float, t1: float) -> None:
+    """Refuse clocks that tick more often than a run may have steps; warn of what asks for very many."""
+    for name, length in (("step", step or math.inf), ("max_step", max_step)):
+        if (t1 - t0) / length > LONG:
+            _warn(f"{name}: {length:g} s are {(t1 - t0) / length:.1e} steps from {t0:g} to {t1:g} s")
+    for period, owner in _clocks(dynamics):
+        ticks = (t1 - t0) / period
+        said = f"ticks every {period:g} s, {ticks:.1e} times from {t0:g} to {t1:g} s"
+        if ticks > ALLOWED:
+            message = f"{said}, and a run may have {ALLOWED:.0e} steps: take a longer period, or a shorter run"
+            raise ModelError(message, component=owner, field="period")
+        if ticks > LONG:
+            _warn(f"{owner}.period: {said}: the run takes at least as many steps")
+
+
+def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float) -> None:
+    """Say that a run has had very many steps, how far it came, and what is the fastest in it."""
+    t0, t1 = span
+    message = f"{LONG:.0e} steps were taken until t = {t:.9g} s, of {t0:g} to {t1:g} s"
+    clocks = [(period, f"{owner}.period") for period, owner in _clocks(dynamics)]
+    period, name = min([*clocks, find_fastest_swing(dynamics, p, inputs, t0, t1)])
+    if (t - t0) / period > LONG / FAST:
+        message = f"{message}; {name} changes within {period:g} s, {(t1 - t0) / period:.1e} times in the run"
+    else:
+        message = f'{message}; no law of time is that fast, so the motion itself is: method="stiff" may do with less'
+    _warn(message)
+
+
+def _clocks(dynamics: Dynamics) -> list[tuple[float, str]]:
+    """Periods of clocks, and whose they are."""
+    events = dynamics.topology.events
+    return [(float(e.sampler.period), e.owner) for e in (events.samplers if events is not None else ())]
+
+
+def _warn(message: str) -> None:
+    """Warn where this package was called from."""
+    frame, depth = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("kinode."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, LongRunWarning, stacklevel=depth)

@@ -1,1 +1,0 @@
-"""Layer 5: from compiled kernels to motion (integrators, simulation and what is built on them)."""

@@ -1,0 +1,1 @@
+"""Equations to read, to print and to explain."""

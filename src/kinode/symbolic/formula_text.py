@@ -1,0 +1,115 @@
+"""Equations to read: as text for a terminal, and in LaTeX.  Long sums are broken between their terms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinode.symbolic.printed_equations import Line, Printed
+
+LONG = 100  # characters of LaTeX after which a sum is broken
+INDENT = 6
+
+
+# -- terminal --------------------------------------------------------------------------------------
+def write_text(printed: Printed, width: int) -> str:
+    """In SymPy's plain notation, a title over each group of lines."""
+    lines = [printed.heading]
+    for section in printed.sections:
+        lines += ["", section.title] if section.title else []
+        for line in section.lines:
+            lines += _wrapped(f"  {_joined(line.left)} = {_joined(line.right)}", width)
+    return "\n".join(lines)
+
+
+def _joined(terms: Sequence[Any]) -> str:
+    """Terms with their signs between them."""
+    import sympy
+
+    texts = [sympy.sstr(term, full_prec=False) for term in terms]
+    signed = [f"- {text[1:].lstrip()}" if text.startswith("-") else f"+ {text}" for text in texts[1:]]
+    return " ".join([texts[0], *signed])
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines no wider than asked for, broken between terms, and within brackets where a term alone is too long."""
+    lines = [""]
+    for term in _pieces(text, deepest=0):
+        whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
+        for piece in whole:
+            if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
+                lines.append(" " * INDENT + piece)
+            else:
+                lines[-1] = f"{lines[-1]} {piece}" if lines[-1] else piece
+    return lines
+
+
+def _pieces(text: str, deepest: int) -> list[str]:
+    """A text split before signs that stand within at most so many brackets."""
+    depth, start, found = 0, 0, []
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth <= deepest and i > start and re.match(r" [-+=] ", text[i : i + 3]):
+            found.append(text[start:i])
+            start = i + 1
+    return [*found, text[start:]]
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+def write_latex(printed: Printed, document: bool) -> str:
+    """An align environment for each section, or a document that holds them."""
+    parts = []
+    for section in printed.sections:
+        if document and section.title:
+            parts.append(rf"\subsection*{{{_plain(section.title)}}}")
+        rows = [_row(line, printed) for line in section.lines]
+        if rows:
+            parts.append(aligned(rows))
+    body = "\n".join(parts)
+    return latex_document(_plain(printed.heading), body) if document else body
+
+
+def aligned(rows: Sequence[str]) -> str:
+    """Rows in an align environment."""
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def latex_document(heading: str, body: str) -> str:
+    """A whole document."""
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n\\allowdisplaybreaks\n"
+    return f"{head}\\begin{{document}}\n\\section*{{{heading}}}\n{body}\n\\end{{document}}\n"
+
+
+def _plain(words: str) -> str:
+    return words.replace("_", r"\_")
+
+
+def _row(line: Line, printed: Printed) -> str:
+    """Aligned at the equals sign; a long left side stands on lines of its own."""
+    left, right = (_broken(terms, printed) for terms in line)
+    if len(left) == 1:
+        return rf"{left[0]} &= " + r" \\ &\quad ".join(right)
+    return r"& " + r" \\ &\quad ".join(left) + r" \\ &\qquad = " + r" \\ &\qquad\quad ".join(right)
+
+
+def latex_of(printed: Printed, expr: Any) -> str:
+    """One expression, with the looks of its symbols."""
+    import sympy
+
+    looks = {sympy.Symbol(name): look.latex for name, look in printed.notation.looks.items()}
+    found: str = sympy.latex(expr, symbol_names=looks)
+    return found
+
+
+def _broken(terms: Sequence[Any], printed: Printed) -> list[str]:
+    """A sum in lines of moderate length."""
+    lines = [""]
+    for k, term in enumerate(terms):
+        text = latex_of(printed, term)
+        text = text if text.startswith("-") or not k else f"+ {text}"
+        if lines[-1] and len(lines[-1]) + len(text) > LONG:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {text}".strip()
+    return lines

@@ -1,0 +1,324 @@
+"""How a derivation is written down: its symbols, and two ways from the tape to SymPy expressions.
+
+``Writer`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums as they
+come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
+sin(nutation)^2 for the top.  The phase of a law in time is one angle in all three: sin(2 t) stays.  ``Namer`` writes
+the operations of the tape and names what is used again.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction
+from kinode.algebra.scalars import Scalar, apply, is_number
+from kinode.algebra.trace import Traced, needed, replay
+from kinode.multibody.loop_constraints import ties_of
+from kinode.structure.topology import Coordinate, Topology
+
+MOST_TERMS = 60  # beyond, only the first way is tried
+MOST_FACTORED = 25  # sums of more terms stay as they are: finding their factors takes long and seldom succeeds
+SMALL = 64  # denominators up to this stay fractions
+
+
+C_WORDS = """auto case char const default do double enum extern float goto int long main register restrict short signed
+sizeof static struct switch typedef union unsigned void volatile"""
+FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # no names in Python and in C
+GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
+
+
+class Look(NamedTuple):
+    """How a symbol is set: a letter with dots, an index below and one above."""
+
+    letter: str
+    dots: int = 0
+    below: str = ""
+    above: str = ""
+
+    @property
+    def latex(self) -> str:
+        whole = rf"\mathit{{{self.letter}}}" if len(self.letter) > 1 else self.letter
+        letter = GREEK.get(self.letter, (whole,))[0]
+        letter = ("", r"\dot{%s}", r"\ddot{%s}")[self.dots] % letter if self.dots else letter
+        below, above = (rf"\mathrm{{{word}}}".replace("_", r"\_") if len(word) > 1 else word for word in self[2:])
+        return letter + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
+
+
+class Notation:
+    """Symbols for the inputs of a tape: q_elbow, u_elbow, u_dot_elbow, lam_top_1, parameters by their names."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.names: dict[tuple[str, int], str] = {}
+        self.looks: dict[str, Look] = {}  # where the name itself would not do
+        self.taken: set[str] = set()
+        self.name("t", 0, "t")
+        for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
+            for i, name in enumerate(named):
+                self.name(role, i, name.replace(".", "_"))
+        rates = not topology.quaternions  # else speeds are not the rates of coordinates
+        for c in topology.coordinates:
+            letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
+            owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")
+            dotted = Look("q", 1, owner) if rates and letter == "u" else Look(letter, 0, owner)
+            self.name(c.role, c.index, f"{letter}_{owner}", dotted)
+            if c.role == "u":
+                self.name("u_dot", c.index, f"u_dot_{owner}", Look("q", 2, owner) if rates else Look("u", 1, owner))
+        for c in other_states(topology):
+            owner = c.name.replace(".", "_")
+            self.name("z_dot", c.index, f"z_dot_{owner}", Look("z", 1, owner))
+        for k, (owner, part) in enumerate(chosen_rows(topology)):
+            self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), Look("lam", 0, f"{owner}, {part}"))
+        for k, (owner, axis) in enumerate(rubbing(topology)):
+            self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
+
+    def name(self, role: str, place: int, name: str, look: Look | None = None) -> str:
+        """Give an input of the tape a name that no other has."""
+        while name in self.taken or name in FORBIDDEN:
+            name += "_"
+        self.taken.add(name)
+        self.names[role, place] = name
+        if look is not None:
+            self.looks[name] = look
+        return name
+
+    @property
+    def symbols(self) -> dict[str, Any]:
+        """SymPy symbols by name."""
+        import sympy
+
+        return {name: sympy.Symbol(name) for name in self.names.values()}
+
+    @property
+    def harmonics(self) -> dict[tuple[str, int], Harmonic]:
+        """The inputs of the tape as readable numbers."""
+        return {place: Harmonic.symbol(name) for place, name in self.names.items()}
+
+    def of(self, role: str) -> list[Any]:
+        """The symbols of one array, in order."""
+        import sympy
+
+        found = sorted((i, name) for (array, i), name in self.names.items() if array == role)
+        return [sympy.Symbol(name) for _, name in found]
+
+
+def other_states(topology: Topology) -> list[Coordinate]:
+    """The states of networks and controllers: what z holds beside driven joints and what only events change."""
+    places = {i for name, where in topology.z_of.items() for i in range(where.start, where.stop)}
+    other = [c for c in topology.coordinates if c.role == "z" and c.joint not in topology.system.joints]
+    return [c for c in other if c.index in places]
+
+
+def chosen_rows(topology: Topology) -> list[tuple[str, int]]:
+    """The constraint rows that are used: whose each is, and which of them, counted from 1."""
+    if not topology.constrained:
+        return []
+    every = [(tie.name, k + 1) for tie in ties_of(topology) for k in range(len(tie.units))]
+    return every if topology.rows is None else [every[k] for k in topology.rows]
+
+
+def rubbing(topology: Topology) -> list[tuple[str, str]]:
+    """The freedoms with friction, whose efforts are symbols: they follow from the reactions."""
+    rough = [joint for joint in topology.system.joints.values() if joint.friction is not None]
+    return [(joint.name, f"_{k + 1}" * (joint.n_u > 1)) for joint in rough for k in range(joint.n_u)]
+
+
+class Namer:
+    """Writes the operations of a tape, with a name for each value that is used more than once."""
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation = notation
+        self._written: dict[int, Any] = {}
+        self.intermediates: list[tuple[Any, Any]] = []  # names and formulas, in an order in which they can be computed
+        self._count = 0
+
+    def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
+        """Outputs as expressions in named values."""
+        import sympy
+
+        nodes = needed(outputs)
+        uses: dict[int, int] = {}
+        for node in nodes:
+            for arg in node.args:
+                if type(arg) is Traced:
+                    uses[arg.index] = uses.get(arg.index, 0) + 1
+        for x in outputs:
+            if type(x) is Traced:
+                uses[x.index] = uses.get(x.index, 0) + 1
+        for node in nodes:
+            if node.index in self._written:
+                continue
+            if node.op == "input":
+                self._written[node.index] = sympy.Symbol(self.notation.names[node.args])
+                continue
+            formula = apply(node.op, *(self._argument(arg) for arg in node.args))
+            if uses[node.index] > 1 and node.op != "neg":
+                name = sympy.Symbol(self._fresh())
+                self.intermediates.append((name, formula))
+                formula = name
+            self._written[node.index] = formula
+        return [self._argument(x) for x in outputs]
+
+    def _fresh(self) -> str:
+        self._count += 1
+        name = f"x{self._count}"
+        return self._fresh() if name in self.notation.taken else name
+
+    def _argument(self, arg: Any) -> Any:
+        import sympy
+
+        if type(arg) is Traced:
+            return self._written[arg.index]
+        return arg if isinstance(arg, tuple) else _plain_number(as_fraction(arg), sympy)
+
+
+def _plain_number(value: Fraction, sympy: Any) -> Any:
+    if not _is_ugly(value.denominator):
+        return sympy.Rational(value.numerator, value.denominator)
+    return _decimal(value)
+
+
+class Writer:
+    """Writes harmonics with the symbols of one derivation."""
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation = notation
+        self.intermediates: list[tuple[Any, Any]] = []  # those that are defined from outside
+
+    def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
+        """Outputs of a tape, each in full."""
+        return [self.write(x) for x in replay(outputs, self.notation.harmonics)]
+
+    def write(self, x: Scalar) -> Any:
+        """A scalar as the shortest expression that is found."""
+        import sympy
+
+        if is_number(x):
+            return self._decimals(self._rational(as_fraction(x)))
+        if not isinstance(x, Harmonic):
+            return sympy.sympify(x)
+        waves: dict[Wave, Any] = {}
+        for (mono, wave), value in x.terms.items():
+            waves[wave] = waves.get(wave, sympy.S.Zero) + self._rational(value) * self._monomial(mono)
+        found = [_sum(waves, self._wave)]
+        if len(x.terms) <= MOST_TERMS and any(self._is_compound(wave) for wave in waves):
+            found += [self._in_powers(waves, keep) for keep in (sympy.sin, sympy.cos)]
+        return self._decimals(min(found, key=lambda expr: expr.count_ops()))
+
+    # -- pieces ------------------------------------------------------------------------------------
+    def _rational(self, value: Fraction) -> Any:
+        import sympy
+
+        return sympy.Rational(value.numerator, value.denominator)
+
+    def _monomial(self, mono: Monomial) -> Any:
+        import sympy
+
+        return sympy.Mul(*(self._atom(atom) ** power for atom, power in mono))
+
+    def _atom(self, atom: Atom) -> Any:
+        import sympy
+
+        if not atom.function:
+            return sympy.Symbol(atom.text)
+        if atom.function == "inv":
+            return 1 / self.write(atom.args[0])
+        return apply(atom.function, *(arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args))
+
+    def _angle(self, angle: Angle) -> Any:
+        import sympy
+
+        return sympy.Add(*(self._rational(value) * self._monomial(mono) for mono, value in angle))
+
+    def _wave(self, wave: Wave) -> Any:
+        import sympy
+
+        return getattr(sympy, wave[0])(self._angle(wave[1])) if wave[0] else sympy.S.One
+
+    def _phase(self, wave: Wave) -> tuple[Angle, Angle]:
+        """An angle in two parts: what belongs to a law in time, 2 t + phi, and the rest."""
+        if not any(_has_time(mono) for mono, _ in wave[1]):
+            return (), wave[1]
+        given = {name for (role, _), name in self.notation.names.items() if role in ("t", "p")}
+        phase = [term for term in wave[1] if _has_time(term[0]) or {atom.text for atom, _ in term[0]} <= given]
+        return tuple(phase), tuple(term for term in wave[1] if term not in phase)
+
+    def _is_compound(self, wave: Wave) -> bool:
+        """Whether an angle is a sum or a multiple, which products of sines and cosines could say otherwise."""
+        phase, rest = self._phase(wave)
+        return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
+
+    def _apart(self, wave: Wave) -> Any:
+        """A sine or cosine by those of single angles, the phase of a law being one of them."""
+        import sympy
+
+        phase, rest = self._phase(wave)
+        if not phase:
+            return sympy.expand_trig(self._wave(wave))
+        one = sympy.Dummy()
+        return sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + one)).xreplace({one: self._angle(phase)})
+
+    def _in_powers(self, waves: Mapping[Wave, Any], keep: Any) -> Any:
+        """The same with sines and cosines of single angles; of their squares only ``keep``'s stay."""
+        import sympy
+
+        total: dict[Any, Any] = {}
+        other = sympy.cos if keep is sympy.sin else sympy.sin
+        for wave, coefficient in waves.items():
+            product = sympy.expand(self._apart(wave))
+            product = sympy.expand(product.replace(_is_square_of(other), lambda power: _exchanged(power, keep)))
+            for term in sympy.Add.make_args(product):
+                number, trig = term.as_coeff_Mul()
+                total[trig] = total.get(trig, sympy.S.Zero) + number * coefficient
+        return _sum(total, lambda trig: trig)
+
+    def _decimals(self, expr: Any) -> Any:
+        """Fractions that nobody would write become decimals: 981/100 is 9.81."""
+        import sympy
+
+        ugly = {x for x in expr.atoms(sympy.Rational) if _is_ugly(x.q)}
+        return expr.xreplace({x: _decimal(x) for x in ugly}) if ugly else expr
+
+
+def _sum(parts: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
+    import sympy
+
+    return sympy.Add(*(_factored(sympy.expand(value)) * write(key) for key, value in parts.items()))
+
+
+@lru_cache(maxsize=4096)
+def _factored(expr: Any) -> Any:
+    """The shortest of a polynomial as it is and with factors taken out."""
+    import sympy
+
+    if not expr.is_Add or len(expr.args) > MOST_FACTORED or expr.has(sympy.Piecewise):
+        return expr
+    return min((expr, sympy.factor_terms(expr), sympy.factor(expr)), key=lambda form: form.count_ops())
+
+
+def _is_square_of(function: Any) -> Callable[[Any], bool]:
+    return lambda expr: bool(expr.is_Pow and expr.base.func == function and expr.exp.is_Integer and expr.exp >= 2)
+
+
+def _exchanged(power: Any, keep: Any) -> Any:
+    """cos^n by sines, or sin^n by cosines."""
+    count, rest = divmod(int(power.exp), 2)
+    return (1 - keep(power.base.args[0]) ** 2) ** count * power.base**rest
+
+
+def _has_time(mono: Monomial) -> bool:
+    return any(atom.text == "t" for atom, _ in mono)
+
+
+def _is_ugly(denominator: int) -> bool:
+    """Whether a person would write a decimal: 9.81 and 0.05, but 1/12."""
+    return denominator > SMALL or denominator % 5 == 0
+
+
+def _decimal(x: Any) -> Any:
+    import sympy
+
+    return sympy.Float(f"{float(x):.15g}", 15)

@@ -1,0 +1,155 @@
+"""What all printed equations have in common: symbols, lines to read, and outputs to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinode.symbolic.equation_code import write_c, write_python
+from kinode.symbolic.formula_text import write_latex, write_text
+from kinode.symbolic.notation import Look, Namer, Notation, Writer
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+    from kinode.structure.topology import Topology
+
+
+class Line(NamedTuple):
+    """An equation as a person would write it: terms on the left, terms on the right, in order."""
+
+    left: list[Any]
+    right: list[Any]
+
+
+class Section(NamedTuple):
+    """Lines under a title."""
+
+    title: str
+    lines: list[Line]
+
+
+class Reaction(NamedTuple):
+    """Force and moment of a joint's reaction: by a on b, about b's joint point, in a's joint axes."""
+
+    force: Any
+    moment: Any
+
+
+class Printed:
+    """Equations that print in a terminal, in LaTeX, as Python and as C.
+
+    ``sections`` are what is read, ``outputs`` what the source code computes: matrices by name.
+    """
+
+    system: System
+    formulation: str
+    shape: str
+    law = ""  # what the outputs mean
+
+    def __init__(self, topology: Topology, notation: Notation, formulation: str, shape: str) -> None:
+        self.system, self.topology, self.notation = topology.system, topology, notation
+        self.formulation, self.shape = formulation, shape
+        self._writer: Writer | Namer = Namer(notation) if shape == "named" else Writer(notation)
+
+    @property
+    def symbols(self) -> dict[str, Any]:
+        """All symbols by name."""
+        return self.notation.symbols
+
+    @property
+    def intermediates(self) -> list[tuple[Any, Any]]:
+        """Names of values that are used again, each with its formula, in the order in which they are needed."""
+        return self._writer.intermediates
+
+    @property
+    def unknowns(self) -> list[Any]:
+        """What the equations are solved for."""
+        raise NotImplementedError
+
+    @property
+    def heading(self) -> str:
+        """What is shown."""
+        raise NotImplementedError
+
+    @property
+    def sections(self) -> list[Section]:
+        """What is read."""
+        raise NotImplementedError
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """What the source code computes: a matrix for each name."""
+        raise NotImplementedError
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arrays that the source code takes, beside the time and the parameters."""
+        raise NotImplementedError
+
+    @cached_property
+    def reactions(self) -> dict[str, Reaction]:
+        """Reactions of the joints that were asked for."""
+        return {}
+
+    @property
+    def operations(self) -> int:
+        """Additions, multiplications and functions of all formulas together."""
+        parts = [expr for _, expr in self.intermediates] + [x for matrix in self.outputs.values() for x in matrix]
+        parts += [x for reaction in self.reactions.values() for part in reaction for x in part]
+        return int(sum(part.count_ops() for part in parts))
+
+    def latex(self, *, document: bool = False) -> str:
+        """The equations in LaTeX: align environments, or a whole ``document``."""
+        return write_latex(self, document)
+
+    def python(self, module: str = "math") -> str:
+        """A Python function of t, q, u and more that returns a dictionary of the outputs.
+
+        Parameters are arguments with their present values.  With ``module="numpy"`` every argument may be an array.
+        """
+        return write_python(self, module)
+
+    def c(self) -> str:
+        """The same as a function in C."""
+        return write_c(self)
+
+    def text(self, width: int = 80) -> str:
+        """The equations for a terminal, lines broken at a width."""
+        return write_text(self, width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_latex_(self) -> str:
+        return self.latex()
+
+    # -- helpers -----------------------------------------------------------------------------------
+    def _named_lines(self) -> list[Line]:
+        return [Line([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
+
+    def _reaction_section(self, joint: str) -> Section:
+        """The components of a reaction that are not zero in every motion."""
+        import sympy
+
+        lines = []
+        for letter, word, vector in zip("FM", ("force", "moment"), self.reactions[joint], strict=True):
+            for axis, entry in zip("xyz", vector, strict=True):
+                if entry != 0:
+                    name = f"{joint}.reaction.{word}.{axis}"
+                    self.notation.looks[name] = Look(letter, 0, axis, joint)
+                    lines.append(Line([sympy.Symbol(name)], terms_of(entry)))
+        rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
+        return Section(f"reaction of {joint}{rest}", lines)
+
+
+def terms_of(expr: Any) -> list[Any]:
+    """The terms of a sum, in the order in which SymPy shows them."""
+    return list(expr.as_ordered_terms()) if expr.is_Add else [expr]
+
+
+def matrix(entries: Sequence[Any], columns: int) -> Any:
+    """A SymPy matrix from its entries by rows."""
+    import sympy
+
+    return sympy.ImmutableMatrix(len(entries) // columns if columns else 0, columns, list(entries))

@@ -1,0 +1,1 @@
+"""What one asks of a model, one file for each public function."""

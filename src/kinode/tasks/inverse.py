@@ -1,0 +1,350 @@
+"""``kn.inverse``: the efforts and joint loads that a given motion takes (kinematic mode).
+
+Joints whose motion is given become driven: their laws are sources of position or velocity, their efforts and all
+reactions results.  Where laws give all motion, nothing is integrated.  A path of a frame, or of joints other than those
+that are to make it, is followed first by the mechanism itself, held on the path by constraints that are laws of time;
+what the joints do then, their speeds and accelerations, is handed on as polynomials of the fifth degree.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compile import Dynamics
+from kinode.errors import ArgumentError, AssemblyError, ModelError, SimulationError
+from kinode.model.base.fields import Component, short, unknown
+from kinode.model.joints.end_stops import bounds
+from kinode.model.joints.joint import Joint
+from kinode.model.system import System
+from kinode.results.trajectory import Trajectory
+from kinode.simulation.task_arguments import find_model
+from kinode.tasks.simulate import simulate
+
+REPLACED = ("motion", "speed", "effort", "stop", "backlash")  # what a drive takes the place of
+STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
+KNOTS = 101  # at the least, of what joints do on the path of a frame: the motion between the times asked for
+TIGHT = 1e-10
+AXES = ("x", "y", "z")
+
+
+def inverse(
+    model: System | Dynamics | str | os.PathLike[str], times: Any, path: Any, by: Any = None, *,
+    start: Any = None, parameters: Any = None, inputs: Any = None,
+) -> Trajectory:  # fmt: skip
+    """The run in which a mechanism follows a path: ``run["elbow.effort"]``, ``run.reaction("elbow")`` and all else.
+
+    ``path`` maps joints to their coordinates: laws of t, or numbers for each of the ``times`` (a column for each
+    freedom), which are splined, or {"q": ..., "u": ..., "u_dot": ...} where rates are known too; joint.u to speeds
+    likewise; or frames, such as hand.tip, to the laws or samples of their position in world axes, (x, y, z), with None
+    for a direction that is left open, or to {"position": ..., "rpy": ...}.  A run instead of a path is followed by the
+    joints named in ``by``, or by all; its ``times`` are its own, and so are its inputs unless others are given, while
+    parameters are those of the model.
+
+    ``by`` names the joints whose efforts make the motion, where these are not the joints of the path.  Their own effort
+    laws are left out; springs, dampers and friction stay, and ``effort.drive`` is what the drives give beyond them.
+    While a given motion rests, what friction and brakes in its joint hold with depends on what was before: they are
+    taken to hold with nothing.  A path stays within the stops and the play of its joints.
+    Freedoms that are not given move by forces, from the model's initial values or ``start``.
+    """
+    model = find_model(model)
+    system = (model.system if isinstance(model, Dynamics) else model).copy()
+    names = None if by is None else _names(system, by)
+    if inputs is None and isinstance(path, Trajectory):
+        inputs = {name: value for name, value in path.input_values.items() if name in system.inputs}
+    t, path = _read_run(system, times, path, names) if isinstance(path, Trajectory) else (_times(times), path)
+    if not isinstance(path, Mapping) or not path:
+        raise ArgumentError(f"path: joints or frames and where they are to be is expected, not {short(path)}")
+    wanted = [_read(system, t, key.name if isinstance(key, Component) else str(key), x) for key, x in path.items()]
+    moved = [one.owner for one in wanted if isinstance(one, _JointPath)]
+    if names is None and len(moved) < len(wanted):
+        frames = [one.owner for one in wanted if isinstance(one, _FramePath)]
+        raise ArgumentError(f"by: which joints are to move {' and '.join(frames)}?")
+    given = {"parameters": parameters, "inputs": inputs}
+    if names is not None and set(names) != set(moved):
+        wanted = _follow(system, t, wanted, names, given)
+    ended = {name: joint for name, joint in system.joints.items() if joint.ends is not None}
+    for one in wanted:
+        one.apply(system)
+    run = simulate(system, float(t[-1]), t0=float(t[0]), times=t, start=start, **given)
+    _check_ends(run, {name: joint for name, joint in ended.items() if run.system.joints[name].ends is None})
+    run.facts = {**run.facts, "mode": "dynamic" if _freedoms(run.dynamics) else "kinematic"}
+    return run
+
+
+def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
+    """Refuse a path beyond the ends of a joint, which no longer act where the path is given."""
+    for name, joint in joints.items():
+        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics._resolver(run.p))
+        for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
+            if np.any(beyond):
+                when = float(run.t[np.argmax(beyond)])
+                word = "range, which its stop ends" if joint.stop is not None else "play, which ends"
+                raise ArgumentError(f"path: at t = {when:g} s {name} leaves its {word} at {float(end):g}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Numbers at times with their first and second rates: on each interval the polynomial of the fifth degree."""
+
+    t: Array
+    values: Array
+    rates: Array
+    seconds: Array
+
+    @classmethod
+    def splined(cls, t: Array, values: Array) -> _Samples:
+        """Rates by the spline of the fifth degree through the values."""
+        from scipy.interpolate import make_interp_spline
+
+        spline = make_interp_spline(t, values, k=min(5, len(t) - 1))
+        return cls(t, values, *(spline(t, nu=order) for order in (1, 2)))
+
+    def law(self, system: System, owner: str) -> str:
+        """A law of time, made of tables with the coefficients of each interval."""
+        h = np.diff(self.t)
+        (q, v, a), (q_, v_, a_) = (
+            [x[part] for x in (self.values, self.rates, self.seconds)] for part in (slice(0, -1), slice(1, None))
+        )
+        rest, slope, bend = q_ - q - h * (v + h * a / 2), h * (v_ - v - h * a), h * h * (a_ - a)
+        higher = [
+            (10 * rest - 4 * slope + bend / 2) / h**3,
+            (-15 * rest + 7 * slope - bend) / h**4,
+            (6 * rest - 3 * slope + bend / 2) / h**5,
+        ]
+        columns = [self.t, self.values, self.rates, self.seconds / 2, *(np.append(c, 0.0) for c in higher)]
+        tables = [_fresh(system, f"{owner}_{word}") for word in ("knot", *(f"c{k}" for k in range(6)))]
+        for name, column in zip(tables, columns, strict=True):
+            system.table(name, axes=self.t, values=column, method="previous", outside="extrapolate")
+        text = f"{tables[-1]}(t)"
+        for name in reversed(tables[1:-1]):
+            text = f"{name}(t) + (t - {tables[0]}(t))*({text})"
+        return text
+
+
+def _law(system: System, owner: str, value: Any) -> Any:
+    return value.law(system, owner) if isinstance(value, _Samples) else value
+
+
+@dataclass(frozen=True)
+class _JointPath:
+    """What the coordinates or speeds of a joint are to be: one law, or samples, for each."""
+
+    owner: str
+    values: tuple[Any, ...]
+    speeds: bool = False
+
+    def apply(self, system: System) -> None:
+        """Drive the joint in a system."""
+        field, lost = "motion", set(STARTS)
+        if self.speeds:  # a law of speed starts where the joint starts
+            field, lost = "speed", {"u", "velocity", "angular_velocity"}
+        empty = {key: None for key in system.joints[self.owner].specs() if key in lost or key in REPLACED}
+        system.change(self.owner, **{**empty, field: [_law(system, self.owner, value) for value in self.values]})
+
+
+@dataclass(frozen=True)
+class _FramePath:
+    """Where a frame is to be: a law, samples or None for x, y, z, and for roll, pitch, yaw if they are given."""
+
+    owner: str
+    position: tuple[Any, ...]
+    rpy: tuple[Any, ...] | None = None
+
+    def apply(self, system: System) -> None:
+        """Hold the frame on the path by constraints that are laws of time."""
+        frame = system.find_frame(self.owner)
+        for axis, law in zip(AXES, self.position, strict=True):
+            if law is not None:
+                name = _fresh(system, f"{self.owner}_{axis}")
+                height = _law(system, name, law)
+                system.constraint(name, "point_on_plane", point=frame, plane="world", normal=axis, height=height)
+        if self.rpy is None:
+            return
+        carrier = system.world
+        for axis, law in zip("zyx", reversed(self.rpy), strict=True):  # fixed axes x, y, z are moving axes z, y, x
+            name = _fresh(system, f"{self.owner}_turn_{axis}")
+            body = system.body(f"{name}_carrier", mass=0.0)
+            system.joint(name, "revolute", carrier, body, axis=axis, motion=_law(system, name, law))
+            carrier = body
+        for axes in (("x", "y"), ("y", "z"), ("z", "x")):
+            name = _fresh(system, f"{self.owner}_{'_'.join(axes)}")
+            system.constraint(name, "angle", a=frame, b=carrier, axes=axes)
+
+
+def _read(system: System, t: Array, key: str, value: Any) -> _JointPath | _FramePath:
+    """One entry of the path."""
+    if isinstance(value, _JointPath):
+        return value
+    name, _, last = key.rpartition(".")
+    owner = name if name in system.joints and last in ("q", "u") else key
+    if owner in system.joints:
+        n = system.joints[owner].n_u
+        if isinstance(value, Mapping) and owner == key:
+            return _JointPath(owner, _with_rates(t, value, n, key))
+        values = _columns(t, value, n, key)
+        return _JointPath(owner, values, speeds=owner != key and last == "u")
+    try:
+        frame = system.find_frame(key)
+    except ModelError:
+        known = [*system.joints, *system.bodies]
+        raise ArgumentError(unknown("path: no joint, body or frame is called", key, known)) from None
+    if frame.body == "world" or frame.body in system.frames:
+        raise ArgumentError(f"path: {key} is not on a body")
+    given = value if isinstance(value, Mapping) else {"position": value}
+    if set(given) - {"position", "rpy"} or "position" not in given:
+        raise ArgumentError(f"path of {key}: position, and rpy if it matters, are expected, not {', '.join(given)}")
+    found = _FramePath(key, *(_columns(t, given[part], 3, key) for part in ("position", "rpy") if part in given))
+    if all(law is None for law in found.position) and found.rpy is None:
+        raise ArgumentError(f"path of {key}: every direction is left open")
+    if found.rpy is not None and any(law is None for law in found.rpy):
+        raise ArgumentError(f"path of {key}: rpy needs all its three angles")
+    return found
+
+
+def _columns(t: Array, value: Any, count: int, key: str) -> tuple[Any, ...]:
+    """A law or samples for each of several coordinates: one by one, or as the columns of an array."""
+    if not count:
+        raise ArgumentError(f"path of {key}: the joint has no freedom")
+    rows = _numbers(value)
+    if rows is not None and rows.shape in ((len(t), count), (len(t),) if count == 1 else ()):
+        return tuple(_sampled(t, column, key) for column in rows.reshape(len(t), count).T)
+    if count == 1 and (isinstance(value, str) or not isinstance(value, Sequence | np.ndarray)):
+        return (value,)
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == count:
+        return tuple(x if _numbers(x) is None else _sampled(t, _numbers(x), key) for x in value)
+    what = "a law" if count == 1 else f"{count} laws"
+    found = short(value) if rows is None else f"an array of shape {rows.shape}"
+    raise ArgumentError(f"path of {key}: {what}, or {len(t)} samples of each, one for each time, not {found}")
+
+
+def _with_rates(t: Array, value: Mapping[str, Any], count: int, key: str) -> tuple[_Samples, ...]:
+    """Samples of coordinates, speeds and accelerations."""
+    if set(value) != {"q", "u", "u_dot"}:
+        raise ArgumentError(f"path of {key}: samples of q, u and u_dot are expected, not {', '.join(map(str, value))}")
+    found = [_columns(t, value[part], count, f"{key}.{part}") for part in ("q", "u", "u_dot")]
+    if not all(isinstance(x, _Samples) for column in found for x in column):
+        raise ArgumentError(f"path of {key}: samples of q, u and u_dot are expected; a law has its rates itself")
+    return tuple(_Samples(t, *(x.values for x in column)) for column in zip(*found, strict=True))
+
+
+def _numbers(value: Any) -> Array | None:
+    """Numbers in a row, or rows of them; nothing for what is no array of numbers."""
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        return None
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return found if found.ndim else None
+
+
+def _sampled(t: Array, column: Any, key: str) -> _Samples:
+    if np.shape(column) != t.shape:
+        raise ArgumentError(f"path of {key}: {len(t)} samples are expected, one for each time, not {np.size(column)}")
+    if len(t) < 2:
+        raise ArgumentError("times: samples need two or more; one time is enough for laws")
+    if not np.isfinite(column).all():
+        raise ArgumentError(f"path of {key}: every sample must be finite")
+    return _Samples.splined(t, np.asarray(column, dtype=float))
+
+
+def _fresh(system: System, wish: str) -> str:
+    """A name that is not taken."""
+    name = wish.replace(".", "_")
+    taken = (*system.components, *(f"{x}_carrier" for x in system.components))
+    return name if name not in taken else _fresh(system, f"{name}_")
+
+
+def _names(system: System, by: Any) -> tuple[str, ...]:
+    """The joints that are to make the motion."""
+    names = tuple(str(getattr(x, "name", x)) for x in ([by] if isinstance(by, str) or hasattr(by, "name") else by))
+    for name in names:
+        if name not in system.joints:
+            raise ArgumentError(unknown("by: no joint is called", name, system.joints))
+        if not system.joints[name].n_u:
+            raise ArgumentError(f"by: {name} is {system.joints[name].kind}, and cannot move anything")
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError("by: joints are expected, each once")
+    return names
+
+
+def _times(times: Any) -> Array:
+    try:
+        found = np.atleast_1d(np.array(times, dtype=float))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"times: numbers in a row are expected, not {short(times)}") from None
+    if found.ndim != 1 or not found.size or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
+        raise ArgumentError("times: finite numbers, each larger than the one before, are expected")
+    return found
+
+
+def _read_run(system: System, times: Any, run: Trajectory, names: Any) -> tuple[Array, Any]:
+    """The times of a run, and what its joints do."""
+    if times is not None:
+        raise ArgumentError("times: a run has its own; give None")
+    if names is None and run.dynamics.topology.constrained:
+        raise ArgumentError("by: in loops a few joints move all others: which are to follow the run?")
+    wanted = names or [name for name, joint in run.system.joints.items() if name in run.dynamics.topology.q_of]
+    missing = [name for name in wanted if name not in system.joints or name not in run.system.joints]
+    if missing:
+        raise ArgumentError(f"path: the run and the model have no joint {missing[0]} in common")
+    turning = [name for name in wanted if system.joints[name].quaternion is not None]
+    if turning:
+        raise ArgumentError(f"path: {turning[0]} turns by a quaternion, which cannot be followed; name others in by=")
+    t = np.unique(run.t)
+    return t, _followed(run, tuple(wanted), t)
+
+
+def _freedoms(dynamics: Dynamics) -> int:
+    return dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
+
+
+def _follow(
+    system: System, t: Array, path: list[_JointPath | _FramePath], names: tuple[str, ...], given: dict[str, Any]
+) -> list[_JointPath | _FramePath]:
+    """What the joints in ``names`` do while the mechanism follows a path."""
+    guide, told = system.copy(), " and ".join(one.owner for one in path)
+    if len(t) < 2:
+        raise ArgumentError("times: two or more are needed where other joints than those of the path make it")
+    for name in names:
+        guide.change(name, **{key: None for key in REPLACED if getattr(guide.joints[name], key) is not None})
+    for name, joint in guide.joints.items():
+        if joint.q is not None or joint.u is not None:  # exact values would be in the way
+            kept = joint.driven and joint.q is not None
+            guide.change(name, u=None, **({} if kept else {"q": None, "guess": joint.q or joint.guess}))
+    left, own = _freedoms(Dynamics(guide)), sum(guide.joints[name].n_u for name in names)
+    if left != own:
+        message = f"the mechanism has {left} freedom{'s' * (left != 1)}, and {', '.join(names)} {own}"
+        more = "name more joints, or give them motions in the model" if left > own else "efforts would not be unique"
+        raise ArgumentError(f"by: {message}: {more}")
+    for one in path:
+        one.apply(guide)
+    try:
+        dynamics = Dynamics(guide)
+        left = _freedoms(dynamics)
+        if left:
+            count = "1 freedom is" if left == 1 else f"{left} freedoms are"
+            raise ArgumentError(f"path: {told} may follow it in many ways: {count} left")
+        knots = np.union1d(t, np.linspace(t[0], t[-1], KNOTS))
+        run = simulate(dynamics, float(t[-1]), t0=float(t[0]), times=knots, rtol=TIGHT, **given)
+        return list(_followed(run, names, knots).values())
+    except (AssemblyError, SimulationError) as error:
+        raise ArgumentError(f"path: {told} cannot follow it: {error}") from error
+
+
+def _followed(run: Trajectory, names: tuple[str, ...], t: Array) -> dict[str, _JointPath]:
+    """What joints do in a run."""
+    first = {float(x): k for k, x in reversed(list(enumerate(run.t)))}  # one sample of what happened at one instant
+    rows, keys = [first[float(x)] for x in t], ("q", "u", "u_dot")
+    values = run.evaluate([f"{name}.{key}" for name in names for key in keys])
+    found = {}
+    for name in names:
+        columns = [values[f"{name}.{key}"].reshape(len(run), -1)[rows].T for key in keys]
+        found[name] = _JointPath(name, tuple(_Samples(t, *parts) for parts in zip(*columns, strict=True)))
+    return found

@@ -1,0 +1,1 @@
+"""The circuit diagram of a system, as SVG."""

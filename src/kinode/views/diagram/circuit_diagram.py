@@ -1,0 +1,257 @@
+"""The circuit diagram of a system, as SVG: ``kn.diagram``.
+
+What is connected with what is found in circuit_graph.py, where it stands in circuit_layout.py, how lines run in
+link_routing.py; here it is written.  SVG is text, and is written as such: the drawing needs no plotting library.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+
+from kinode.dynamics.compile import Dynamics
+from kinode.errors import ArgumentError, Error
+from kinode.model.system import System
+from kinode.simulation.task_arguments import find_model
+from kinode.views.diagram import circuit_symbols
+from kinode.views.diagram.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.diagram.circuit_layout import STUB, Layout, words_at
+from kinode.views.diagram.link_routing import WAYS, Router, port_point
+from kinode.views.style import COLORS, INK, MUTED
+
+MARGIN = 24.0
+WIDTH = 1600.0  # of a page: letters stay readable
+NARROW = 240.0
+STYLE = f"""
+.circuit text {{ font-family: "DejaVu Sans", Verdana, Arial, sans-serif; fill: {INK}; stroke: none; }}
+.circuit .component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
+.circuit .face {{ fill: white; }} .circuit .body {{ fill: #eef1f4; stroke-width: 1.8; }}
+.circuit .mass {{ fill: #c9d0d8; }} .circuit .ink {{ fill: {INK}; }} .circuit .muted {{ fill: {MUTED}; }}
+.circuit .told {{ stroke: {COLORS[0]}; }}
+.circuit .plate {{ stroke-width: 2.6; }} .circuit .thin {{ stroke-width: 0.8; stroke: {MUTED}; }}
+.circuit .link path {{ fill: none; stroke: {INK}; stroke-linejoin: round; stroke-linecap: round; }}
+.circuit .vector path {{ stroke-width: 3.6; }} .circuit .energy path {{ stroke-width: 1.4; }}
+.circuit .information path {{ stroke-width: 1.3; stroke: {COLORS[0]}; stroke-dasharray: 5 3.5; stroke-linecap: butt; }}
+.circuit .information .head, .circuit .information .dot {{ fill: {COLORS[0]}; }} .circuit .dot {{ fill: {INK}; }}
+""".strip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagram:
+    """A circuit diagram: ``svg`` is its text; a notebook shows it.
+
+    ``components`` tells what is drawn, by name: SB, KN, E, DC, part or signal; ``links`` which ports each link
+    connects, as (component, port); ``crossings`` how often lines cross.
+    """
+
+    svg: str
+    components: dict[str, str]
+    links: dict[str, tuple[tuple[str, str], ...]]
+    crossings: int
+    size: tuple[float, float]
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the SVG file."""
+        file = Path(path)
+        if file.suffix.lower() != ".svg":
+            raise ArgumentError(f"{file}: a diagram is written as .svg")
+        file.write_text(self.svg, encoding="utf-8")
+        return file
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.components)} components, {len(self.links)} links"
+        return f"<Diagram: {counts}, {self.crossings} crossing{'s' * (self.crossings != 1)}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def diagram(
+    model: System | Dynamics | str | os.PathLike[str], file: str | os.PathLike[str] | None = None, *,
+    width: float | None = WIDTH, legend: bool = True, note: str = "",
+) -> Diagram:  # fmt: skip
+    """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
+
+    ``file`` (.svg) keeps it.  A chain that is longer than ``width``, in units of which a component has 40, is folded
+    where that is possible, or never with None; ``legend`` explains signs and lines; ``note`` stands beside the name.
+    """
+    model = find_model(model)
+    system = model.system if isinstance(model, Dynamics) else model
+    if width is not None and not (isinstance(width, int | float) and NARROW <= width < math.inf):
+        raise ArgumentError(f"width: a number from {NARROW:g} on is expected, not {width!r}")
+    system.check()
+    circuit = Circuit(system)
+    if not circuit.boxes:
+        raise Error(f"{system.name} has no components to draw")
+    Layout(circuit, width)
+    router = Router(circuit)
+    crossings = router.route()
+    svg, size = _write(circuit, system.name, note, legend)
+    found = Diagram(
+        svg,
+        {box.name: box.role for box in circuit.boxes.values()},
+        {link.name: tuple((box.name, port.name) for box, port in link.ends) for link in circuit.links.values()},
+        crossings,
+        size,
+    )
+    if file is not None:
+        found.save(file)
+    return found
+
+
+def _write(circuit: Circuit, name: str, note: str, legend: bool) -> tuple[str, tuple[float, float]]:
+    boxes, links = list(circuit.boxes.values()), list(circuit.links.values())
+    low, high = _bounds(boxes, links)
+    parts = [_link(link) for link in sorted(links, key=lambda link: link.kind == INFORMATION)]
+    parts += [_component(box) for box in boxes]
+    parts += _node_names(circuit)
+    head = 30.0
+    left, top = low[0] - MARGIN, low[1] - MARGIN - head
+    width = max(high[0] - low[0] + 2 * MARGIN, 7.6 * len(f"{name} {note}") + 2 * MARGIN, 470.0 if legend else 0.0)
+    height = high[1] - low[1] + 2 * MARGIN + head + (40.0 if legend else 0.0)
+    words = f'<tspan font-weight="bold">{escape(name)}</tspan>'
+    words += f'<tspan class="muted" dx="10">{escape(note)}</tspan>' if note else ""
+    title = f'<text x="{left + MARGIN:g}" y="{top + MARGIN + 2:g}" font-size="13">{words}</text>'
+    foot = _legend(left + MARGIN, top + height - 28.0, boxes, links) if legend else ""
+    view = f"{left:g} {top:g} {width:g} {height:g}"
+    text = "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:g}" height="{height:g}" '
+        f'role="img" aria-label="Circuit diagram of {escape(name)}" class="circuit">',
+        f"<style>{STYLE}</style>",
+        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}" fill="white"/>',
+        title, *parts, foot, "</svg>", "",
+    ])  # fmt: skip
+    return text, (width, height)
+
+
+def _bounds(boxes: list[Box], links: list[Link]) -> tuple[tuple[float, float], tuple[float, float]]:
+    points = [p for link in links for line in link.path for p in line]
+    for box in boxes:
+        points += [(box.x - box.width / 2, box.y - box.height / 2), (box.x + box.width / 2, box.y + box.height / 2)]
+        for left, top, right, bottom in words_at(box).values():
+            points += [(left, top), (right, bottom)]
+        for port in box.ports.values():
+            if port.reference:
+                (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+                points += [(x + dx * STUB - 10, y + dy * STUB - 10), (x + dx * STUB + 10, y + dy * STUB + 12)]
+    return (min(x for x, _ in points), min(y for _, y in points)), (
+        max(x for x, _ in points),
+        max(y for _, y in points),
+    )
+
+
+def _link(link: Link) -> str:
+    lines = "".join(f'<path d="{_path(line)}"/>' for line in link.path)
+    radius = 4 if link.kind == VECTOR else 3
+    dots = "".join(f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" class="dot"/>' for x, y in link.dots)
+    heads = "".join(_head(box, port) for box, port in link.ends if link.kind == INFORMATION and not port.out)
+    ends = " ".join(f"{box.name}:{port.name.replace(' ', '_')}" for box, port in link.ends)
+    head = f'<g class="link {link.kind}" data-name="{escape(link.name)}" data-ends="{escape(ends)}">'
+    return f"{head}{lines}{dots}{heads}</g>"
+
+
+def _path(line: list[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g},{y:g}" for x, y in line)
+
+
+def _head(box: Box, port: Port) -> str:
+    """The arrow head at the end of an information link."""
+    (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+    ax, ay = x + 8 * dx, y + 8 * dy
+    corners = f"{x:g},{y:g} {ax + 3.6 * dy:g},{ay + 3.6 * dx:g} {ax - 3.6 * dy:g},{ay - 3.6 * dx:g}"
+    return f'<polygon points="{corners}" class="head"/>'
+
+
+def _component(box: Box) -> str:
+    sign = f'<g transform="translate({box.x:g} {box.y:g})">{circuit_symbols.draw(box)}</g>'
+    words = ""
+    for k, (text, (left, top, _, bottom)) in enumerate(words_at(box).items()):
+        how = 'font-size="10.5" font-weight="bold"' if not k else 'font-size="9" class="muted"'
+        words += f'<text x="{left:g}" y="{0.5 * (top + bottom) + 3.6:g}" {how}>{escape(text.strip())}</text>'
+    bases = "".join(_reference(box, port) for port in box.ports.values() if port.reference)
+    head = f'<g class="component {box.role}" data-name="{escape(box.name)}" data-kind="{escape(box.kind)}">'
+    return f"{head}{bases}{sign}{words}</g>"
+
+
+def _reference(box: Box, port: Port) -> str:
+    """The base or the ground at a port."""
+    (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+    ex, ey = x + dx * STUB, y + dy * STUB
+    thick = "3.6" if port.kind == VECTOR else "1.4"
+    lead = f'<path d="M{x:g},{y:g}L{ex:g},{ey:g}" stroke-width="{thick}"/>'
+    if port.reference == "gnd":
+        down = 6.0 if dx else 0.0
+        bars = f"M{ex:g},{ey:g}v{down:g}m-7,0h14m-11,3.5h8m-5.5,3.5h3"
+        return f'<g class="gnd">{lead}<path d="{bars}"/></g>'
+    tx, ty = (0, 1) if dx else (1, 0)
+    plate = f"M{ex - 10 * tx:g},{ey - 10 * ty:g}L{ex + 10 * tx:g},{ey + 10 * ty:g}"
+    for k in (-8, -2, 4):
+        px, py = ex + k * tx, ey + k * ty
+        plate += f"M{px:g},{py:g}l{6 * dx + 4 * tx:g},{6 * dy + 4 * ty:g}"
+    return f'<g class="base">{lead}<path d="{plate}"/></g>'
+
+
+def _node_names(circuit: Circuit) -> list[str]:
+    """The names of nodes, each beside a line of it where nothing else stands."""
+    taken = [
+        (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in circuit.boxes.values()
+    ]
+    taken += [room for box in circuit.boxes.values() for room in words_at(box).values()]
+    lines = [
+        (min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
+        for link in circuit.links.values() for line in link.path for a, b in pairwise(line)
+    ]  # fmt: skip
+    found = []
+    for link in circuit.links.values():
+        if not link.label:
+            continue
+        place = _free_place(link, 5.6 * len(link.label), taken + lines)
+        if place is not None:
+            x, y, width = place
+            taken.append((x, y, x + width, y + 10.0))
+            text = f'<text x="{x:g}" y="{y + 8.5:g}" font-size="9" font-style="italic" class="muted node">'
+            found.append(f"{text}{escape(link.label)}</text>")
+    return found
+
+
+def _free_place(
+    link: Link, width: float, taken: list[tuple[float, float, float, float]]
+) -> tuple[float, float, float] | None:
+    """Left, top and width of a place for a node's name."""
+    segments = [(a, b) for line in link.path for a, b in pairwise(line)]
+    segments.sort(key=lambda s: -abs(s[0][0] - s[1][0]) - abs(s[0][1] - s[1][1]))
+    for (ax, ay), (bx, by) in segments:
+        mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
+        flat = ay == by
+        choices = [(mx - width / 2, my - 13.0), (mx - width / 2, my + 3.0)] if flat else []
+        choices += [] if flat else [(mx + 4.0, my - 5.0), (mx - 4.0 - width, my - 5.0)]
+        for x, y in choices:
+            room = (x, y, x + width, y + 10.0)
+            if not any(_meet(room, other) for other in taken):
+                return x, y, width
+    return None
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _legend(x: float, y: float, boxes: list[Box], links: list[Link]) -> str:
+    """Lines and letters explained."""
+    roles = {box.role for box in boxes}
+    words = {"SB": "solid body", "KN": "kinematic node", "E": "source", "DC": "dynamic component"}
+    parts, at = [], x
+    kinds = {port.kind for box in boxes for port in box.ports.values()} | {link.kind for link in links}
+    for kind, word in ((VECTOR, "vector link"), (ENERGY, "energy link"), (INFORMATION, "information link")):
+        if kind not in kinds:
+            continue
+        parts.append(f'<g class="link {kind} key"><path d="M{at:g},{y:g}h26"/></g>')
+        parts.append(f'<text x="{at + 32:g}" y="{y + 3.4:g}" font-size="9.5" class="muted">{word}</text>')
+        at += 46.0 + 5.6 * len(word)
+    told = "   ".join(f"{role} {word}" for role, word in words.items() if role in roles)
+    parts.append(f'<text x="{x:g}" y="{y + 19:g}" font-size="9.5" class="muted" xml:space="preserve">{told}</text>')
+    return "".join(parts)

@@ -1,0 +1,351 @@
+"""A system as a component circuit: components with ports, and the links between them.
+
+Every body is a solid body SB, every joint a kinematic node KN with two vector links and a third link for what acts in
+it; laws that drive a joint, and forces on bodies, are sources E; springs, dampers and friction are dynamic components
+DC; parts of networks, signals and inputs are themselves.  Links are vector links (v, w | F, M), energy links (one
+potential, one flow) and information links, from what a law reads to who reads it.  The world and gnd are drawn where
+they are needed and are no components.  Where things stand is decided in circuit_layout.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import ModelError
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import DIMENSIONS
+from kinode.model.base.fields import Component, find_expressions
+from kinode.model.base.frames import Frame
+from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.network.nodes import find_nodes
+from kinode.model.network.part import Part
+from kinode.model.quantity_names import find_quantity
+from kinode.views.style import number, pretty_unit
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+GRID = 10.0  # all places are multiples of it
+TWO_POLES = frozenset(
+    [
+        "resistor",
+        "capacitor",
+        "inductor",
+        "voltage_source",
+        "current_source",
+        "battery",
+        "shaft_spring",
+        "shaft_damper",
+        "shaft_loss",
+        "speed_source",
+        "angle_source",
+        "moment_source",
+        "slide_spring",
+        "slide_damper",
+        "slide_loss",
+        "shaft_friction",
+        "slide_friction",
+        "velocity_source",
+        "position_source",
+        "force_source",
+        "gearbox",
+        "elastic_gearbox",
+        "worm_gear",
+        "lever",
+        "pinion",
+    ]
+)
+VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
+LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
+EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash", "lock")
+SOURCES = frozenset({"force", "moment", "thrust", "aerodynamic", "ballistic", "central_gravity", "earth_rotation"})
+MAIN = frozenset(
+    [
+        "resistance",
+        "capacitance",
+        "inductance",
+        "voltage",
+        "current",
+        "ratio",
+        "stiffness",
+        "damping",
+        "inertia",
+        "mass",
+        "speed",
+        "angle",
+        "moment",
+        "velocity",
+        "position",
+        "force",
+        "thrust",
+        "tension",
+    ]
+)
+LONG = 18  # letters of a value that are shown
+
+
+@dataclass(eq=False)
+class Port:
+    """Where a link ends: the link's kind, and the reference, if it is one; side and place follow from the layout."""
+
+    name: str
+    kind: str
+    reference: str = ""  # gnd or world
+    out: bool = False  # information goes out here
+    from_signal: bool = False  # or comes in from another signal
+    side: str = ""
+    offset: float = 0.0
+
+
+@dataclass(eq=False)
+class Box:
+    """A component: its name in the diagram and what it is drawn as."""
+
+    name: str
+    role: str  # SB, KN, E, DC, part, signal
+    kind: str  # which symbol
+    label: str
+    value: str = ""
+    ports: dict[str, Port] = field(default_factory=dict)
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 40.0
+    height: float = 40.0
+    upright: bool = True  # its ports lead up and down, not left and right
+    spine: bool = False  # it stands in the row of bodies and kinematic nodes
+
+    def port(self, name: str, kind: str, **more: Any) -> Port:
+        """A port, made when it is first asked for."""
+        return self.ports.setdefault(name, Port(name, kind, **more))
+
+
+@dataclass(eq=False)
+class Link:
+    """What connects ports: two, or more that meet at a node."""
+
+    name: str
+    kind: str
+    ends: list[tuple[Box, Port]]
+    label: str = ""
+    path: list[list[tuple[float, float]]] = field(default_factory=list)  # lines, found by link_routing.py
+    dots: list[tuple[float, float]] = field(default_factory=list)
+
+
+class Circuit:
+    """The boxes and links of a system."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.boxes: dict[str, Box] = {}
+        self.links: dict[str, Link] = {}
+        self._bodies()
+        self._joints()
+        self._constraints()
+        self._elements()
+        self._signals()
+        self._information()
+        # what nothing is connected to needs no line
+        self.links = {name: link for name, link in self.links.items() if len(link.ends) > 1}
+
+    # -- boxes -------------------------------------------------------------------------------------
+    def _add(self, name: str, role: str, kind: str, label: str, value: str = "") -> Box:
+        box = self.boxes[name] = Box(name, role, kind, label, value)
+        return box
+
+    def _tie(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
+        """Connect a port to a link, which is made when it is first named."""
+        found = self.links.setdefault(link, Link(link, kind, []))
+        found.label = found.label or label
+        found.ends.append((box, box.port(port, kind, **more)))
+
+    def _bodies(self) -> None:
+        for name, body in self.system.bodies.items():
+            mass = self._value(body.total_mass(), "mass")
+            self._add(name, "SB", "body", name, mass)
+
+    def _joints(self) -> None:
+        for name, joint in self.system.joints.items():
+            box = self._add(name, "KN", joint.kind, name)
+            for port, side in (("1", joint.a), ("2", joint.b)):
+                self._to_body(f"{name}.{port}", box, port, side.body)
+            kind = ENERGY if joint.n_u == 1 else VECTOR
+            for law, word in LAWS.items():
+                if getattr(joint, law, None) is not None:
+                    quantity = _effort_word(joint) if law == "effort" else f"{word}_{_turns(joint)}"
+                    source = self._add(f"{name}.{law}", "E", quantity, "E", self._text(getattr(joint, law)))
+                    self._third(box, source, "1", kind)
+            for effect in EFFECTS:
+                given = getattr(joint, effect, None)
+                if given is not None:
+                    part = self._add(f"{name}.{effect}", "DC", effect, "DC", self._effect(joint, effect, given))
+                    self._third(box, part, "1", kind)
+
+    def _third(self, joint: Box, box: Box, port: str, kind: str) -> None:
+        """Connect something to what moves in a joint."""
+        link = f"{joint.name}.3"
+        if link not in self.links:
+            self._tie(link, kind, joint, "3")
+        self._tie(link, kind, box, port)
+
+    def _to_body(self, link: str, box: Box, port: str, body: str) -> None:
+        """A vector link from a box to a body, or to the world."""
+        if body == "world" or body not in self.boxes:
+            box.port(port, VECTOR, reference="world")
+            return
+        self._tie(link, VECTOR, box, port)
+        self._tie(link, VECTOR, self.boxes[body], link)
+
+    def _constraints(self) -> None:
+        for name, constraint in self.system.constraints.items():
+            box = self._add(name, "KN", constraint.kind, name)
+            if isinstance(constraint, Coupled):
+                for word, joint in constraint.joints().items():
+                    if joint in self.boxes:
+                        self._third(self.boxes[joint], box, word, ENERGY)
+                continue
+            for field_name, frame in _frames(constraint):
+                self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
+
+    def _elements(self) -> None:
+        nodes = find_nodes(self.system)
+        at = {(part, port): node for node in nodes.values() for part, port in node.ports}
+        for name, element in self.system.elements.items():
+            if isinstance(element, Part):
+                box = self._add(name, "part", element.kind, name, self._main_value(element))
+                for port in element.ports():
+                    node = at[name, port]
+                    if node.reference:
+                        box.port(port, ENERGY, reference="world" if node.domain.position else "gnd")
+                    elif node.joint is not None:
+                        self._third_of(node.joint, node.name, box, port)
+                    else:
+                        self._tie(node.name, ENERGY, box, port, label=node.name)
+            else:
+                acts = any(_frames(element)) or any(_joints(element))
+                role = "E" if element.kind in SOURCES else "DC" if acts else "signal"
+                box = self._add(name, role, element.kind, name, "" if role == "signal" else self._main_value(element))
+            for field_name, frame in _frames(element):
+                self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
+            for field_name, joint in _joints(element):
+                self._third(self.boxes[joint], box, field_name, ENERGY)
+
+    def _third_of(self, joint: str, node: str, box: Box, port: str) -> None:
+        """A part on a joint: on its one freedom, or on a named one of several."""
+        if node == joint:
+            self._third(self.boxes[joint], box, port, ENERGY)
+            return
+        if node not in self.links:
+            self._tie(node, ENERGY, self.boxes[joint], node.removeprefix(f"{joint}."))
+        self._tie(node, ENERGY, box, port)
+
+    def _signals(self) -> None:
+        for name, signal in self.system.signals.items():
+            self._add(name, "signal", "signal", name, self._text((signal.law,)))
+        for name in self.system.inputs:
+            self._add(name, "signal", "input", name)
+
+    # -- information -------------------------------------------------------------------------------
+    def _information(self) -> None:
+        """From the components whose quantities laws read to those that have the laws."""
+        for reader, laws in self._laws():
+            sources = dict.fromkeys(source for law in laws for source in self._read_by(law) if source is not reader)
+            for source in sources:
+                link = f"{source.name}.out"
+                if link not in self.links:
+                    self._tie(link, INFORMATION, source, "out", out=True)
+                self._tie(link, INFORMATION, reader, f"in {source.name}", from_signal=source.role == "signal")
+
+    def _laws(self) -> Iterator[tuple[Box, list[Expression]]]:
+        for name, joint in self.system.joints.items():
+            for law in LAWS:
+                if f"{name}.{law}" in self.boxes:
+                    yield self.boxes[f"{name}.{law}"], list(find_expressions(getattr(joint, law)))
+        for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
+            values = (getattr(element, spec_field.name) for spec_field, _ in element.specs().values())
+            yield self.boxes[name], [found for value in values for found in _expressions(value)]
+        for name, signal in self.system.signals.items():
+            yield self.boxes[name], list(find_expressions(signal.law))
+
+    def _read_by(self, law: Expression) -> Iterator[Box]:
+        for name in sorted(law.names()):
+            try:
+                found = find_quantity(self.system, name)
+            except ModelError:
+                continue
+            owner = found.frame.body if found.frame is not None else found.owner
+            owner = owner if owner in self.boxes else self._at_node(owner)
+            if owner in self.boxes:
+                yield self.boxes[owner]
+
+    def _at_node(self, name: str) -> str:
+        """Of a node the part that is named first there."""
+        link = self.links.get(name)
+        return link.ends[0][0].name if link is not None else name
+
+    # -- words -------------------------------------------------------------------------------------
+    def _value(self, value: Any, dimension: str | None) -> str:
+        if isinstance(value, Expression):
+            if not value.names() <= self.system.parameters.keys():
+                return _cut(value.text())
+            value = self.system.nominal(value)
+        if not isinstance(value, float):
+            return ""
+        unit = "" if dimension in (None, "dimensionless") else pretty_unit(DIMENSIONS[str(dimension)].unit)
+        shown = {"Ohm": "Ω", "rad": "rad"}.get(unit, unit)
+        return f"{number(value)} {shown}".strip()
+
+    def _text(self, values: Any) -> str:
+        texts = [number(x) if isinstance(x, float) else x.text() for x in values]
+        return _cut(texts[0] if len(texts) == 1 else ", ".join(texts))
+
+    def _main_value(self, element: Component) -> str:
+        """The number or law that an element is known by, if it is one."""
+        for name, (spec_field, spec) in element.specs().items():
+            value = getattr(element, spec_field.name)
+            if name in MAIN and spec.shape in ("number", "law") and value is not None:
+                return self._value(value, spec.dimension) if not element.kind.endswith("motor") else ""
+        return ""
+
+    def _effect(self, joint: Joint, effect: str, given: Any) -> str:
+        if not isinstance(given, tuple) or len(given) > 1 or effect not in DERIVED:
+            return effect
+        return self._value(given[0], DERIVED[effect][joint.coordinates[0][1]])
+
+
+def _frames(component: Component) -> Iterator[tuple[str, Frame]]:
+    """The places on bodies that a component acts on."""
+    for spec_field, spec in component.specs().values():
+        value = getattr(component, spec_field.name)
+        if isinstance(value, Frame) and (spec.shape == "frame" or spec_field.name == "reaction_on"):
+            yield spec_field.name, value
+
+
+def _joints(component: Component) -> Iterator[tuple[str, str]]:
+    """The joints that an element acts in."""
+    for spec_field, spec in component.specs().values():
+        value = getattr(component, spec_field.name)
+        if spec.shape == "joint" and value is not None:
+            yield spec_field.name, str(value)
+
+
+def _expressions(value: Any) -> Iterator[Expression]:
+    try:
+        yield from find_expressions(value)
+    except TypeError:
+        return
+
+
+def _turns(joint: Joint) -> str:
+    kinds = {kind for _, kind in joint.coordinates}
+    return "both" if len(kinds) > 1 else "turn" if kinds == {"angle"} else "slide"
+
+
+def _effort_word(joint: Joint) -> str:
+    return {"turn": "moment", "slide": "force", "both": "effort"}[_turns(joint)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

@@ -1,0 +1,307 @@
+"""Lines of links: along a grid, with right angles, around components and words, crossing as little as can be.
+
+Each link is a search for the cheapest way (A*, Hart, Nilsson and Raphael 1968) in which a bend costs as much as three
+steps and a crossing as much as forty; a link of several ends grows by the cheapest way from what it has to the next.
+Links that cross others are taken out and tried again, as long as that helps.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.diagram.circuit_layout import STUB, words_at
+
+BEND, CROSS, HUG = 3.0, 20.0, 0.2
+MARGIN = 6  # cells around everything
+TRIES, SEARCHES = 3, 60
+WORK = 1_000_000  # cells that are looked at before links stay as they are: some seconds
+STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+WAYS = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
+Cell = tuple[int, int]
+Edge = tuple[Cell, Cell]
+
+
+def port_point(box: Box, port: Port) -> tuple[float, float]:
+    """Where a port is."""
+    if port.side in ("left", "right"):
+        return box.x + (-1 if port.side == "left" else 1) * box.width / 2, box.y + port.offset
+    return box.x + port.offset, box.y + (-1 if port.side == "top" else 1) * box.height / 2
+
+
+def _cell(point: tuple[float, float]) -> Cell:
+    return round(point[0] / GRID), round(point[1] / GRID)
+
+
+class Router:
+    """Finds the lines of all links of a circuit that is laid out."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.circuit, self.work = circuit, 0
+        self.blocked: set[Cell] = set()
+        self.kept: dict[Cell, Link] = {}  # cells before ports, each for its own link
+        self.edges: dict[str, set[Edge]] = {}
+        self.straight: dict[Cell, dict[str, str]] = {}  # cell -> link -> h, v, or x where it bends, ends or branches
+        for box in circuit.boxes.values():
+            self._block_box(box)
+        cells = self.blocked or {(0, 0)}
+        self.low = min(i for i, _ in cells) - MARGIN, min(j for _, j in cells) - MARGIN
+        self.high = max(i for i, _ in cells) + MARGIN, max(j for _, j in cells) + MARGIN
+        for link in circuit.links.values():
+            for box, port in link.ends:
+                self.kept[self._before(box, port)] = link
+
+    def _block_box(self, box: Box) -> None:
+        self._block(box.x - box.width / 2, box.y - box.height / 2, box.x + box.width / 2, box.y + box.height / 2)
+        for left, top, right, bottom in words_at(box).values():
+            self._block(left, top, right, bottom)
+        for port in box.ports.values():
+            if port.reference:
+                (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+                x, y = x + dx * STUB, y + dy * STUB
+                self._block(min(x, x - dx * STUB) - 10, min(y, y - dy * STUB) - 4, max(x, x - dx * STUB) + 10, y + 12)
+
+    def _block(self, left: float, top: float, right: float, bottom: float) -> None:
+        for i in range(-int(-left // GRID), int(right // GRID) + 1):
+            self.blocked.update((i, j) for j in range(-int(-top // GRID), int(bottom // GRID) + 1))
+
+    def _before(self, box: Box, port: Port) -> Cell:
+        i, j = _cell(port_point(box, port))
+        di, dj = WAYS[port.side]
+        return i + di, j + dj
+
+    # -- all links ---------------------------------------------------------------------------------
+    def route(self) -> int:
+        """Find all lines; gives how often links cross."""
+        for cell in self.kept:
+            self.blocked.discard(cell)
+        self._measure()
+        links = sorted(self.circuit.links.values(), key=self._order)
+        for link in links:
+            self._place(link)
+        best, searches = self.count_crossings(), 0
+        for link in links * TRIES:
+            if best and searches < SEARCHES and self.work < WORK and self._crossed(link):
+                kept = {name: set(edges) for name, edges in self.edges.items()}
+                again = [link, *(self.circuit.links[name] for name in self._crossed(link))][:: (-1) ** (searches % 2)]
+                searches += sum(len(one.ends) - 1 for one in again)
+                for one in again:
+                    self._remove(one)
+                for one in again:
+                    self._place(one)
+                found = self.count_crossings()
+                if found > best:
+                    self._restore(kept)
+                else:
+                    best = found
+        for link in links:
+            link.path, link.dots = self._lines(link)
+        return best
+
+    def _order(self, link: Link) -> tuple[int, float]:
+        cells = [self._before(box, port) for box, port in link.ends]
+        span = max(i for i, _ in cells) - min(i for i, _ in cells) + max(j for _, j in cells) - min(j for _, j in cells)
+        return {VECTOR: 0, INFORMATION: 2}.get(link.kind, 1), span
+
+    def count_crossings(self) -> int:
+        """Cells in which two links cross."""
+        return sum(len(links) - 1 for links in self.straight.values() if len(links) > 1)
+
+    def _crossed(self, link: Link) -> list[str]:
+        """The links that cross one."""
+        cells = {cell for edge in self.edges.get(link.name, ()) for cell in edge}
+        return sorted({name for cell in cells for name in self.straight.get(cell, {}) if name != link.name})
+
+    # -- one link ----------------------------------------------------------------------------------
+    def _place(self, link: Link) -> None:
+        ends = [self._before(box, port) for box, port in link.ends]
+        way = self._fan(link) if link.kind == VECTOR and len(ends) == 2 else None
+        if way is not None:
+            self.edges[link.name] = set(pairwise(way))
+            self._mark(link)
+            return
+        edges: set[Edge] = set()
+        tree = {ends[0]}
+        left = ends[1:]
+        while left:
+            left.sort(key=lambda cell: min(abs(cell[0] - i) + abs(cell[1] - j) for i, j in tree))
+            way = self._search(link, tree, left.pop(0))
+            edges |= set(pairwise(way))
+            tree |= set(way)
+        self.edges[link.name] = edges
+        self._mark(link)
+
+    def _mark(self, link: Link) -> None:
+        directions: dict[Cell, list[Cell]] = {}
+        for a, b in self.edges[link.name]:
+            directions.setdefault(a, []).append((b[0] - a[0], b[1] - a[1]))
+            directions.setdefault(b, []).append((a[0] - b[0], a[1] - b[1]))
+        for box, port in link.ends:
+            way = WAYS[port.side]
+            directions.setdefault(self._before(box, port), []).append((-way[0], -way[1]))
+        for cell, ways in directions.items():
+            through = len(ways) == 2 and ways[0][0] == -ways[1][0] and ways[0][1] == -ways[1][1]
+            self.straight.setdefault(cell, {})[link.name] = ("h" if ways[0][0] else "v") if through else "x"
+
+    def _remove(self, link: Link) -> None:
+        self.edges.pop(link.name, None)
+        for cell in [cell for cell, links in self.straight.items() if link.name in links]:
+            del self.straight[cell][link.name]
+            if not self.straight[cell]:
+                del self.straight[cell]
+
+    def _restore(self, edges: dict[str, set[Edge]]) -> None:
+        self.edges, self.straight = edges, {}
+        for name in edges:
+            self._mark(self.circuit.links[name])
+
+    def _search(self, link: Link, tree: set[Cell], goal: Cell) -> list[Cell]:
+        """The cheapest way from what a link has to a cell; states are cells times four directions, as numbers."""
+        if goal in tree:
+            return [goal]
+        out = {self._before(box, port): WAYS[port.side] for box, port in link.ends}
+        steps, target, into = self.steps, self._number(goal), STEPS.index((-out[goal][0], -out[goal][1]))
+        price, ahead = self.price, self._ahead(goal)
+        taken, own = self._taken(link, goal), {self._number(cell) for cell in tree}
+        front: list[tuple[float, float, int]] = []
+        cost: dict[int, float] = {}
+        came: dict[int, int] = {}
+        inner = sorted(tree - out.keys()) or sorted(tree)  # no branch right before a port, where arrow heads are
+        for cell in inner:
+            if len(self.straight.get(cell, {})) > (link.name in self.straight.get(cell, {})):
+                continue  # a branch where another link crosses could not be told from it
+            for way in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
+                state = 4 * self._number(cell) + way
+                cost[state] = 0.0
+                heapq.heappush(front, (ahead(state), 0.0, state))
+        while front:
+            self.work += 1
+            _, spent, state = heapq.heappop(front)
+            if spent > cost[state]:
+                continue
+            cell_, way = divmod(state, 4)
+            if cell_ == target:
+                return self._way(came, state)
+            crossed = cell_ in taken and cell_ not in own
+            for step in range(4):
+                if step != way and (step == way ^ 1 or crossed):
+                    continue  # neither back nor a bend upon another link
+                there = cell_ + steps[step]
+                total = price[there]
+                if total == math.inf or there in own:
+                    continue
+                if there in taken:
+                    if taken[there] != step >> 1:
+                        continue
+                    total += 2 * CROSS
+                total += spent + BEND * ((step != way) + (there == target and step != into))
+                after = 4 * there + step
+                if total < cost.get(after, math.inf):
+                    cost[after], came[after] = total, state
+                    heapq.heappush(front, (total + ahead(after), total, after))
+        return [min(tree, key=lambda cell: abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])), goal]  # walled in
+
+    def _number(self, cell: Cell) -> int:
+        return (cell[0] - self.low[0]) * self.rows + cell[1] - self.low[1]
+
+    def _measure(self) -> None:
+        """Prices of cells without links: infinite where something stands and along the edge, more beside a box."""
+        columns, self.rows = self.high[0] - self.low[0] + 1, self.high[1] - self.low[1] + 1
+        self.steps = (-self.rows, self.rows, -1, 1)
+        self.price = [math.inf] * (columns * self.rows)
+        for i in range(self.low[0] + 1, self.high[0]):
+            for j in range(self.low[1] + 1, self.high[1]):
+                if (i, j) not in self.blocked:
+                    beside = sum((i + di, j + dj) in self.blocked for di, dj in STEPS)
+                    self.price[self._number((i, j))] = 1.0 + HUG * beside
+
+    def _taken(self, link: Link, goal: Cell) -> dict[int, int]:
+        """Cells of other links, and in which direction they can be crossed: 0 across, 1 up and down, 2 not at all."""
+        found = {self._number(cell): 2 for cell, owner in self.kept.items() if owner is not link}
+        for cell, links in self.straight.items():
+            sorts = [sort for name, sort in links.items() if name != link.name]
+            if sorts:
+                way = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
+                number = self._number(cell)
+                found[number] = max(found.get(number, 0), way) if number in found else way
+        return found
+
+    def _ahead(self, goal: Cell) -> Callable[[int], float]:
+        """What the rest of a way costs at the least."""
+        gi, gj = goal[0] - self.low[0], goal[1] - self.low[1]
+        rows = self.rows
+
+        def ahead(state: int) -> float:
+            cell, way = divmod(state, 4)
+            i, j = divmod(cell, rows)
+            i, j = gi - i, gj - j
+            aside = j if way < 2 else i  # distance that this direction does not lead along
+            return abs(i) + abs(j) + (BEND if aside else 0.0)
+
+        return ahead
+
+    def _way(self, came: dict[int, int], state: int) -> list[Cell]:
+        found = [state]
+        while found[-1] in came:
+            found.append(came[found[-1]])
+        cells = (divmod(number // 4, self.rows) for number in reversed(found))
+        return [(i + self.low[0], j + self.low[1]) for i, j in cells]
+
+    # -- the spine ---------------------------------------------------------------------------------
+    def _fan(self, link: Link) -> list[Cell] | None:
+        """A branch of the spine in the channel beside its body: the lower its row, the nearer; if that is free."""
+        (one, port), (other, its) = sorted(link.ends, key=lambda end: end[0].role != "SB")
+        if not (one.spine and other.spine and port.side == "right" and its.side == "left" and other.x > one.x):
+            return None
+        last = max(p.offset for p in one.ports.values() if p.side == "right")
+        start, end = self._before(one, port), self._before(other, its)
+        turn = start[0] + round((last - port.offset) / GRID)
+        if turn > end[0]:
+            return None
+        cells = [(i, start[1]) for i in range(start[0], turn)]
+        way = 1 if end[1] >= start[1] else -1
+        cells += [(turn, j) for j in range(start[1], end[1] + way, way)]
+        cells += [(i, end[1]) for i in range(turn + 1, end[0] + 1)]
+        free = all(c not in self.blocked and c not in self.straight and self.kept.get(c, link) is link for c in cells)
+        return cells if free else None
+
+    # -- lines -------------------------------------------------------------------------------------
+    def _lines(self, link: Link) -> tuple[list[list[tuple[float, float]]], list[tuple[float, float]]]:
+        """Lines between ends and branches of a link, corners only, and the dots where more than two meet."""
+        near: dict[Cell, set[Cell]] = {}
+        points: list[tuple[Cell, Cell]] = list(self.edges[link.name])
+        for box, port in link.ends:
+            points.append((_cell(port_point(box, port)), self._before(box, port)))
+        for a, b in points:
+            near.setdefault(a, set()).add(b)
+            near.setdefault(b, set()).add(a)
+        knots = {cell for cell, others in near.items() if len(others) != 2}
+        ports = {_cell(port_point(box, port)): port_point(box, port) for box, port in link.ends}
+        lines = []
+        for cells in _walk(near, knots):
+            corners = [cells[0]]
+            for a, b, c in zip(cells, cells[1:], cells[2:], strict=False):
+                if (b[0] - a[0], b[1] - a[1]) != (c[0] - b[0], c[1] - b[1]):
+                    corners.append(b)
+            corners.append(cells[-1])
+            lines.append([ports.get(cell, (cell[0] * GRID, cell[1] * GRID)) for cell in corners])
+        return lines, [(i * GRID, j * GRID) for i, j in sorted(knots) if len(near[i, j]) > 2]
+
+
+def _walk(near: dict[Cell, set[Cell]], knots: set[Cell]) -> Iterator[list[Cell]]:
+    """Each line from one knot to the next, once."""
+    done: set[frozenset[Cell]] = set()
+    for start in sorted(knots):
+        for first in sorted(near[start]):
+            if frozenset((start, first)) in done:
+                continue
+            way = [start, first]
+            done.add(frozenset((start, first)))
+            while way[-1] not in knots:
+                (after,) = near[way[-1]] - {way[-2]}
+                done.add(frozenset((way[-1], after)))
+                way.append(after)
+            yield way

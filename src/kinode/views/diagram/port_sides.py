@@ -1,0 +1,118 @@
+"""On which side of a component each port is, and where: towards what it is connected to.
+
+In the spine, parents are to the left, children to the right and all that acts below.  Below the spine energy goes up to
+what is nearer to it, information comes in from the left or from below; a circuit without spine runs to the right.
+"""
+
+from __future__ import annotations
+
+from kinode.views.diagram.circuit_graph import GRID, INFORMATION, TWO_POLES, VECTOR, Box, Circuit, Link, Port
+
+
+class Sides:
+    """The sides of boxes on which ports are, and where on them."""
+
+    def __init__(self, circuit: Circuit, spine: list[list[tuple[int, Box]]], carrier: dict[str, str]) -> None:
+        self.circuit, self.spine, self.carrier = circuit, spine, carrier
+        self.link_of = {(box.name, port.name): link for link in self.circuit.links.values() for box, port in link.ends}
+
+    def find(self) -> None:
+        for box in self.circuit.boxes.values():
+            for port in box.ports.values():
+                port.side = self._side(box, port)
+            if box.kind in TWO_POLES and box.role == "part":
+                self._oppose(box)
+            for side in ("left", "right", "top", "bottom"):
+                self._order(box, [port for port in box.ports.values() if port.side == side], side)
+
+    def _others(self, box: Box, port: Port) -> list[Box]:
+        link: Link | None = self.link_of.get((box.name, port.name))
+        return [] if link is None else [other for other, _ in link.ends if other is not box]
+
+    def _side(self, box: Box, port: Port) -> str:
+        if box.spine:
+            return self._spine_side(box, port)
+        others = self._others(box, port)
+        if not box.upright:
+            if port.reference:
+                return "bottom"
+            if port.kind == INFORMATION:
+                return "right" if port.out else "left"
+            return "left" if _mean(others, "x", box.x) < box.x else "right"
+        if port.reference:
+            return "left" if box.role == "part" and box.kind not in TWO_POLES else "bottom"
+        if port.kind == INFORMATION and box.role == "part":
+            return "left"  # words are to the right
+        if port.kind == INFORMATION and not port.out:
+            return "left" if _mean(others, "y", box.y) < box.y else "bottom"
+        if port.kind == INFORMATION:
+            return "top" if any(other.y < box.y for other in others) or not others else "right"
+        return "top" if _mean(others, "y", box.y) < box.y else "bottom"
+
+    def _spine_side(self, box: Box, port: Port) -> str:
+        if port.kind != VECTOR or port.name == "3":
+            return "bottom"
+        carrier = self.carrier
+        if box.role == "KN":
+            joint = self.circuit.system.joints[box.name]
+            first = joint.a.body if port.name == "1" else joint.b.body
+            both = joint.a.body == joint.b.body
+            return "left" if first == carrier[box.name] and not both else "right"
+        joint_name = port.name.rpartition(".")[0]
+        if joint_name not in carrier:
+            return "bottom"
+        return "right" if carrier[joint_name] == box.name or self._closes(box, joint_name) else "left"
+
+    def _closes(self, box: Box, joint: str) -> bool:
+        """Whether a joint leads back to a body that is reached by another one."""
+        row = next(row for row in self.spine if any(other.name == joint for _, other in row))
+        names = [other.name for _, other in row]
+        k = names.index(joint)
+        return not (k + 1 < len(names) and names[k + 1] == box.name)
+
+    def _oppose(self, box: Box) -> None:
+        """The two ports of a two-pole are on opposite sides."""
+        ports = [port for port in box.ports.values() if port.kind != INFORMATION]
+        main = [port for port in ports if not port.reference]
+        if len(main) == 2 and not box.upright:
+            a, b = sorted(main, key=lambda port: _mean(self._others(box, port), "x", box.x))
+            a.side, b.side = "left", "right"
+        elif len(main) == 2:
+            a, b = sorted(main, key=lambda port: _mean(self._others(box, port), "y", box.y))
+            a.side, b.side = "top", "bottom"
+        elif len(main) == 1 and len(ports) > 1:
+            main[0].side = "top"
+        for port in ports:
+            if port.reference:
+                port.side = "left" if len(main) == 2 and box.upright else "bottom"
+
+    def _order(self, box: Box, ports: list[Port], side: str) -> None:
+        along = "y" if side in ("left", "right") else "x"
+        ports.sort(key=lambda port: _mean(self._others(box, port), along, getattr(box, along)))
+        if box.role in ("KN", "SB") and side == "bottom":
+            self._around_third(box, ports)
+            return
+        if box.role == "SB" and side == "right" and ports:  # the first goes straight on, the others go down
+            first = ports[0] if any(other.y == box.y for other in self._others(box, ports[0])) else None
+            for k, port in enumerate(ports):
+                port.offset = GRID * (k + (first is None and len(ports) > 1))
+            return
+        for k, port in enumerate(ports):
+            port.offset = (k - (len(ports) - 1) / 2) * 2 * GRID
+            if port.offset % GRID:
+                port.offset += GRID / 2
+
+    def _around_third(self, box: Box, ports: list[Port]) -> None:
+        """The third link is in the middle of a kinematic node, information beside it."""
+        main = [port for port in ports if port.kind != INFORMATION]
+        rest = [port for port in ports if port.kind == INFORMATION]
+        for k, port in enumerate(main):
+            port.offset = GRID * (2 * k - len(main) + 1)
+        edge = max((abs(port.offset) for port in main), default=-GRID)
+        for k, port in enumerate(rest):
+            left = _mean(self._others(box, port), "x", box.x) <= box.x
+            port.offset = (-1 if left else 1) * (edge + GRID * (k + 1)) if main else GRID * k
+
+
+def _mean(boxes: list[Box], along: str, default: float) -> float:
+    return sum(getattr(box, along) for box in boxes) / len(boxes) if boxes else default

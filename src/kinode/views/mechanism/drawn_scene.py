@@ -1,0 +1,157 @@
+"""What there is to draw of a mechanism: where its bodies are at chosen times, and the points on them.
+
+Bodies with a shape (or with solids from a file) are drawn as that; the others as links between the points
+where joints, springs and named frames sit on them, and their centers of mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.model.base.bodies import Body
+from kinode.model.base.frames import Frame, Resolve, given_axis, rotation_matrix
+from kinode.model.elements.spring import Spring
+from kinode.model.system import System, joint_frame
+from kinode.views.mechanism.camera import Camera, Patch, box_patches, cylinder_patches, sphere_patches
+
+if TYPE_CHECKING:
+    from kinode.results.trajectory import Trajectory
+
+AXES = ("x", "y", "z")
+TINTS = ("#e3a72f", "#5b8fb9", "#d9774a", "#5fa784", "#9c7bb0", "#6fb3b8", "#b5a16a", "#8a97a6")
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A convex solid on paper: how near its middle is to the viewer, and what is seen of it."""
+
+    depth: float
+    patches: list[Patch]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Poses of every body at some rows of a run."""
+
+    system: System
+    resolve: Resolve  # constants at the run's parameters
+    rows: Array
+    R: dict[str, Array]  # (row, 3, 3)
+    p: dict[str, Array]  # (row, 3)
+
+    def point(self, frame: Frame, k: int) -> Array:
+        """Where a frame is in the world at the k-th row."""
+        return np.asarray(self.p[frame.body][k] + self.R[frame.body][k] @ self.local(frame))
+
+    def path(self, frame: Frame) -> Array:
+        """Where a frame is at every row."""
+        return np.asarray(self.p[frame.body] + self.R[frame.body] @ self.local(frame))
+
+    def local(self, frame: Frame) -> Array:
+        """Where a frame is on its body."""
+        return np.array([self.resolve(x) for x in frame.position])
+
+    def axis(self, joint: Any, k: int) -> Array | None:
+        """A joint's axis in the world at the k-th row."""
+        given = given_axis(joint, self.resolve)
+        if given is None:
+            return None
+        F = joint_frame(joint, "parent")
+        R = np.asarray(F.pose(self.resolve).R, dtype=float)
+        return np.asarray(self.R[F.body][k] @ R @ given)
+
+
+def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Scene:
+    """The poses of all bodies of a run at some of its rows, in the axes of the world or of a body or frame."""
+    rows = np.asarray(rows, dtype=int)
+    R = {"world": np.broadcast_to(np.eye(3), (len(rows), 3, 3))}
+    p = {"world": np.zeros((len(rows), 3))}
+    owners = [*run.system.bodies, *([] if seen_from is None else [seen_from])]
+    found = run.evaluate(f"{name}.{what}" for name in owners for what in ("rotation", "position"))
+    for name in run.system.bodies:
+        R[name], p[name] = found[f"{name}.rotation"][rows], found[f"{name}.position"][rows]
+    if seen_from is not None:
+        back, origin = found[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), found[f"{seen_from}.position"][rows]
+        R = {name: back @ turn for name, turn in R.items()}
+        p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
+    return Scene(run.system, run.dynamics._resolver(run.p), rows, R, p)
+
+
+def link_frames(system: System) -> dict[str, list[Frame]]:
+    """For every body the places where something sits on it: the joint that carries it first."""
+    found: dict[str, list[Frame]] = {name: [] for name in ("world", *system.bodies)}
+    for joint in system.joints.values():
+        for side in ("child", "parent"):
+            frame = joint_frame(joint, side)
+            if side == "child":
+                found[frame.body].insert(0, frame)
+            else:
+                found[frame.body].append(frame)
+    for body in system.bodies.values():
+        found[body.name] += list(body.frames)
+    for element in system.elements.values():
+        if isinstance(element, Spring):
+            for frame in (element.a, element.b):
+                found[frame.body].append(frame)
+    return found
+
+
+def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
+    """Of every body that carries no other the point whose path is worth seeing: its only named frame, or its center."""
+    carriers = {joint.a.body for joint in system.joints.values() if joint.n_u or joint.kind == "fixed"}
+    found = {}
+    for name, body in system.bodies.items():
+        if name not in carriers:
+            found[name] = body.frames[0] if len(body.frames) == 1 else body.com
+    return found
+
+
+def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Solid]:
+    """A body's shape, or the simple solids that are to be drawn for it; none if it has neither."""
+    R, p, resolve = scene.R[body.name][k], scene.p[body.name][k], scene.resolve
+    if body.shape is not None and body.shape.kind != "rod":
+        shape = body.shape
+        center = p + R @ np.array([resolve(x) for x in shape.at])
+        sizes = {name: resolve(value) for name, value in shape.sizes if name != "axis"}
+        axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
+        return [Solid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
+    found: list[Solid] = []
+    for look in body.meshes:
+        if look.role != "visual" or look.kind == "mesh":
+            continue
+        way = ("quaternion", look.quaternion) if look.quaternion else ("rpy", look.rpy)
+        turn = np.asarray(rotation_matrix(way, resolve), dtype=float)
+        names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(look.kind, ("radius", "length"))
+        sizes = dict(zip(names, look.sizes))
+        center = p + R @ np.array(look.at)
+        found.append(Solid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
+    return found
+
+
+def _patches(camera: Camera, kind: str, R: Array, p: Array, sizes: dict[str, float], axis: int) -> list[Patch]:
+    if kind == "box":
+        return box_patches(camera, R, p, np.array([sizes[a] for a in AXES]))
+    if kind == "sphere":
+        return sphere_patches(camera, p, sizes["radius"])
+    found = cylinder_patches(camera, R, p, sizes["radius"], sizes["length"], axis)
+    if kind == "capsule":
+        ends = [p + R[:, axis] * s * sizes["length"] / 2 for s in (1, -1)]
+        ends.sort(key=lambda end: float(camera.depth(end)))
+        back, front = (sphere_patches(camera, end, sizes["radius"]) for end in ends)
+        found = back + found + front
+    return found
+
+
+def rod_ends(scene: Scene, body: Body, k: int) -> Array | None:
+    """The two ends of a body that is a rod."""
+    if body.shape is None or body.shape.kind != "rod":
+        return None
+    resolve = scene.resolve
+    start = np.array([resolve(x) for x in body.shape.at])
+    end = start.copy()
+    end[AXES.index(body.shape.size("axis"))] += resolve(body.shape.size("length"))
+    return np.array(np.array([start, end]) @ scene.R[body.name][k].T + scene.p[body.name][k])

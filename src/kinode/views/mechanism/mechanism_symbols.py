@@ -1,0 +1,197 @@
+"""The signs of a picture: joints by kind, supports, springs, centers of mass, axes and scale.
+
+Signs have their size on paper, in points, whatever the size of the mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.model.elements.spring import Spring
+from kinode.model.system import joint_frame
+from kinode.views.mechanism.camera import Camera
+from kinode.views.mechanism.drawn_scene import Scene
+from kinode.views.style import INK, MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIGNS = {
+    "revolute": ("o", 6.5, "white"),
+    "prismatic": ("s", 6.0, "white"),
+    "cylindrical": ("s", 6.5, "#d4d9df"),
+    "screw": ("D", 5.5, "white"),
+    "universal": ("P", 8.0, "white"),
+    "spherical": ("o", 8.0, "#9aa4b0"),
+    "planar": ("h", 7.0, "white"),
+    "fixed": ("s", 3.2, INK),
+}
+
+
+@dataclass(eq=False)
+class Paper:
+    """What a picture is drawn on: an axes, its camera, and its scale in points for a meter."""
+
+    axes: Axes
+    camera: Camera
+    scale: float = 1.0
+    faint: bool = False
+
+    def line(self, points: Any, **how: Any) -> None:
+        """A line through points on paper."""
+        points = np.atleast_2d(points)
+        how = {"solid_capstyle": "round", "solid_joinstyle": "round", **how}
+        self.axes.plot(points[:, 0], points[:, 1], **how)
+
+    def fill(self, points: Array, color: Any, **how: Any) -> None:
+        """A filled polygon on paper."""
+        from matplotlib.patches import Polygon
+
+        self.axes.add_patch(
+            Polygon(points, closed=True, facecolor=color, **{"edgecolor": "none", "joinstyle": "round", **how})
+        )
+
+
+def draw_center(paper: Paper, center: Array, zorder: float) -> None:
+    """The quartered disc that marks a center of mass."""
+    from matplotlib.patches import Circle, Wedge
+
+    r = 3.6 / paper.scale
+    paper.axes.add_patch(
+        Circle((center[0], center[1]), r, facecolor="white", edgecolor=INK, linewidth=0.7, zorder=zorder)
+    )
+    for start in (0, 180):
+        wedge = Wedge((center[0], center[1]), r, start, start + 90, facecolor=INK, edgecolor="none", zorder=zorder)
+        paper.axes.add_patch(wedge)
+
+
+def draw_joints(paper: Paper, scene: Scene) -> None:
+    """Each joint as a sign of its kind, its axis as a dash-dotted line where it is not seen end on."""
+    for joint in scene.system.joints.values():
+        F, M = (paper.camera.project(scene.point(joint_frame(joint, side), 0)) for side in ("parent", "child"))
+        axis = scene.axis(joint, 0)
+        flat = np.zeros(2) if axis is None else paper.camera.see(axis)[:2]
+        if joint.kind == "free":
+            continue
+        if joint.kind in ("prismatic", "cylindrical") and np.linalg.norm(M - F) * paper.scale > 1:
+            paper.line(np.array([F, M]), color=INK, linewidth=1.0, zorder=6)
+        if np.linalg.norm(flat) > 0.15 and joint.n_u:
+            reach = flat * 17.0 / paper.scale
+            paper.line(
+                np.array([M - reach, M + reach]), color=INK, linewidth=0.8, linestyle=(0, (6, 2, 1, 2)), zorder=6.2
+            )
+        marker, size, fill = SIGNS.get(joint.kind, ("o", 6.5, "white"))
+        paper.axes.plot(
+            *M,
+            marker=marker,
+            markersize=size,
+            markerfacecolor=fill,
+            markeredgecolor=INK,
+            markeredgewidth=1.2,
+            zorder=6.5,
+        )
+
+
+def draw_ground(paper: Paper, scene: Scene, up: Array) -> None:
+    """A hatched support under every joint that sits on the world."""
+    rise = paper.camera.see(up)[:2]
+    rise = rise / np.linalg.norm(rise) if np.linalg.norm(rise) > 0.2 else np.array([0.0, 1.0])
+    unit = 1.0 / paper.scale
+    for joint in scene.system.joints.values():
+        sides = [side for side, frame in (("parent", joint.a), ("child", joint.b)) if frame.body == "world"]
+        if not sides or joint.kind == "free":
+            continue
+        foot = paper.camera.project(scene.point(joint_frame(joint, sides[0]), 0))
+        carried = joint.b.body if sides[0] == "parent" else joint.a.body
+        center = paper.camera.project(scene.point(scene.system.bodies[carried].com, 0))
+        away = -rise if (center - foot) @ rise < -0.5 * np.linalg.norm(center - foot) else rise
+        along = np.array([away[1], -away[0]])
+        base = foot - away * 13 * unit
+        if joint.kind not in ("prismatic", "planar", "fixed"):
+            paper.fill(
+                np.array([foot, base - along * 9 * unit, base + along * 9 * unit]),
+                "#e9ecef",
+                edgecolor=INK,
+                linewidth=1.0,
+                zorder=3,
+            )
+        else:
+            base = foot - away * 6 * unit
+        paper.line([base - along * 16 * unit, base + along * 16 * unit], color=INK, linewidth=1.3, zorder=3)
+        for k in range(-3, 4):
+            top = base + along * (5 * k + 1) * unit
+            paper.line([top, top - (along * 5 + away * 6) * unit], color=MUTED, linewidth=0.8, zorder=2.9)
+
+
+def draw_springs(paper: Paper, scene: Scene) -> None:
+    """Springs and dampers as zigzag lines."""
+    for element in scene.system.elements.values():
+        if not isinstance(element, Spring):
+            continue
+        a, b = (paper.camera.project(scene.point(f, 0)) for f in (element.a, element.b))
+        length = float(np.linalg.norm(b - a))
+        if length * paper.scale < 8:
+            continue
+        ahead = (b - a) / length
+        side = np.array([-ahead[1], ahead[0]]) * 4.5 / paper.scale
+        turns = int(np.clip(length * paper.scale / 9, 4, 16))
+        places = np.linspace(0.15, 0.85, 2 * turns + 1)
+        zigzag = [a + (b - a) * s + side * (0 if k in (0, 2 * turns) else (-1) ** k) for k, s in enumerate(places)]
+        paper.line(np.array([a, *zigzag, b]), color=INK, linewidth=1.0, zorder=3.5)
+        for end in (a, b):
+            paper.axes.plot(*end, marker="o", markersize=3, color=INK, zorder=6.4)
+
+
+def draw_margin(paper: Paper, system: Any) -> None:
+    """In the corners: the directions of the axes and of gravity, and a bar that gives the scale."""
+    axes, unit = paper.axes, 1.0 / paper.scale
+    x0, y0 = axes.get_xlim()[0], axes.get_ylim()[0]
+    origin = np.array([x0 + 24 * unit, y0 + 24 * unit])
+    for k, name in enumerate("xyz"):
+        way = paper.camera.see(np.eye(3)[k])[:2]
+        if np.linalg.norm(way) < 0.1:
+            continue
+        tip = origin + way * 18 * unit
+        arrow = {
+            "arrowstyle": "-|>,head_length=0.28,head_width=0.13",
+            "color": MUTED,
+            "linewidth": 0.9,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
+        axes.annotate("", tuple(tip), tuple(origin), arrowprops=arrow)
+        place = origin + way / np.linalg.norm(way) * (18 * np.linalg.norm(way) + 6) * unit
+        axes.text(place[0], place[1], name, color=MUTED, fontsize=8, ha="center", va="center")
+    bar = round_length(70 * unit)
+    right = axes.get_xlim()[1] - 16 * unit
+    y = y0 + 14 * unit
+    paper.line([[right - bar, y], [right, y]], color=MUTED, linewidth=1.2, solid_capstyle="butt")
+    for x in (right - bar, right):
+        paper.line([[x, y - 2.5 * unit], [x, y + 2.5 * unit]], color=MUTED, linewidth=1.0)
+    axes.text(right - bar / 2, y + 4 * unit, metric(bar), color=MUTED, fontsize=8, ha="center", va="bottom")
+
+
+def round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not longer."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(max(f * power for f in (1, 2, 5) if f * power <= length * 1.0001))
+
+
+def metric(length: float) -> str:
+    """A length in the unit that suits it."""
+    if length >= 1000:
+        return f"{length / 1000:g} km"
+    return f"{length:g} m" if length >= 0.1 else f"{length * 1000:g} mm"
+
+
+def mix(color: str, share: float) -> tuple[float, float, float]:
+    """A color nearer to white (share up to 1) or to black (down to -1)."""
+    from matplotlib.colors import to_rgb
+
+    target = 1.0 if share >= 0 else 0.0
+    r, g, b = (c + (target - c) * abs(share) for c in to_rgb(color))
+    return (r, g, b)

@@ -1,0 +1,63 @@
+"""Which tier shakes a point, over time: what tiers and terms contribute along the acceleration, stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.views.plots.time_plots import MANY, WIDTH, save_figure
+from kinode.views.style import COLORS, INK, MUTED, POINTS, find_prefix, label, new_figure, style, tick
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from kinode.results.acceleration_causes import AccelerationCauses
+
+NOTHING = 1e-9  # of the largest: less is not shown
+REST = "the rest"
+
+
+def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
+    """Tiers above, terms below; what is below zero lessens the acceleration."""
+    with style():
+        figure = new_figure(size or (WIDTH, 5.6), shown=file is None)
+        rows: Any = figure.subplots(2, 1, sharex=True)
+        for axes, names in zip(rows, (causes.tiers, causes.terms)):
+            draw_stack(axes, causes.t, {name: causes[name] for name in names}, causes.total)
+        title = f"{causes.of}: acceleration by {causes.by}, and by term"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        rows[-1].set_xlabel(label("time", "s"))
+        if file is not None:
+            save_figure(figure, file)
+    return figure
+
+
+def draw_stack(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array) -> None:
+    """Vectors by their part along the sum, the largest first, beside the magnitude of the sum."""
+    every = -(-len(t) // POINTS)
+    t, total = t[::every], total[::every]
+    size = np.linalg.norm(total, axis=1)
+    way = total / np.where(size > NOTHING * size.max(initial=0.0), size, np.inf)[:, None]
+    along = {name: np.einsum("ti,ti->t", values[::every], way) for name, values in parts.items()}
+    peaks = {name: float(np.abs(values).max(initial=0.0)) for name, values in along.items()}
+    order = sorted((n for n in along if peaks[n] > NOTHING * max(peaks.values())), key=lambda n: -peaks[n])
+    shown = {name: along[name] for name in order[:MANY]}
+    if len(order) > MANY:
+        shown[REST] = np.sum([along[name] for name in order[MANY:]], axis=0)
+    unit, scale = find_prefix("m/s^2", float(size.max(initial=0.0)))
+    up, down = np.zeros_like(size), np.zeros_like(size)
+    for k, (name, values) in enumerate(shown.items()):
+        color = MUTED if name == REST else COLORS[k % len(COLORS)]
+        for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
+            text = name if base is up else None
+            axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=text)
+            base += part
+    axes.plot(t, size / scale, color=INK, linewidth=1.4, label="magnitude of the sum")
+    axes.set_ylabel(label("acceleration", unit))
+    axes.yaxis.set_major_formatter(tick)
+    axes.margins(x=0.0)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=min(5, len(shown) + 1))

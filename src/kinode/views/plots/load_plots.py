@@ -1,0 +1,176 @@
+"""Pictures of who loads a joint: contributions stacked over time, pressure around a shaft, spectra.
+
+Contributions are vectors: what is stacked is the part of each along the direction of their sum, so that the stack adds
+up to the magnitude of the sum at every time; what relieves the joint stands below zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.results.load_spectra import Spectrum
+from kinode.results.reaction_causes import Causes
+from kinode.results.shaft_loads import Pressure
+from kinode.views.plots.time_plots import MANY, UNITS, WIDTH, save_figure, short
+from kinode.views.style import COLORS, INK, MUTED, POINTS, find_prefix, label, new_figure, style, tick
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+REST, SUM = "all others", "magnitude of the sum"
+TURNS = 3.0  # of a shaft that a polar plot shows, at the most
+
+
+# -- contributions ---------------------------------------------------------------------------------
+def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
+    """Who loads a joint: force and moment, stacked over time."""
+    with style():
+        taller = 1.6 if causes.by == "term" else 0.0  # a row of the legend for each
+        figure = new_figure(size or (WIDTH, 5.6 + taller), shown=file is None)
+        rows: Any = figure.subplots(2, 1, sharex=True)
+        for axes, of in zip(rows, ("force", "moment")):
+            draw_causes(axes, causes, of)
+        figure.suptitle(
+            f"{causes.joint}: kinetic part of the reaction by {causes.by}", x=0.01, ha="left", weight="bold"
+        )
+        rows[-1].set_xlabel(label("time", "s"))
+        if file is not None:
+            save_figure(figure, file)
+    return figure
+
+
+def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
+    """One stack: the largest contributions by name, the rest as one; gives the rows of the legend."""
+    total, parts = (causes.force, causes.forces) if of == "force" else (causes.moment, causes.moments)
+    every = -(-len(causes.t) // POINTS)
+    t, total = causes.t[::every], total[::every]
+    size = np.linalg.norm(total, axis=1)
+    along = {name: _along(values[::every], total, size) for name, values in _largest(causes, parts, of).items()}
+    unit, scale = find_prefix(UNITS[of], float(size.max(initial=0.0)))
+    up, down = np.zeros_like(size), np.zeros_like(size)
+    # Where there are colors enough, a name has the same in both stacks.
+    order = [x.name for x in causes.shares] if len(causes.shares) <= len(COLORS) else list(along)
+    for name, values in along.items():
+        color = MUTED if name == REST else COLORS[order.index(name) % len(COLORS)]
+        for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
+            shown = name if base is up else None
+            axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=shown)
+            base += part
+    axes.plot(t, size / scale, color=INK, linewidth=1.4, label=SUM)
+    axes.set_ylabel(label(of, unit))
+    axes.yaxis.set_major_formatter(tick)
+    axes.margins(x=0.0)
+    figure: Any = axes.get_figure()
+    room = figure.get_size_inches()[0] / (0.35 + 0.075 * max(map(len, (*along, SUM))))
+    columns = max(1, min(int(room), len(along) + 1))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns)
+    return -(-(len(along) + 1) // columns)
+
+
+def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, Array]:
+    order = sorted(causes.shares, key=lambda x: -getattr(x, of).peak)
+    most = max((getattr(x, of).peak for x in order), default=0.0)
+    names = [x.name for x in order if getattr(x, of).peak > 1e-9 * most]
+    kept = names if len(names) <= MANY else names[: MANY - 1]
+    found = {name: parts[name] for name in kept}
+    if len(kept) < len(names):
+        found[REST] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
+    return found
+
+
+def _along(values: Array, total: Array, size: Array) -> Array:
+    """The part of a vector along the direction of the sum; none where the sum has no direction."""
+    found: Array = (values * total).sum(axis=1) / np.where(size > 0, size, 1.0)
+    return found
+
+
+# -- pressure around a shaft -----------------------------------------------------------------------
+def plot_polar(pressure: Pressure, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
+    """The force across a shaft's axis as it goes around: in axes that stand still, and in axes that turn with it.
+
+    Of a long run the last turns are drawn, the earlier of them lighter.
+    """
+    with style():
+        figure = new_figure(size or (WIDTH, 4.4), shown=file is None)
+        pair: Any = figure.subplots(1, 2, subplot_kw={"projection": "polar"})
+        draw_polar(pair, pressure)
+        s = pressure.shaft
+        figure.suptitle(
+            f"{s.joint}: {pressure.part} pressure of {s.child} on {s.parent}", x=0.01, ha="left", weight="bold"
+        )
+        if file is not None:
+            save_figure(figure, file)
+    return figure
+
+
+def draw_polar(pair: Any, pressure: Pressure) -> None:
+    """Both pictures, to one scale."""
+    turns = np.abs(pressure.angle - pressure.angle[-1]) / (2.0 * np.pi)
+    last = turns <= TURNS
+    peak = float(pressure.magnitude[last].max(initial=0.0))
+    unit, scale = find_prefix("N", peak)
+    texts = (f"fixed axes, of {pressure.shaft.parent}", f"turning axes, of {pressure.shaft.child}")
+    for axes, values, words in zip(pair, (pressure.fixed, pressure.turning), texts):
+        x, y = values[last].T
+        r = np.hypot(x, y) / scale
+        steady = np.ptp(np.column_stack([x, y]), axis=0).max(initial=0.0) < 0.02 * peak
+        angle = np.unwrap(np.arctan2(y, x))
+        if steady:  # one place: a spoke shows it, a line would be a dot
+            axes.plot([angle[-1]] * 2, [0.0, r[-1]], color=COLORS[1], linewidth=2.0)
+        else:
+            axes.plot(angle, r, color=COLORS[0])
+        axes.plot(angle[-1:], r[-1:], "o", color=COLORS[1], markersize=5)
+        axes.set_title(words, loc="center", fontweight="normal", pad=12)
+        axes.set_rlim(0.0, 1.1 * peak / scale if peak > 0 else 1.0)
+        axes.set_rlabel_position(100.0)
+        axes.yaxis.set_major_locator(_few())
+        axes.yaxis.set_major_formatter(lambda value, _=None: f"{tick(value)} {unit}" if value else "")
+
+
+def _few() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(3, prune="lower")
+
+
+# -- spectra ---------------------------------------------------------------------------------------
+def plot_spectrum(
+    spectrum: Spectrum, *, frequency: str | None = None, file: Any = None, size: tuple[float, float] | None = None
+) -> Figure:
+    """Amplitudes over frequency or order, up to the highest line; a natural ``frequency`` is marked."""
+    from kinode.results.load_spectra import read_frequency
+
+    with style():
+        figure = new_figure(size or (WIDTH, 3.2), shown=file is None)
+        axes = figure.subplots()
+        unit, scale = find_prefix(spectrum.unit, float(spectrum.amplitude.max(initial=0.0)))
+        over = spectrum.over == "time"
+        tops = [line.high if over else line.order or 0.0 for line in spectrum.lines]
+        natural = None if frequency is None or not over else read_frequency(frequency)
+        end = 1.25 * max([*tops, natural or 0.0, 8.0 * spectrum.resolution])
+        axes.plot(spectrum.abscissa, spectrum.amplitude / scale, color=COLORS[0])
+        for top, line in list(zip(tops, spectrum.lines))[:MANY]:
+            axes.annotate(
+                tick(float(f"{top:.3g}")),
+                (top, line.amplitude / scale),
+                (0, 3),
+                textcoords="offset points",
+                ha="center",
+            )
+        if natural is not None:
+            axes.axvline(natural, color=COLORS[1], linestyle="--", label=f"natural, {tick(float(f'{natural:.4g}'))} Hz")
+            axes.legend(loc="upper right")
+        axes.set_xlim(0.0, min(end, float(spectrum.abscissa[-1])))
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel(label("frequency", "Hz") if over else "order of the shaft's turning")
+        axes.set_ylabel(label(spectrum.of, unit))
+        axes.yaxis.set_major_formatter(tick)
+        axes.set_title(short(f"{spectrum.joint}: spectrum of the {spectrum.part} {spectrum.of}", 70))
+        if file is not None:
+            save_figure(figure, file)
+    return figure

@@ -1,0 +1,75 @@
+"""What a report says about the derivation: the vector scheme, and the steps of ``kn.explain`` with their formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kinode.symbolic.explanation import Explanation, Step, number_text
+from kinode.symbolic.worksheet import Item
+from kinode.views.mechanism.vector_scheme import draw_scheme
+from kinode.views.report.html_markup import Markup, join, picture, table, tag
+from kinode.views.report.mathml import printer_of, symbol_markup
+from kinode.views.style import MINUS, pretty_unit
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+MINUS_SIGN = f"<mo>{MINUS}</mo>"
+MOST = 16  # bodies of a scheme that a page has room for
+SCHEME = (
+    "Not to scale: each tier stands above the body that carries it. Radius vectors are in the axes of the body that "
+    "they start from, at the initial state."
+)
+
+
+def describe_scheme(system: System) -> Markup:
+    """The vector scheme, as long as it fits a page."""
+    if len(system.bodies) > MOST:
+        return Markup("")
+    figure = draw_scheme(system, shown=False)
+    return join(
+        [
+            tag("h3", "Vector scheme"),
+            picture(figure, f"Vector scheme of {system.name}", caption=SCHEME, class_="scheme"),
+        ]
+    )
+
+
+def describe_steps(system: System) -> Markup:
+    """A section with all steps, each folded."""
+    from kinode.symbolic.explain import explain
+
+    return join([tag("h2", "How the equations come about"), compose_steps(explain(system))])
+
+
+def compose_steps(explanation: Explanation) -> Markup:
+    """The steps one after the other, to be unfolded."""
+    return join(_step(explanation, k + 1, step) for k, step in enumerate(explanation.steps))
+
+
+def _step(explanation: Explanation, number: int, step: Step) -> Markup:
+    parts: list[object] = [tag("summary", f"{number}. {step.title}"), tag("p", step.words)]
+    if step.law:
+        parts.append(tag("pre", step.law[0]))
+    if step.table:
+        parts.append(table(*step.table))
+    rows = [row for item in step.items for row in _rows(explanation, item)]
+    if rows:
+        parts.append(table(["", "at the start", "", "formula"], rows, numbers=(1,)))
+    parts += [tag("p", note, class_="note") for note in step.notes]
+    return tag("details", *parts)
+
+
+def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
+    """A row for each component that is not zero by itself; the owner's name before the first."""
+    looks, owner = explanation.notation.looks, item.owner
+    write = printer_of(looks)
+    for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
+        if formula is not None and formula == 0:
+            continue
+        shown = number_text(explanation.rounded(value, unit)).replace("-", MINUS)
+        right = tag("mtext", "(long)") if formula is None else Markup(write(formula).replace("<mo>-</mo>", MINUS_SIGN))
+        written = tag("math", tag("mrow", symbol_markup(looks[name]), tag("mo", "="), right))
+        yield [owner, shown, "" if unit == "1" else pretty_unit(unit), written]
+        owner = ""

@@ -1,0 +1,31 @@
+"""The report's section of equations, for models whose equations fit on a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinode.errors import Error
+from kinode.structure.topology import find_topology
+from kinode.views.report.html_markup import Markup, join, tag
+from kinode.views.report.mathml import equations_markup
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+
+MOST = 4  # speeds of the state, and bodies
+NOTE = "Written out by kn.equations, which also gives them as SymPy, LaTeX, Python and C, with joint reactions."
+
+
+def describe_equations(system: System) -> Markup:
+    """The equations of motion, typeset; nothing where they would be long."""
+    if find_topology(system).n_u not in range(1, MOST + 1) or len(system.bodies) > MOST:
+        return Markup("")
+    from kinode.symbolic.equations_of_motion import equations
+
+    try:
+        found = equations(system)
+    except Error:  # a start that does not close, or a law without a formula: the other sections say so
+        return Markup("")
+    if found.shape != "expanded":
+        return Markup("")
+    return join([tag("h2", "Equations"), tag("p", NOTE), equations_markup(found)])

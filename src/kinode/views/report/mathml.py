@@ -1,0 +1,94 @@
+"""Equations as MathML, which browsers typeset by themselves: SymPy's presentation with our own looks of symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kinode.symbolic.notation import GREEK, Look
+from kinode.views.report.html_markup import Markup, join, tag
+from kinode.views.style import MINUS
+
+if TYPE_CHECKING:
+    from kinode.symbolic.printed_equations import Line, Printed
+
+THIN = '<mspace width="0.17em"/>'
+LONG = 16  # operations a line, after which a sum goes on in the next
+
+
+def equations_markup(printed: Printed) -> Markup:
+    """All sections of printed equations."""
+    printer = printer_of(printed.notation.looks)
+    parts: list[Markup] = []
+    for section in printed.sections:
+        if section.title:
+            parts.append(tag("h3", section.title))
+        rows = [row for line in section.lines for row in _rows(line, printer)]
+        if not rows:
+            continue
+        body = tag("mtable", *rows, displaystyle="true")
+        parts.append(tag("div", tag("math", body, display="block", style="text-align:left"), class_="wide"))
+    return join(parts)
+
+
+def _rows(line: Line, printer: Any) -> list[Markup]:
+    """An equation on as many lines as it needs."""
+    rows: list[list[Markup]] = [[]]
+    size = 0
+    for side, terms in enumerate(line):
+        if side:
+            rows[-1].append(tag("mo", "="))
+        for k, term in enumerate(terms):
+            count = int(term.count_ops()) + 1
+            if size and term != 0 and size + count > LONG:
+                rows.append([tag("mspace", width="2em")])
+                size = 0
+            size += count
+            negative = term.could_extract_minus_sign()
+            if negative or k:
+                rows[-1].append(tag("mo", MINUS if negative else "+"))
+            rows[-1].append(_grouped(-term if negative else term, printer))
+    return [tag("mtr", tag("mtd", *row, style="text-align:left; padding:0.25em 0")) for row in rows]
+
+
+def _grouped(term: Any, printer: Any) -> Markup:
+    """A term; in brackets where it is a sum."""
+    shown = Markup(printer(term))
+    return tag("mrow", tag("mo", "("), shown, tag("mo", ")")) if term.is_Add else shown
+
+
+def symbol_markup(look: Look) -> Markup:
+    """A letter with dots, an index below and one above."""
+    letter = tag("mi", GREEK.get(look.letter, ("", look.letter))[1])
+    if look.dots:
+        letter = tag("mover", letter, tag("mo", "˙" if look.dots == 1 else "¨", stretchy="false"), accent="true")
+    below, above = (tag("mtext", word) for word in look[2:])
+    if look.below and look.above:
+        return tag("msubsup", letter, below, above)
+    if look.below:
+        return tag("msub", letter, below)
+    return tag("msup", letter, above) if look.above else letter
+
+
+def printer_of(looks: Mapping[str, Look]) -> Any:
+    """SymPy's printer with our own looks of symbols: from an expression to markup."""
+    from xml.dom.minidom import parseString
+
+    from sympy.printing.mathml import MathMLPresentationPrinter
+
+    base: Any = MathMLPresentationPrinter
+
+    class Printer(base):  # type: ignore[misc]
+        def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:
+            look = looks.get(sym.name)
+            if look is None:
+                split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
+                look = Look(split[1], 0, split[2]) if split else Look(sym.name)
+            return parseString(symbol_markup(look)).documentElement
+
+    def write(expr: Any) -> str:
+        found = str(Printer()._print(expr).toxml())
+        return found.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
+
+    return write
