@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from number_kinds import KINDS
+from strategies import KINDS as JOINT_KINDS
+from strategies import Link, Plan, build, plans, topology_of, turn
 
-from formulations.strategies import KINDS as JOINT_KINDS
-from formulations.strategies import Link, Plan, build, plans, topology_of, turn
-from kinds import KINDS
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose
 from kinode.errors import ArgumentError

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
+from strategies import Link, Plan, plans, topology_of, turn
 
 import kinode as kn
-from formulations.strategies import Link, Plan, plans, topology_of, turn
 from kinode.algebra.euler_angles import UPRIGHT, euler_rates, rotation_from_euler
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose, quaternion_from_rotation

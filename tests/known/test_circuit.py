@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from strategies import Link, Plan, build
 
 import kinode as kn
-from formulations.strategies import Link, Plan, build
+import loop_models
 from kinode.algebra.trace import Tape, count_operations
 from kinode.formulations.circuit.circuit_structure import find_circuit
 from kinode.formulations.circuit.component_circuit import Circuit
@@ -15,7 +16,6 @@ from kinode.structure.sigma_method import StructureError, choose_states
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state, verify
 from known import circuit as known
-from results import loop_models
 
 WAYS = ("circuit", "recursive")
 MOVING = tuple(kind for kind in JOINTS if kind != "fixed")

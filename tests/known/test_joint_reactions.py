@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import plans, topology_of
 
 import kinode as kn
-from formulations.strategies import plans, topology_of
 from kinode.formulations.quasi_base_vectors import QuasiBase
 from kinode.formulations.vector_rotators import CAUSES, Rotators
 from kinode.multibody.snapshot import Snapshot

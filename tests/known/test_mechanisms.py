@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
@@ -9,7 +10,6 @@ import kinode as kn
 from kinode.dynamics.compile import Dynamics
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
-from known.mechanisms import ANDREWS_ANGLES, ANDREWS_FORCES, G, andrews, four_bars, four_bars_angle
 
 TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
 

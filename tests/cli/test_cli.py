@@ -1,0 +1,308 @@
+"""The command line: what it prints where, what it writes, and its exit codes.
+
+Commands are called within this process; that a process of its own gives the same is checked with one of each outcome.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import kinode as kn
+from kinode.cli.commands import app
+from kinode.cli.options import Method
+from kinode.model.base.parameters import METHODS
+
+ROOT = Path(__file__).resolve().parents[2]
+PENDULUM = """kinode: 1
+name: pendulum
+parameters: {L: 1 m}
+inputs: {push: 0}
+bodies:
+  rod: {shape: {rod: {length: L, mass: 1}}}
+joints:
+  pivot: {kind: revolute, between: [world, rod], axis: y, q: 20 deg, effort: push}
+run: {until: 2 s, method: dop853}
+"""
+
+
+def kinode(*args, **environment):
+    """Run the command; stdout and stderr are no terminals."""
+    with contextlib.chdir(ROOT / "tests"):
+        done = CliRunner().invoke(app, [str(arg) for arg in args], env=environment, prog_name="kinode")
+    if not isinstance(done.exception, SystemExit | None):
+        raise done.exception
+    return subprocess.CompletedProcess(args, done.exit_code, done.stdout, done.stderr)
+
+
+def process(*args, **environment):
+    """Run the command as a user does."""
+    env = {**os.environ, **environment}
+    command = [sys.executable, "-m", "kinode.cli", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT / "tests", check=False)
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(PENDULUM)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("args", "code"), [(("verify", "{}"), 0), (("run", "{}", "--set", "M=3"), 1), (("run", "nothing.yaml"), 2)]
+)
+def test_a_process_does_what_the_call_does(model, args, code):
+    args = [arg.format(model) for arg in args]
+    one, other = kinode(*args, COLUMNS="80"), process(*args, COLUMNS="80")
+    assert (one.returncode, one.stdout) == (other.returncode, other.stdout) and one.returncode == code
+    assert one.stderr == other.stderr.replace("python -m kinode.cli", "kinode")
+
+
+def test_run_prints_loads_ends_and_audit(model):
+    done = kinode("run", model)
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("pendulum: 2 s simulated", "dop853", "joint loads", "pivot", "coordinates", "energy audit", "N·m"):
+        assert word in done.stdout
+    assert "\x1b" not in done.stdout, "no color where there is no terminal"
+
+
+def test_run_writes_what_is_asked_for(model, tmp_path):
+    report, saved, table = tmp_path / "out", tmp_path / "run.nc", tmp_path / "run.csv"
+    done = kinode("run", model, "--report", report, "--save", saved, "--csv", table, "--samples", 11)
+    assert done.returncode == 0, done.stderr
+    assert (report / "pendulum.html").read_text().startswith("<!DOCTYPE html>")
+    assert len(kn.Trajectory.load(saved)) == 11
+    assert len(table.read_text().splitlines()) == 12
+    for path in (report / "pendulum.html", saved, table):
+        assert f"wrote {path}" in done.stdout.replace("\n", "").replace("wrote", "\nwrote")
+
+
+def test_options_reach_the_simulation(model, tmp_path):
+    saved = tmp_path / "run.nc"
+    args = ("--until", "500 ms", "--method", "rk4", "--step", "1 ms", "--set", "L=2 m", "--input", "push=3")
+    done = kinode("run", model, *args, "--start", "pivot.q=10 deg", "--save", saved, "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    run = kn.Trajectory.load(saved)
+    assert run.t[-1] == 0.5 and run.facts["method"] == "rk4" and run.facts["step"] == 1e-3
+    assert run.parameters["L"] == 2.0 and run.input_values["push"] == 3.0
+    assert run["pivot.q"][0] == pytest.approx(0.17453292519943295)
+
+
+def test_show_prints_quantities_even_when_quiet(model):
+    done = kinode("run", model, "--quiet", "--show", "pivot.q", "--show", "rod.com.position")
+    assert done.returncode == 0 and "pivot.q" in done.stdout and "rod.com.position.z" in done.stdout
+    assert "joint loads" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["60", "120"])
+def test_output_fits_the_terminal(model, columns):
+    asked = ("--joint", "pivot", "--causes", "--bearings", "0,10 cm")
+    for command in (
+        ("run", model),
+        ("verify", model),
+        ("reactions", model),
+        ("reactions", model, *asked),
+        ("examples",),
+    ):
+        done = kinode(*command, COLUMNS=columns, NO_COLOR="1")
+        assert done.returncode == 0
+        assert max(len(line) for line in done.stdout.splitlines()) <= int(columns)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("run",), 2, "MODEL"),
+        (("run", "nothing.yaml"), 2, "there is no file"),
+        (("run", "pendulum.yaml"), 2, "kinode examples pendulum --copy ."),
+        (("run", "{}", "--until", "5 kg"), 2, "--until"),
+        (("run", "{}", "--method", "euler"), 2, "--method"),
+        (("run", "{}", "--set", "L"), 2, "NAME=VALUE"),
+        (("run", "{}", "--set", "M=3"), 1, "M"),
+        (("run", "{}", "--set", "L=3 kg"), 1, "m is needed"),
+        (("run", "{}", "--show", "pivt.q"), 1, "pivot"),
+        (("run", "{}", "--until", "-1"), 2, "before the start"),
+        (("run", "{}", "--rtol", "5"), 2, "rtol"),
+        (("verify", "{}", "--base", "loose"), 2, "fixed or free"),
+        (("reactions", "{}", "--causes"), 2, "which joint?"),
+        (("reactions", "{}", "--joint", "pivt"), 2, "pivot"),
+        (("reactions", "{}", "--joint", "pivot", "--bearings", "0"), 2, "two places are expected"),
+        (("reactions", "{}", "--joint", "pivot", "--frequency", "5"), 2, "say the unit"),
+        (("reactions", "{}", "--joint", "pivot", "--hold", "pivot"), 2, "in no loop"),
+        (("examples", "pendulm"), 1, "pendulum"),
+        (("schema", "--out", "/nowhere/at/all.json"), 1, "/nowhere/at/all.json"),
+        (("fly",), 2, "fly"),
+    ],
+)
+def test_errors_go_to_stderr_with_their_code(model, args, code, words):
+    done = kinode(*(str(arg).format(model) for arg in args))
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_model_names_file_line_and_component(model):
+    model.write_text(PENDULUM.replace("axis: y", "axis: w"))
+    done = kinode("run", model)
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{model}:8" in done.stderr and "pivot" in done.stderr and "Traceback" not in done.stderr
+    assert "Traceback" in process("run", model, "--debug").stderr
+
+
+def test_a_failed_simulation_keeps_what_it_has(model, tmp_path):
+    model.write_text(PENDULUM.replace("effort: push", "effort: 1/(1 - t)^2*exp(500*t)"))
+    done = kinode("run", model, "--csv", tmp_path / "a.csv", "--report", tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "t = " in done.stderr
+    assert len((tmp_path / "a.csv").read_text().splitlines()) > 5
+    assert "did not reach its end" in (tmp_path / "pendulum.html").read_text()
+
+
+def test_verify(model):
+    done = kinode("verify", model, "--states", 2)
+    assert done.returncode == 0 and "all agree" in done.stdout and "2 random states" in done.stdout
+
+
+def test_reactions_say_who_loads_a_joint(tmp_path):
+    rotor, picture = ROOT / "examples" / "rotor.yaml", tmp_path / "causes.svg"
+    done = kinode("reactions", rotor, "--joint", "shaft", "--causes", "--plot", picture, "--frequency", "55 Hz")
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("kinetic force", "centrifugal", "100 %", "EXCITED", f"wrote {picture}"):
+        assert words in done.stdout
+    assert "<svg" in picture.read_text()
+    done = kinode("reactions", rotor, "--set", "loose=0", "--part", "total")
+    assert done.returncode == 0 and "static N" in done.stdout and "hub" in done.stdout
+
+
+def test_reactions_of_loops_need_to_know_who_holds():
+    four_bar = ROOT / "examples" / "four_bar.yaml"
+    done = kinode("reactions", four_bar, "--until", "0.1", "--samples", 5)
+    assert done.returncode == 0 and "name a joint: left, pin, right or top" in " ".join(done.stdout.split())
+    done = kinode(
+        "reactions", four_bar, "--until", "0.1", "--samples", 5, "--joint", "top", "--causes", "--hold", "left"
+    )
+    assert done.returncode == 0 and "kinetic part by body" in done.stdout
+
+
+def test_reactions_of_loops_without_one_who_holds_show_the_total():
+    asked = ("reactions", ROOT / "examples" / "four_bar.yaml", "--until", "0.1", "--samples", 5)
+    done = kinode(*asked, "--joint", "pin")
+    words = " ".join(done.stdout.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "total force" in words and "kinetic force" not in words
+    assert "name a joint: left, pin, right or top (--hold NAME)" in words
+    held = kinode(*asked, "--joint", "pin", "--hold", "left")
+    assert held.returncode == 0 and "kinetic force" in held.stdout and "--hold" not in held.stdout
+    for more in (("--joint", "pin", "--causes"), ("--joint", "pin", "--hold", "nobody"), ("--hold", "nobody")):
+        refused = kinode(*asked, *more)
+        assert refused.returncode == 2 and refused.stderr.startswith("kinode: --hold: ")
+
+
+def test_examples_list_print_copy(tmp_path):
+    listed = kinode("examples").stdout
+    assert "excavator.yaml" in listed and "pendulum.yaml" in listed
+    assert kinode("examples", "pendulum").stdout == (ROOT / "examples" / "pendulum.yaml").read_text()
+    assert kinode("examples", "walker", "--copy", tmp_path / "new").returncode == 0
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"walker.yaml", "leg.yaml"}
+    again = kinode("examples", "walker", "--copy", tmp_path / "new")
+    assert again.returncode == 1 and "there already" in again.stderr
+
+
+def test_schema(tmp_path):
+    assert json.loads(kinode("schema").stdout)["title"] == "kinode model"
+    assert kinode("schema", "--out", tmp_path / "s.json").returncode == 0
+    assert json.loads((tmp_path / "s.json").read_text()) == kn.schema()
+
+
+def test_bench(model):
+    done = kinode("bench", model, "--seconds", "0.05")
+    assert done.returncode == 0 and "us" in done.stdout and "steps in a second" in done.stdout
+
+
+def test_show(model, tmp_path):
+    file = tmp_path / "circuit.svg"
+    done = kinode("show", model, "--out", file, "--width", 500)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert file.read_text(encoding="utf-8").startswith("<svg ")
+    for word in (f"wrote {file}: 4 components, 3 links", "P3 = (Tx ∩ Tz) ∩ Ry, planar motion", "mode: dynamic"):
+        assert word in done.stdout
+    told = kinode("show", model, "--text")
+    assert "1 degree of freedom" in told.stdout and "wrote" not in told.stdout
+    assert kinode("show", model, "--width", 3).returncode == 2
+    wrong = kinode("show", model, "--out", tmp_path / "circuit.pdf")
+    assert wrong.returncode == 2 and "a diagram is written as .svg" in wrong.stderr
+
+
+@pytest.mark.parametrize("command", ["", "run", "verify", "reactions", "show", "examples", "schema", "bench"])
+def test_help_teaches_by_examples(command):
+    done = process(*command.split(), "--help", COLUMNS="60")
+    assert done.returncode == 0 and f"kinode {command}".strip() in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 79
+
+
+def test_help_imports_little():
+    code = (
+        "import sys; sys.argv = ['kinode', '--help']\n"
+        "from kinode.cli.commands import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'matplotlib', 'llvmlite', 'rich.table')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_method_can_be_asked_for():
+    """The command names them itself, so that its help need not import the rest."""
+    assert [method.value for method in Method] == list(METHODS)
+
+
+def test_version():
+    assert process("--version").stdout == f"kinode {kn.__version__}\n"
+
+
+def test_a_closed_pipe_is_no_error():
+    """The reader, such as head, takes a line and goes."""
+    command = [sys.executable, "-m", "kinode.cli", "schema"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "{\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_run_says_where_the_model_differs_from_a_urdf(tmp_path):
+    path = tmp_path / "bar.urdf"
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="9" ixy="0" ixz="0" iyz="0"/>'
+    bar = f'<link name="bar"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    joint = '<joint name="pin" type="continuous"><parent link="root"/><child link="bar"/></joint>'
+    path.write_text(f'<robot name="r"><link name="root"/>{bar}{joint}</robot>')
+    done = kinode("run", path, "--until", 0.1)
+    assert done.returncode == 0
+    assert "bar: the inertia is kept, though no body has it" in done.stderr
+    assert kinode("run", path, "--until", 0.1, "-q").stderr == ""
+
+
+def test_equations_are_printed_and_written(tmp_path):
+    """Within the width of the terminal; LaTeX that is a document, Python that runs, C; errors name the joint."""
+    model = ROOT / "examples" / "double_pendulum.yaml"
+    done = kinode("equations", model, "--reactions", "elbow", COLUMNS="60")
+    assert done.returncode == 0, done.stderr
+    assert "u_dot_shoulder" in done.stdout and "elbow.reaction.force.x" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 60
+    files = {kind: tmp_path / f"a.{kind}" for kind in ("latex", "python", "c")}
+    done = kinode("equations", model, *(x for kind, path in files.items() for x in (f"--{kind}", path)))
+    assert done.returncode == 0 and done.stdout.count("wrote") == 3
+    latex = files["latex"].read_text()
+    assert latex.startswith("\\documentclass") and latex.count("\\begin{") == latex.count("\\end{")
+    assert latex.count("{") == latex.count("}")
+    space: dict = {}
+    exec(files["python"].read_text(), space)
+    assert len(space["double_pendulum"](0.0, [0.1, 0.2], [0.0, 0.0])["M"]) == 2
+    wrong = kinode("equations", model, "--reactions", "wrist")
+    assert wrong.returncode == 2 and "has no joint 'wrist'; it has shoulder, elbow" in wrong.stderr

@@ -1,0 +1,211 @@
+"""Kernels as functions of Python: what fits goes straight through, what does not goes to the fallback."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import sys
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+from kernels import sizes, straight
+from kinode.algebra.scalars import sin
+from kinode.algebra.trace import Tape
+from kinode.jit import builtin_function
+from kinode.jit.compiler import compile_program
+from kinode.jit.kernel_call import run, run_batch
+from kinode.jit.program import Block, Program
+
+Q, U = np.arange(3.0), np.array([1.0, -1.0, 0.5])
+
+
+def make_program(name="rate"):
+    tape = Tape()
+    q, u = tape.inputs("q", 3), tape.inputs("u", 3)
+    t, p, x = tape.input("t", 0), tape.input("p", 0), tape.input("x", 0)
+    first = Block(1, {}, [[("work", k, sin(q[k])) for k in range(3)]])
+    held = tape.inputs("work", 3)
+    stores = [("out", k, held[k] + p * u[k]) for k in range(3)] + [("out", 3 + k, q[k] * t + x) for k in range(3)]
+    return Program(name, sizes(t=1, q=3, u=3, p=1, x=1, work=3, out=6), {}, [first, Block(1, {}, [stores])])
+
+
+def expected(t, q, u, p=2.0, x=0.0):
+    return np.concatenate([np.sin(q) + p * u, q * t + x])
+
+
+def fallback(*args, **keywords):
+    return "fallback", args, keywords
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return compile_program(make_program(), 1)
+
+
+@pytest.fixture(params=["native", "python"])
+def make(request, monkeypatch):
+    if request.param == "python":
+        monkeypatch.setattr(builtin_function, "supported", lambda: False)
+    return builtin_function.make_callable
+
+
+def defaults():
+    return {"p": np.array([2.0]), "x": np.zeros(1)}
+
+
+def test_this_interpreter_is_supported():
+    assert builtin_function.supported()
+
+
+@pytest.mark.parametrize("t", [0.5, 2, np.float64(-1.0), 0, -3])
+def test_exact_arguments(make, machine, t):
+    function = make(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    result = function(t, Q, U)
+    assert type(result) is np.ndarray
+    assert result.flags.owndata
+    np.testing.assert_allclose(result, expected(float(t), Q, U), rtol=1e-14)
+
+
+def test_other_roles_and_shapes(make, machine):
+    own = defaults()
+    function = make(machine, ("t", "q", "u", "x"), own, (2, 3), fallback, name="rate", doc="Rates.")
+    result = function(1.0, Q, U, np.array([5.0]))
+    np.testing.assert_allclose(result, expected(1.0, Q, U, x=5.0).reshape(2, 3), rtol=1e-14)
+    short = make(machine, ("t", "q"), own | {"u": U}, (6,), fallback)
+    np.testing.assert_allclose(short(1.0, Q), expected(1.0, Q, U), rtol=1e-14)
+    own["p"][0] = 3.0
+    np.testing.assert_allclose(short(1.0, Q), expected(1.0, Q, U, p=3.0), rtol=1e-14)
+    assert function.__name__ == "rate"
+    assert function.__doc__ == "Rates."
+
+
+def test_signature_of_the_built_in(machine):
+    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback, name="rate")
+    assert list(inspect.signature(function).parameters) == ["t", "q", "u"]
+    assert inspect.isbuiltin(function)
+
+
+class Sub(np.ndarray):
+    pass
+
+
+MISFITS = {
+    "keywords": ((0.0, Q), {"u": U}),
+    "too few": ((0.0, Q), {}),
+    "too many": ((0.0, Q, U, U), {}),
+    "none": ((), {}),
+    "list": ((0.0, [0.0, 1.0, 2.0], U), {}),
+    "integers": ((0.0, np.arange(3), U), {}),
+    "single": ((0.0, Q.astype(np.float32), U), {}),
+    "byte order": ((0.0, Q.astype(">f8"), U), {}),
+    "long": ((0.0, np.zeros(4), U), {}),
+    "batch": ((0.0, np.zeros((2, 3)), U), {}),
+    "scalar array": ((0.0, np.zeros(()), U), {}),
+    "strided": ((0.0, np.zeros(6)[::2], U), {}),
+    "unaligned": ((0.0, np.zeros(25, dtype=np.uint8)[1:].view(float), U), {}),
+    "subclass": ((0.0, Q.view(Sub), U), {}),
+    "time array": ((np.zeros(1), Q, U), {}),
+    "time text": (("0", Q, U), {}),
+    "time bool": ((True, Q, U), {}),
+    "time huge": ((10**400, Q, U), {}),
+}
+
+
+@pytest.mark.parametrize("case", MISFITS)
+def test_what_does_not_fit_falls_back(make, machine, case):
+    function = make(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    args, keywords = MISFITS[case]
+    mark, got, named = function(*args, **keywords)
+    assert mark == "fallback"
+    assert all(a is b for a, b in zip(got, args, strict=True))
+    assert named == keywords
+
+
+def test_errors_of_the_fallback_come_through(make, machine):
+    def refuse(*args):
+        raise TypeError("not like this")
+
+    function = make(machine, ("t", "q", "u"), defaults(), (6,), refuse)
+    with pytest.raises(TypeError, match="not like this"):
+        function("x")
+    with pytest.raises(TypeError, match="not like this"):
+        function(10**400, Q, U)
+
+
+def test_defaults_are_checked(make, machine):
+    with pytest.raises(ValueError, match="'p'"):
+        make(machine, ("t", "q", "u"), {"x": np.zeros(1)}, (6,), fallback)
+    with pytest.raises(ValueError, match="float64"):
+        make(machine, ("t", "q", "u"), {"x": np.zeros(1), "p": np.zeros(1, dtype=int)}, (6,), fallback)
+    with pytest.raises(ValueError, match="6 results"):
+        make(machine, ("t", "q", "u"), defaults(), (5,), fallback)
+
+
+def test_nothing_leaks(machine):
+    function = builtin_function.make_callable(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    t, misfit = 0.25, [1.0]
+    things = (Q, U, t, misfit, fallback, function, np.ndarray, np.dtype(float))
+    for _ in range(1000):
+        function(t, Q, U)
+        function(t, misfit, U)
+    gc.collect()
+    before = [sys.getrefcount(thing) for thing in things]
+    tracemalloc.start()
+    start = tracemalloc.get_traced_memory()[0]
+    for _ in range(100_000):
+        function(t, Q, U)
+        function(2, Q, U)
+    for _ in range(10_000):
+        function(t, misfit, u=U)
+        function(10**400, Q, U)
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - start
+    tracemalloc.stop()
+    assert grown < 10_000
+    after = [sys.getrefcount(thing) for thing in things]
+    assert all(abs(a - b) <= 3 for a, b in zip(after, before, strict=True))
+
+
+def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):
+    machine = compile_program(make_program(), 1)
+    engine = weakref.ref(machine.engine[0])
+    function = make(machine, ("t", "q", "u"), defaults(), (6,), fallback)
+    del machine
+    gc.collect()
+    np.testing.assert_allclose(function(1.0, Q, U), expected(1.0, Q, U), rtol=1e-14)
+    assert engine() is not None
+    del function
+    gc.collect()
+    assert engine() is None
+
+
+@pytest.mark.parametrize("lanes", (1, 4))
+@pytest.mark.parametrize("rows", (0, 1, 7, 3001))
+def test_rows_on_threads(lanes, rows, monkeypatch):
+    monkeypatch.setattr("kinode.jit.kernel_call.WORTHWHILE", 0.0)
+    monkeypatch.setattr("kinode.jit.thread_team.processors", lambda: 3)
+    machine = compile_program(make_program(), lanes)
+    generator = np.random.default_rng(0)
+    t, q, u = generator.normal(size=rows), generator.normal(size=(3, rows)).T, generator.normal(size=(rows, 5))[:, 1:4]
+    arguments = {"t": (t, True), "q": (q, True), "u": (u, True), "p": (np.array([2.0]), False)}
+    found = run_batch(machine, rows, arguments)
+    want = np.array([expected(*row) for row in zip(t, q, u, strict=True)]).reshape(rows, 6)
+    np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-13)
+
+
+def test_a_single_run_and_wrong_sizes(machine):
+    np.testing.assert_allclose(run(machine, {"t": [1.0], "q": Q, "u": U, "p": [2.0]}), expected(1.0, Q, U), rtol=1e-14)
+    with pytest.raises(ValueError, match="'q'"):
+        run(machine, {"q": np.zeros(2)})
+    with pytest.raises(ValueError, match="4 rows of 3 numbers"):
+        run_batch(machine, 4, {"q": (np.zeros((4, 2)), True)})
+
+
+def test_a_constant_program_has_no_arguments():
+    function = builtin_function.make_callable(
+        compile_program(straight([("out", 0, 4.0)], out=1), 1), (), {}, (1,), fallback
+    )
+    assert function().tolist() == [4.0]

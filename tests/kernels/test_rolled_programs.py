@@ -1,0 +1,130 @@
+"""Rolled programs compute what the snapshot computes: loops, spilled values and laws between them, on random trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import plans, topology_of
+
+from kinode.algebra.trace import count_operations
+from kinode.jit.program import ARGUMENTS, interpret
+from kinode.kernels import kernel_programs, rolled_programs, tree_size
+from kinode.kernels.kernel_programs import Kernel
+from kinode.model.system import System
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import find_topology
+
+
+@pytest.fixture(autouse=True)
+def roll_everything(monkeypatch):
+    monkeypatch.setattr(tree_size, "ROLL_FROM", 1)
+
+
+def state_of(topology, seed=0):
+    rng = np.random.default_rng(seed)
+    q, u, z = rng.normal(size=topology.n_q), rng.normal(size=topology.n_u), rng.normal(size=topology.n_z)
+    y = np.concatenate([q, u, z])
+    for start in topology.quaternions:
+        y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
+    q, u, z = np.split(y, [topology.n_q, topology.n_q + topology.n_u])
+    values = topology.system.parameter_values()
+    p = np.array([values[name] for name in topology.parameters])
+    inputs = np.array([topology.system.nominal(i.value) for i in topology.system.inputs.values()])
+    return 0.7, q, u, z, p, inputs
+
+
+def run_rolled(topology, kernel, state, x):
+    program = rolled_programs.make_program(topology, kernel)
+    assert any(block.count > 1 for block in program.blocks) or len(topology.tree.nodes) == 1
+    arrays = {name: np.zeros(program.sizes.get(name, 0)) for name in ARGUMENTS}
+    arrays["work"][:] = np.nan  # nothing may be read before it was written
+    for name, values in zip(("t", "q", "u", "z", "p", "inputs"), state, strict=True):
+        arrays[name][:] = values
+    arrays["x"][:] = x
+    interpret(program, arrays)
+    return arrays["out"]
+
+
+def expected(topology, kernel, state, x):
+    """The same from a snapshot of floats."""
+    t, *rest = state
+    given_ = {}
+    if kernel.name in ("effort", "reactions_of_motion"):
+        given_ = {"u_dot": x}
+    elif kernel.name == "bias":
+        given_ = {"u_dot": np.zeros(topology.n_u)}
+    elif kernel.name == "loaded_acceleration":
+        given_ = kernel_programs.added_loads(topology, x)
+    return np.array(kernel_programs.outputs_of(kernel, Snapshot(topology, t, *rest, **given_)), dtype=float)
+
+
+def all_kernels(system):
+    joints = tuple(system.joints)
+    moving = [name for name, joint in system.joints.items() if joint.n_u]
+    last = list(system.bodies)[-1]
+    names = (f"{last}.acceleration", f"{moving[-1]}.u_dot", "system.com", "system.energy")
+    names = (*names, f"{joints[0]}.reaction.moment")
+    yield from map(Kernel, ("acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy"))
+    yield Kernel("evaluate", names)
+    yield Kernel("reactions", ("total", "-", "reaction", "-", "-", "-", *joints))
+    yield Kernel("reactions_of_motion", ("total", "-", "whole", "-", "-", "-", *joints))
+    yield Kernel("pose", (last,))
+
+
+@settings(max_examples=20)
+@given(plans(most=5))
+def test_loops_compute_what_the_snapshot_computes(plan):
+    topology = topology_of(plan)
+    if topology.couplings:
+        return
+    state = state_of(topology)
+    for kernel in all_kernels(topology.system):
+        x = np.random.default_rng(1).normal(size=kernel_programs.sizes(topology, kernel)["x"])
+        found, wanted = run_rolled(topology, kernel, state, x), expected(topology, kernel, state, x)
+        # the same arithmetic in another order: rounding only
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(wanted).max())), kernel
+
+
+def test_numbers_from_parameters_reach_the_loops():
+    system = System("p", gravity=("0", "0", "-9.81"))
+    L, m = system.parameter("L", 0.3), system.parameter("m", 2.0)
+    system.parameter("g", 9.0)
+    body = system.world
+    for i in range(4):
+        new = system.body(f"b{i}", mass=m * (i + 1), com=(L / 2, 0, 0), inertia=(0.1, 0.1, 0.1))
+        place = body.at(L if i else 0, 0, 0)
+        system.revolute(f"j{i}", place, new, axis="xyz"[i % 3], damping=0.1 * i, stiffness=m * 0.2)
+        body = new
+    topology = find_topology(system)
+    state = list(state_of(topology))
+    for change in (1.0, 1.7):
+        state[4] = np.array([0.3, 2.0, 9.0]) * change
+        found = run_rolled(topology, Kernel("acceleration"), state, np.empty(0))
+        wanted = expected(topology, Kernel("acceleration"), state, None)
+        assert found == pytest.approx(wanted, rel=1e-10)
+
+
+def chain(n):
+    system = System("chain")
+    body = system.world
+    for i in range(n):
+        mass = 1 + 0.1 * (i % 7)
+        new = system.body(f"b{i}", mass=mass, com=(0.01, 0.02, 0.05), inertia=(0.003, 0.004, 0.005, 1e-4, 0, 0))
+        system.revolute(f"j{i}", body.at(0.005, 0.01, 0.1), new, axis="xyz"[i % 3])
+        body = new
+    return find_topology(system)
+
+
+def test_code_of_a_chain_does_not_grow_with_its_length():
+    def size(n):
+        program = rolled_programs.make_program(chain(n), Kernel("acceleration"))
+        return [sum(sum(count_operations(v for _, _, v in case).values()) for case in b.cases) for b in program.blocks]
+
+    assert size(30) == size(60)
+
+
+def test_operations_of_a_link_are_pinned():
+    """A regression that no timing would catch: operations of an inner link of a chain, all three passes."""
+    program = rolled_programs.make_program(chain(30), Kernel("acceleration"))
+    passes = [block for block in program.blocks if block.count > 1]
+    most = [max(sum(count_operations(v for _, _, v in case).values()) for case in block.cases[:2]) for block in passes]
+    assert sum(most) <= 354
