@@ -19,7 +19,7 @@ from kinode.results.trajectory import Trajectory
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.mechanism.vector_scheme import draw_scheme
 from kinode.views.plots.mode_strips import draw_strips, find_strips
-from kinode.views.plots.time_plots import Line, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
+from kinode.views.plots.time_plots import PlotLine, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
 from kinode.views.style import COLORS, MUTED, label, style
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def make_excavator(run: Trajectory) -> Path:
         draw_mechanism(figure.add_axes((0.0, 0.0, 0.56, 1.0)), run, ghosts=2)
         rows = [figure.add_axes((0.635, bottom, 0.35, 0.205)) for bottom in (0.7, 0.4, 0.1)]
         draw_loads(rows[:2], run, run.reaction("boom_pin"))
-        drives = [Line(name, "N*m", run[f"{name}.effort"]) for name in ("boom_pin", "stick_pin", "bucket_pin")]
+        drives = [PlotLine(name, "N*m", run[f"{name}.effort"]) for name in ("boom_pin", "stick_pin", "bucket_pin")]
         draw_lines(rows[2], run.t, drives, word="drive moment")
         for axes in rows[:2]:
             axes.set_xlabel("")
@@ -139,7 +139,7 @@ def make_elastic() -> Path:
         figure = Figure(figsize=(10.4, 5.8), layout="constrained")
         grid = figure.subplots(3, 2, sharex=True)
         for axes, (title, unit, values), color in zip(grid.T.ravel(), panels, [COLORS[0]] * 3 + [COLORS[1]] * 3):
-            draw_lines(axes, run.t, [Line(title, unit, values)], word="")
+            draw_lines(axes, run.t, [PlotLine(title, unit, values)], word="")
             axes.get_lines()[0].set_color(color)
             axes.set_title(title)
         for axes in grid[-1]:
@@ -185,10 +185,10 @@ def make_ship() -> Path:
         run = runpy.run_path(str(ROOT / "examples" / "ship_at_sea.py"))["run"]
     first = run.t >= 2.0
     turns = {"heel": "heel.q.angle", "pitch": "pitch.q"}
-    deck = [Line(word, "deg", np.degrees(run[name][first])) for word, name in turns.items()]
+    deck = [PlotLine(word, "deg", np.degrees(run[name][first])) for word, name in turns.items()]
     gimbals = ("azimuth", "elevation", "roll")
-    motors = [Line(name, "N*m", run[f"{name}_drive.shaft.effort.drive"][first]) for name in gimbals]
-    errors = [Line(name.replace("_", " "), "rad", run[name][first]) for name in ("off_left", "off_up", "tilt")]
+    motors = [PlotLine(name, "N*m", run[f"{name}_drive.shaft.effort.drive"][first]) for name in gimbals]
+    errors = [PlotLine(name.replace("_", " "), "rad", run[name][first]) for name in ("off_left", "off_up", "tilt")]
     with style():
         figure = Figure(figsize=(10.4, 4.9))
         draw_mechanism(figure.add_axes((0.0, 0.0, 0.56, 1.0)), run, ghosts=2, seen_from="course", names=False)
@@ -264,8 +264,8 @@ def make_robot() -> Path:
             figure.add_axes((0.53, bottom, 0.455, height))
             for bottom, height in ((0.82, 0.14), (0.53, 0.18), (0.075, 0.33))
         ]
-        draw_lines(rows[0], run.t, [Line("tool off", "m", off)])
-        currents = [Line(name.replace("_", " "), "A", run[f"{name}_motor.current"]) for name in motors]
+        draw_lines(rows[0], run.t, [PlotLine("tool off", "m", off)])
+        currents = [PlotLine(name.replace("_", " "), "A", run[f"{name}_motor.current"]) for name in motors]
         draw_lines(rows[1], run.t, currents, word="current")
         draw_strips(rows[2], find_strips(run))
         draw_legend(rows[2])

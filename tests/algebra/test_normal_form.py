@@ -26,10 +26,10 @@ def test_harmonics_compute_as_floats_do(seed):
         if any(isinstance(v, Harmonic) and len(v.terms) > 40 for v in args):
             continue
         pool.append((apply(op, *args), apply(op, *plain)))
-    from kinode.symbolic.notation import Writer
+    from kinode.symbolic.notation import SymbolWriter
 
     for x, value in pool:
-        written = Writer(None).write(x)  # type: ignore[arg-type]
+        written = SymbolWriter(None).write(x)  # type: ignore[arg-type]
         assert float(written.subs(values)) == pytest.approx(value, rel=1e-8, abs=1e-8)
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import kinode as kn
 from kinode.cli.commands import app
-from kinode.cli.options import Method
+from kinode.cli.options import MethodOption
 from kinode.model.base.parameters import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -259,7 +259,7 @@ def test_help_imports_little():
 
 def test_every_method_can_be_asked_for():
     """The command names them itself, so that its help need not import the rest."""
-    assert [method.value for method in Method] == list(METHODS)
+    assert [method.value for method in MethodOption] == list(METHODS)
 
 
 def test_version():

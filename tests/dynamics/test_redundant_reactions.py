@@ -9,10 +9,10 @@ import pytest
 import kinode as kn
 import loop_models as models
 from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.redundant_reactions import States, analyze
+from kinode.dynamics.redundant_reactions import StateBatch, analyze
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
-from kinode.formulations.reaction_uniqueness import Structure
+from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.multibody.snapshot import Snapshot
 from kinode.views.report.html_report import compose
 
@@ -61,7 +61,7 @@ def study(system):
 def compiled(dynamics):
     """All that holds, as it comes from the independent rows."""
     start = dynamics.initial
-    values = States(start.t, start.q, start.u, start.z).call(dynamics, "holding", ("total",))
+    values = StateBatch(start.t, start.q, start.u, start.z).call(dynamics, "holding", ("total",))
     ends = np.cumsum(list(dynamics.topology.holding.values()))[:-1]
     return dict(zip(dynamics.topology.holding, np.split(values, ends), strict=True))
 
@@ -262,8 +262,8 @@ def test_what_is_refused():
 def test_a_run_is_analyzed_once(monkeypatch):
     """Whatever is asked of it: each stored state is looked at once, and the parts still add up."""
     seen = []
-    analyze_one = Structure.analyze
-    monkeypatch.setattr(Structure, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))
+    analyze_one = JointConstants.analyze
+    monkeypatch.setattr(JointConstants, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))
     run = kn.simulate(slotted(), 0.1, times=4)
     seen.clear()
     parts = {part: run.reaction("j2", part, hold=hold) for part, hold in PARTS_BY_J1.items()}
@@ -279,7 +279,7 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     dynamics = Dynamics(slotted())
     start, bodies = dynamics.initial, list(dynamics.system.bodies)
     s = Snapshot(dynamics.topology, start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
-    found = States(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
+    found = StateBatch(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
     for j, name in enumerate(("slot", "upright")):
         (tie,) = (tie for tie in s.constraints.ties if tie.name == name)

@@ -17,8 +17,8 @@ from strategies import Link, Plan, build, plans, topology_of, turn
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose
 from kinode.errors import ArgumentError
-from kinode.formulations.circuit.component_circuit import Circuit
-from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Numbers
+from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, InstantValues
 from kinode.formulations.lagrange import Energies
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
@@ -30,7 +30,7 @@ from kinode.tasks.verify_identities import grow
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 LEAD = {"screw": {"lead": 0.3}}
-WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": Circuit}
+WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": ComponentCircuit}
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -162,7 +162,7 @@ def test_momenta_of_a_floating_tree_stay(plan, seed):
     size = abs(plain(now.mass_matrix)).max() * (1.0 + abs(plain(now.u_dot)).max())
     for which in (0, 1):
         rates = [
-            grow(topology, Numbers(t, q, u, z), plain(now.u_dot), lambda n, k=k: momentum(n, which, k))  # noqa: B023
+            grow(topology, InstantValues(t, q, u, z), plain(now.u_dot), lambda n, k=k: momentum(n, which, k))  # noqa: B023
             for k in range(3)
         ]
         assert abs(np.array(rates)).max() < 1e-9 * size
@@ -350,7 +350,7 @@ def test_every_formulation_gives_what_it_promises():
     t, q, u, z = numbers(topology, 0)
     for formulation in FORMULATIONS.values():
         assert formulation.applies(topology) is None
-        found = formulation.evaluate(topology, Numbers(t, q, u, z), OUTPUTS)
+        found = formulation.evaluate(topology, InstantValues(t, q, u, z), OUTPUTS)
         assert formulation.outputs <= set(found)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kinode.errors import Error, ModelError
 from kinode.formats.load import load
 from kinode.importers import urdf
-from kinode.model.base.visuals import Look
+from kinode.model.base.visuals import Visual
 from kinode.model.joints.joint import Limits
 from kinode.model.system import System
 from kinode.structure.topology import find_topology
@@ -117,16 +117,16 @@ def test_looks_are_remembered_and_files_never_opened():
         '<visual><geometry><sphere radius="4"/></geometry></visual><visual/>'
     )
     assert urdf.read(robot(link(looks))).bodies["b"].meshes == (
-        Look("mesh", (2, 2, 2), (1, 0, 0), (0, 0.5, 0), "visual", "package://no/such.dae"),
-        Look("box", (1, 2, 3), role="collision"),
-        Look("cylinder", (1, 2), role="collision"),
-        Look("sphere", (4,)),
+        Visual("mesh", (2, 2, 2), (1, 0, 0), (0, 0.5, 0), "visual", "package://no/such.dae"),
+        Visual("box", (1, 2, 3), role="collision"),
+        Visual("cylinder", (1, 2), role="collision"),
+        Visual("sphere", (4,)),
     )
 
 
 def test_look_survives_its_plain_form():
     system = System("s")
-    looks = (Look("mesh", (1, 1, 1), file="x.stl"), Look("box", (1, 2, 3), (1, 0, 0), role="collision"))
+    looks = (Visual("mesh", (1, 1, 1), file="x.stl"), Visual("box", (1, 2, 3), (1, 0, 0), role="collision"))
     body = system.body("b", meshes=[look.plain() for look in looks])
     assert body.meshes == looks
 

@@ -8,7 +8,7 @@ import kinode as kn
 import loop_models
 from kinode.algebra.trace import Tape, count_operations
 from kinode.formulations.circuit.circuit_structure import find_circuit
-from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.formulations.circuit.component_circuit import ComponentCircuit
 from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
@@ -147,14 +147,14 @@ def test_chains_of_twenty_links_agree_with_the_recursion(kind, backward):
     topology = chain(20, (kind, "revolute"), backward)
     for seed in range(2):
         state = random_state(topology, np.random.default_rng(seed))
-        one, two = (np.asarray(way(topology, *state).u_dot, float) for way in (Circuit, Snapshot))
+        one, two = (np.asarray(way(topology, *state).u_dot, float) for way in (ComponentCircuit, Snapshot))
         assert abs(one - two).max() < 1e-12 * abs(two).max()
 
 
 def test_reactions_of_a_long_chain():
     topology = chain(20, MOVING)
     state = random_state(topology, np.random.default_rng(5))
-    circuit, recursion = Circuit(topology, *state), Snapshot(topology, *state)
+    circuit, recursion = ComponentCircuit(topology, *state), Snapshot(topology, *state)
     pairs = [
         [np.concatenate(way.reaction(name)).astype(float) for way in (circuit, recursion)]
         for name in topology.system.joints
@@ -171,12 +171,12 @@ def operations(topology, way):
 @pytest.mark.parametrize("kinds", [("revolute",), MOVING], ids=["hinges", "all joints"])
 def test_operations_stay_near_those_of_the_recursion(kinds):
     topology = chain(20, kinds)
-    assert operations(topology, Circuit) < 2.5 * operations(topology, Snapshot)
+    assert operations(topology, ComponentCircuit) < 2.5 * operations(topology, Snapshot)
 
 
 def test_operations_grow_in_proportion_to_the_links():
     """Hinges in general directions: the second twenty cost what the first did, but for the simple base."""
-    ten, twenty, forty = (operations(chain(n, ("revolute",)), Circuit) for n in (10, 20, 40))
+    ten, twenty, forty = (operations(chain(n, ("revolute",)), ComponentCircuit) for n in (10, 20, 40))
     assert (forty - twenty) / 20 == pytest.approx((twenty - ten) / 10, rel=0.03)
 
 
@@ -202,7 +202,7 @@ def test_flows_along_rows_that_depend_on_others_are_zero():
     """A planar four-bar: its closing hinge holds in the plane alone, two rows of five."""
     dynamics = kn.compile(loop_models.four_bar())
     state = dynamics.initial
-    circuit = Circuit(dynamics.topology, state.t, state.q, state.u)
+    circuit = ComponentCircuit(dynamics.topology, state.t, state.q, state.u)
     (cut,) = dynamics.topology.cuts
     assert len(circuit.multipliers) == len(dynamics.topology.rows) == 2
     flow = circuit.solution.numbers(circuit.solution.closings[cut.joint.name].held)

@@ -13,7 +13,7 @@ import kinode as kn
 from kinode.algebra.scalars import tidy
 from kinode.algebra.spatial import quaternion_from_rotation, rotation_about, rotation_from_rpy
 from kinode.algebra.trace import Tape
-from kinode.formulations.free_flight import FreeFlight, Origin, Part, mass_center, system_balance
+from kinode.formulations.free_flight import FreeFlight, ObservedBody, Origin, mass_center, system_balance
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
 from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
@@ -51,7 +51,7 @@ def known_part(body):
     H1 = np.cross(w, I @ full) - I @ np.cross(w, full) + I @ rate
     turning = np.cross(a, rho) + np.cross(w, np.cross(w, rho))
     vectors = (np.array(body["r"]), rho, I @ full, np.array(body["rdot"]), np.cross(w, rho))
-    return Part(body["m"], *vectors, column(H1), column(body["rddot"]), column(turning))
+    return ObservedBody(body["m"], *vectors, column(H1), column(body["rddot"]), column(turning))
 
 
 def test_balances_of_three_bodies_in_a_moving_frame():

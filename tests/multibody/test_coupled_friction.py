@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.coupled_friction import Rubbing, solve_brakes
+from kinode.multibody.coupled_friction import JointFriction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
@@ -140,7 +140,7 @@ def test_nothing_that_presses_is_no_trouble():
 # -- the nonlinear equations -----------------------------------------------------------------------
 
 
-class Drawn(Rubbing):
+class Drawn(JointFriction):
     """Contacts whose brakes are norms of some components, without a mechanism."""
 
     def __init__(self, where, ends):

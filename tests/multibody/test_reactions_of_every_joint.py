@@ -72,7 +72,7 @@ class Case:
         self.seat = tuple(float(x) for x in on_b), tuple(float(x) for x in on_c)
         topology = find_topology(loop(kind, "tree", False, self.seat))
         start = Snapshot(topology, 0.0, q, u)
-        (tie,) = loop_constraints.ties_of(topology)
+        (tie,) = loop_constraints.loop_constraints_of(topology)
         G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
         self.first = Snapshot(topology, 0.0, q, u - np.linalg.pinv(G) @ drift)
         self.kind = kind

@@ -11,7 +11,7 @@ from strategies import SIMPLE, build, plans
 
 import kinode as kn
 from kinode.algebra.trace import count_operations
-from kinode.formulations.formulation_table import FORMULATIONS, Numbers
+from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.kernels.kernel_programs import Kernel, trace
 from kinode.multibody import loop_constraints
@@ -139,7 +139,7 @@ def test_every_formulation_sticks(way):
     topology = find_topology(chain(loaded))
     for seed in range(5):
         state = some_state(topology, seed)
-        numbers = Numbers(*state, np.empty(0), np.empty(0))
+        numbers = InstantValues(*state, np.empty(0), np.empty(0))
         wanted = ("u_dot", "reactions")
         one, two = (FORMULATIONS[name].evaluate(topology, numbers, wanted) for name in ("recursive", way))
         np.testing.assert_allclose(floats(two["u_dot"]), floats(one["u_dot"]), atol=1e-9)

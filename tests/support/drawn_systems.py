@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kinode.model.base.bodies import box, cylinder, rod, sphere
-from kinode.model.base.visuals import Look
+from kinode.model.base.visuals import Visual
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 
@@ -57,7 +57,10 @@ def masses(draw: st.DrawFn) -> dict[str, Any]:
         return {"mass": mass, "shape": sphere(draw(POSITIVE))}
     if choice == 4:
         return {"mass": mass, "com": draw(st.tuples(SMALL, SMALL, SMALL)), "inertia": (3.0, 3.0, 4.0, 0.1, -0.2, 0.3)}
-    looks = (Look("mesh", (1.0, 1.0, 1.0), file=draw(TEXT) + ".stl"), Look("box", (1.0, 2.0, 0.5), role="collision"))
+    looks = (
+        Visual("mesh", (1.0, 1.0, 1.0), file=draw(TEXT) + ".stl"),
+        Visual("box", (1.0, 2.0, 0.5), role="collision"),
+    )
     return {"mass": mass, "inertia": {"zz": draw(POSITIVE)}, "meshes": looks}
 
 

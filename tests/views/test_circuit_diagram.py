@@ -9,7 +9,7 @@ import pytest
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
 from kinode.model.joints.joint import JOINTS
-from kinode.views.diagram.circuit_graph import Circuit
+from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.diagram.circuit_layout import Layout, words_at
 from kinode.views.diagram.circuit_symbols import has_symbol
 from kinode.views.diagram.link_routing import Router, port_point
@@ -131,7 +131,7 @@ def test_every_component_once_and_lines_apart(name):
 
 @pytest.mark.parametrize("name", [*FLAT, *OTHERS])
 def test_lines_reach_their_ports_and_touch_nothing_else(name):
-    circuit = Circuit({**FLAT, **OTHERS}[name]())
+    circuit = CircuitGraph({**FLAT, **OTHERS}[name]())
     Layout(circuit, 1600.0)
     Router(circuit).route()
     rooms = [

@@ -9,7 +9,7 @@ import kinode as kn
 from kinode.results.load_summary import compute_loads
 from kinode.results.peak_mean_rms import measure
 from kinode.views.plots.mode_strips import find_strips
-from kinode.views.plots.time_plots import Line, common_start, draw_lines, make_room, plot, plot_loads
+from kinode.views.plots.time_plots import PlotLine, common_start, draw_lines, make_room, plot, plot_loads
 from kinode.views.style import find_prefix, number, pretty_unit, small_axes, style, thin, tick
 
 
@@ -119,7 +119,7 @@ def test_a_small_plot_shows_all_of_its_legend(count):
     t = np.linspace(0.0, 1.0, 5)
     with style():
         figure, axes = small_axes((5.0, 2.55))
-        draw_lines(axes, t, [Line(f"front_left_hip{k}.q", "rad", t) for k in range(count)])
+        draw_lines(axes, t, [PlotLine(f"front_left_hip{k}.q", "rad", t) for k in range(count)])
         make_room(axes)
         figure.draw_without_rendering()
         box, whole = axes.get_legend().get_window_extent(), figure.bbox

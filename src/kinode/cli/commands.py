@@ -15,16 +15,16 @@ import typer
 from kinode.cli.options import (
     Base,
     Debug,
-    Method,
+    MethodOption,
     Model,
-    Part,
+    ReactionPart,
     find_options,
     load_model,
     pairs,
     print_result,
     read_time,
+    reporting_errors,
     say,
-    told,
     write_files,
 )
 from kinode.errors import SimulationError
@@ -74,11 +74,11 @@ def _options(
 
 
 @app.command()
-@told
+@reporting_errors
 def run(
     model: Model,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="End, such as 10 or '500 ms'.")] = None,
-    method: Annotated[Method | None, typer.Option(help="How to integrate; dopri5 unless the model says.")] = None,
+    method: Annotated[MethodOption | None, typer.Option(help="How to integrate; dopri5 unless the model says.")] = None,
     step: Annotated[str | None, typer.Option(metavar="TIME", help="Step of rk4; of other methods the largest.")] = None,
     rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
@@ -145,7 +145,7 @@ def run(
 
 
 @app.command()
-@told
+@reporting_errors
 def verify(
     model: Model,
     states: Annotated[
@@ -173,11 +173,11 @@ def verify(
 
 
 @app.command()
-@told
+@reporting_errors
 def reactions(
     model: Model,
     joint: Annotated[str | None, typer.Option(metavar="NAME", help="Which joint; all, in short, without.")] = None,
-    part: Annotated[Part, typer.Option(help="Which part bearings, spectrum and plot are of.")] = Part.kinetic,
+    part: Annotated[ReactionPart, typer.Option(help="Which part bearings, spectrum and plot are of.")] = ReactionPart.kinetic,
     causes: Annotated[bool, typer.Option("--causes", help="Who loads the joint: by cause, or by body.")] = False,
     bearings: Annotated[
         str | None, typer.Option(metavar="Z1,Z2", help="Two bearings at these places on the axis.")
@@ -228,7 +228,7 @@ def reactions(
 
 
 @app.command()
-@told
+@reporting_errors
 def equations(
     model: Model,
     formulation: Annotated[
@@ -269,7 +269,7 @@ def equations(
 
 
 @app.command()
-@told
+@reporting_errors
 def explain(
     model: Model,
     latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
@@ -308,7 +308,7 @@ def explain(
 
 
 @app.command()
-@told
+@reporting_errors
 def show(
     model: Model,
     out: Annotated[
@@ -350,7 +350,7 @@ def show(
 
 
 @app.command()
-@told
+@reporting_errors
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one to print or copy.")] = None,
     copy: Annotated[
@@ -378,7 +378,7 @@ def examples(
 
 
 @app.command()
-@told
+@reporting_errors
 def schema(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")] = None,
     debug: Debug = False,
@@ -403,7 +403,7 @@ def schema(
 
 
 @app.command()
-@told
+@reporting_errors
 def bench(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model; else an arm of six joints.")] = None,
     seconds: Annotated[float, typer.Option(metavar="S", min=0.05, help="How long to measure each row.")] = 0.5,

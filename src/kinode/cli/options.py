@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
 
-class Method(StrEnum):
+class MethodOption(StrEnum):
     """The methods of integration."""
 
     dopri5 = "dopri5"
@@ -31,7 +31,7 @@ class Method(StrEnum):
     stiff = "stiff"
 
 
-class Part(StrEnum):
+class ReactionPart(StrEnum):
     """The parts of a reaction."""
 
     total = "total"
@@ -44,7 +44,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an 
 Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
 
 
-def told(command: Callable[..., None]) -> Callable[..., None]:
+def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Errors as messages on stderr with an exit code, not as stack traces."""
 
     @functools.wraps(command)
@@ -107,7 +107,12 @@ def load_model(model: Path, base: str = "fixed") -> System:
 
 
 def find_options(
-    system: System, method: Method | None, step: str | None, rtol: float | None, atol: float | None, samples: int | None
+    system: System,
+    method: MethodOption | None,
+    step: str | None,
+    rtol: float | None,
+    atol: float | None,
+    samples: int | None,
 ) -> dict[str, Any]:
     """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
     given = {

@@ -18,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.following_states import settle
-from kinode.dynamics.initialization.initial_values import Wishes, read_wishes
+from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.mode_fitting import check_modes, find_modes, needs_modes
 from kinode.errors import ArgumentError, AssemblyError, ModelError
 from kinode.jit import builtin_function, compiler, kernel_call
@@ -33,13 +33,13 @@ from kinode.model.base.fields import short
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.multibody.coupled_friction import check_unique
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Coordinate, Topology, find_topology
 
 if TYPE_CHECKING:  # what loops, reactions and new code need is imported there: many runs do without
-    from kinode.dynamics.initialization.loop_closure import Closing
-    from kinode.dynamics.redundant_reactions import Sharing, States
+    from kinode.dynamics.initialization.loop_closure import ClosureRank
+    from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch
     from kinode.jit.program import Program
 
 SHORT = 12  # links up to which two vectors side by side hide each other's delays; beyond, they cost compile time only
@@ -62,17 +62,17 @@ class Dynamics(Arguments):
         self.topology: Topology = find_topology(self.system)
         self._fingerprint = f"{formulation}\n{kernel_programs.fingerprint(self.topology)}"
         self._machines: dict[tuple[Kernel, int], Machine] = {}
-        self.known_holds: set[Hold] = set()
+        self.known_holds: set[Support] = set()
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in self.topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
-        self.wishes = read_wishes(self, {}, self.system.nominal)
-        self._closing: Closing | None = None
+        self.wishes = read_initial_values(self, {}, self.system.nominal)
+        self._closing: ClosureRank | None = None
         self._rows = rows
         if self.topology.constrained:
-            from kinode.dynamics.initialization.loop_closure import Closer
+            from kinode.dynamics.initialization.loop_closure import LoopCloser
 
-            self.closer = Closer(self)
+            self.closer = LoopCloser(self)
             with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
                 self._learn(self.initial, None, None)
 
@@ -99,7 +99,7 @@ class Dynamics(Arguments):
             raise ArgumentError(f"state: values by name are expected, such as {{'elbow.q': 0.3}}, not {short(values)}")
         if not values and self._is_default(t, p, inputs):
             return self.initial
-        wishes = read_wishes(self, values or {}, self._resolver(p))
+        wishes = read_initial_values(self, values or {}, self._resolver(p))
         return self.assembled(wishes, float(t), p, inputs)
 
     @cached_property
@@ -112,7 +112,7 @@ class Dynamics(Arguments):
         given = ((p, self.parameters), (inputs, self.inputs))
         return t == 0.0 and all(x is None or np.array_equal(x, y) for x, y in given)
 
-    def assembled(self, wishes: Wishes, t: float, p: Any, inputs: Any) -> State:
+    def assembled(self, wishes: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to what is wished in which all loops are closed; what is exact stays."""
         from kinode.dynamics.initialization.assembler import Assembler
 
@@ -123,7 +123,7 @@ class Dynamics(Arguments):
             self._learn(state, p, inputs)
         return self._started(settle(self, state, wishes.said, p, inputs), wishes, p, inputs)
 
-    def _started(self, state: State, wishes: Wishes, p: Any, inputs: Any) -> State:
+    def _started(self, state: State, wishes: InitialValues, p: Any, inputs: Any) -> State:
         """The state with the initial values of parts."""
         if self.topology.network is None:
             return state
@@ -132,11 +132,11 @@ class Dynamics(Arguments):
         return start_network(self, state, wishes, p, inputs)
 
     @property
-    def closing(self) -> Closing:
+    def closing(self) -> ClosureRank:
         """What is known of the constraints: from the model's start, or the first that closes where that one cannot."""
         return self._closing or self._learn(self.initial, None, None)
 
-    def _learn(self, state: State, p: Any, inputs: Any) -> Closing:
+    def _learn(self, state: State, p: Any, inputs: Any) -> ClosureRank:
         """Which rows of the constraints are independent, seen from a closed state; kernels use these from now on."""
         if self._closing is not None:
             return self._closing
@@ -261,12 +261,14 @@ class Dynamics(Arguments):
     ) -> dict[str, Array]:
         """Any quantities by name."""
         texts = (names,) if isinstance(names, str) else tuple(names)
-        from kinode.dynamics.redundant_reactions import States, share
+        from kinode.dynamics.redundant_reactions import StateBatch, share
 
-        states = States(t, q, u, z, p, inputs)
+        states = StateBatch(t, q, u, z, p, inputs)
         return self._evaluate(texts, states, lambda: share(self, states))
 
-    def _evaluate(self, texts: tuple[str, ...], states: States, sharing: Callable[[], Sharing]) -> dict[str, Array]:
+    def _evaluate(
+        self, texts: tuple[str, ...], states: StateBatch, sharing: Callable[[], ReactionSharing]
+    ) -> dict[str, Array]:
         """Quantities by name; ``sharing`` is asked for where reactions are not unique."""
         from kinode.dynamics.joint_reactions import by_name, is_shared
 
@@ -302,16 +304,16 @@ class Dynamics(Arguments):
         ``on`` is a body: what acts on it, in the joints that it has.  With ``u_dot`` the accelerations are those given,
         not those of the model.
         """
-        from kinode.dynamics.joint_reactions import Wanted, joint_wrenches
-        from kinode.dynamics.redundant_reactions import States
+        from kinode.dynamics.joint_reactions import ReactionRequest, joint_wrenches
+        from kinode.dynamics.redundant_reactions import StateBatch
 
         on = None if on is None else str(getattr(on, "name", on))
         names = self._joints_on(on, joints)
         if u_dot is not None and self.topology.constrained:
             self._check_own(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))
         about_, axes = (None if x is None else self._frame(x) for x in (about, expressed_in))
-        wanted = Wanted(part, whole, on, about_, axes).held_by(self, hold, names)
-        return joint_wrenches(self, names, States(t, q, u, z, p, inputs, u_dot), wanted)
+        wanted = ReactionRequest(part, whole, on, about_, axes).held_by(self, hold, names)
+        return joint_wrenches(self, names, StateBatch(t, q, u, z, p, inputs, u_dot), wanted)
 
     @staticmethod
     def _check_own(u_dot: Any, own: Array) -> None:
@@ -483,9 +485,9 @@ def find_kind(formulation: str) -> type[Snapshot]:
     if formulation != "circuit":
         ways = "'recursive' and 'circuit'"
         raise ArgumentError(f"compile: the formulations that can be compiled are {ways}, not {formulation!r}")
-    from kinode.formulations.circuit.component_circuit import Circuit
+    from kinode.formulations.circuit.component_circuit import ComponentCircuit
 
-    return Circuit
+    return ComponentCircuit
 
 
 def compile(system: System, formulation: str = "recursive") -> Dynamics:

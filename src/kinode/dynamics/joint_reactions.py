@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.redundant_reactions import Sharing, States, is_redundant, share
+from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.static_support import check_held, read_hold
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_programs import hold_option
 from kinode.kernels.state import Wrench
 from kinode.model.quantity_names import JOINT_WRENCHES, QuantityName
-from kinode.multibody.loop_statics import Hold, joints_in_loops, speeds_in_loops
+from kinode.multibody.loop_statics import Support, joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics
@@ -28,7 +28,7 @@ PARTS = ("total", "static", "kinetic")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReactionRequest:
     """What is asked of reactions: part, with the effort or without, on which body, about which point, in whose axes.
 
     ``hold`` are the freedoms that hold loops while a part is asked for (``static_support.py``).
@@ -39,13 +39,13 @@ class Wanted:
     on: str | None = None
     about: str | None = None
     axes: str | None = None
-    hold: Hold = None
+    hold: Support = None
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
             raise ArgumentError(f"part: total, static or kinetic, not {self.part!r}")
 
-    def held_by(self, dynamics: Dynamics, hold: Any, joints: Iterable[str]) -> Wanted:
+    def held_by(self, dynamics: Dynamics, hold: Any, joints: Iterable[str]) -> ReactionRequest:
         """The same, of certain joints, with what the user says of who holds."""
         return replace(self, hold=read_hold(dynamics, hold, self.part, joints))
 
@@ -64,7 +64,11 @@ class Wanted:
 
 
 def joint_wrenches(
-    dynamics: Dynamics, names: tuple[str, ...], states: States, wanted: Wanted, sharing: Sharing | None = None
+    dynamics: Dynamics,
+    names: tuple[str, ...],
+    states: StateBatch,
+    wanted: ReactionRequest,
+    sharing: ReactionSharing | None = None,
 ) -> dict[str, Wrench]:
     """Wrenches of joints; ``sharing`` of the same states and part may be known already."""
     found = states.call(dynamics, "reactions", (*wanted.options, *names))
@@ -101,7 +105,7 @@ def joint_wrenches(
     return result
 
 
-def is_held_twice(dynamics: Dynamics, states: States) -> bool:
+def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
     """Whether in any state more of what sticks holds a loop than it has freedoms: who holds is a matter of history."""
     topology = dynamics.topology
     if not topology.constrained or not topology.held_of:
@@ -122,7 +126,9 @@ def is_held_twice(dynamics: Dynamics, states: States) -> bool:
     return bool((stuck > freedoms).any())
 
 
-def seen(dynamics: Dynamics, states: States, joint: str, change: Array, wanted: Wanted, opposite: bool) -> Array:
+def seen(
+    dynamics: Dynamics, states: StateBatch, joint: str, change: Array, wanted: ReactionRequest, opposite: bool
+) -> Array:
     """Force and moment by a on b, about b's joint point, in a's joint axes, as they are asked for."""
     force, moment = np.split(-change if opposite else change, 2, axis=1)
     if wanted.about is None and wanted.axes is None:
@@ -153,7 +159,9 @@ def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
     return name.quantity in JOINT_WRENCHES or (acted_on and name.quantity in ("effort", "effort.drive", "power"))
 
 
-def by_name(dynamics: Dynamics, name: QuantityName, states: States, sharing: Sharing, compiled: Array) -> Array:
+def by_name(
+    dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing, compiled: Array
+) -> Array:
     """A quantity by name, shared: ``compiled`` is its compiled value."""
     if name.sort == "constraint":
         return np.asarray(compiled + _of_constraint(dynamics, name, states, sharing).reshape(compiled.shape))
@@ -173,11 +181,11 @@ def by_name(dynamics: Dynamics, name: QuantityName, states: States, sharing: Sha
 
 
 def _of_wrench(
-    dynamics: Dynamics, name: QuantityName, states: States, sharing: Sharing, shape: tuple[int, ...]
+    dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing, shape: tuple[int, ...]
 ) -> Array:
     kind, _, part = name.quantity.partition(".")
     axes = None if name.axes is None else name.text.partition("@")[2]
-    wanted = Wanted(whole=kind == "wrench", axes=axes)
+    wanted = ReactionRequest(whole=kind == "wrench", axes=axes)
     wrench = joint_wrenches(dynamics, (name.owner,), states, wanted, sharing)[name.owner]
     if part in ("axial", "radial"):
         joint, resolve = dynamics.system.joints[name.owner], dynamics._resolver(_first(states.p))
@@ -194,7 +202,7 @@ def _first(p: Any) -> Any:
     return p[0] if isinstance(p, np.ndarray) and p.ndim == 2 else p
 
 
-def _of_constraint(dynamics: Dynamics, name: QuantityName, states: States, sharing: Sharing) -> Array:
+def _of_constraint(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
     """The change of multipliers, or of the wrench on a body, which is linear in them."""
     topology = dynamics.topology
     origin = next((f"{n}.effort" for n, c in topology.couplings.items() if c.constraint == name.owner), name.owner)

@@ -17,9 +17,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
-from kinode.formulations.reaction_uniqueness import Structure, Uniqueness
+from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
 from kinode.kernels.kernel_programs import Kernel, hold_option
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class StateBatch:
     """States as compiled functions take them: one, or a row for each."""
 
     t: Any
@@ -45,7 +45,7 @@ class States:
 
 
 @dataclass(frozen=True, eq=False)
-class Sharing:
+class ReactionSharing:
     """What is added to compiled values, a row for each state, and what is unique throughout.
 
     Six components of a joint's reaction by its name; the effort of a drive or gear as ``joint.effort``; the
@@ -82,7 +82,7 @@ class Sharing:
 class Analyses:
     """What is unique in each of many states, whatever part of the reactions is asked for."""
 
-    def __init__(self, dynamics: Dynamics, states: States, rows: int) -> None:
+    def __init__(self, dynamics: Dynamics, states: StateBatch, rows: int) -> None:
         self.each = list(_analyze(dynamics, states, rows))
         self.sizes = dynamics.topology.holding
 
@@ -135,8 +135,8 @@ def is_redundant(dynamics: Dynamics) -> bool:
 
 
 def share(
-    dynamics: Dynamics, states: States, part: str = "total", hold: Hold = None, every: Analyses | None = None
-) -> Sharing:
+    dynamics: Dynamics, states: StateBatch, part: str = "total", hold: Support = None, every: Analyses | None = None
+) -> ReactionSharing:
     """The way from compiled reactions and multipliers to those that the rule chooses.
 
     It is linear, so that shared parts add up to the shared total.  ``every`` is known already where
@@ -145,15 +145,15 @@ def share(
     compiled = np.atleast_2d(states.call(dynamics, "holding", (part, hold_option(hold))))
     every = Analyses(dynamics, states, len(compiled)) if every is None else every
     ratios = every.each[0][1].efforts if every.each else {name: {} for name in dynamics.system.joints}
-    return Sharing(every.change(compiled), every.unique, every.elastic, every.along, ratios)
+    return ReactionSharing(every.change(compiled), every.unique, every.elastic, every.along, ratios)
 
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:
     """The reactions that follow from the motion, at one state in which all loops are closed."""
-    return next(_analyze(dynamics, States(state.t, state.q, state.u, state.z, p, inputs), 1))[0]
+    return next(_analyze(dynamics, StateBatch(state.t, state.q, state.u, state.z, p, inputs), 1))[0]
 
 
-def find_poses(dynamics: Dynamics, states: States) -> Iterator[dict[str, Pose]]:
+def find_poses(dynamics: Dynamics, states: StateBatch) -> Iterator[dict[str, Pose]]:
     """Poses of all bodies for each state."""
     names = [f"{body}.{what}" for body in dynamics.system.bodies for what in ("rotation", "position")]
     s = states
@@ -166,7 +166,7 @@ def find_poses(dynamics: Dynamics, states: States) -> Iterator[dict[str, Pose]]:
         yield {"world": Pose(np.eye(3), np.zeros(3)), **{body: Pose(R[body][i], at[body][i]) for body in at}}
 
 
-def _analyze(dynamics: Dynamics, states: States, rows: int) -> Iterator[tuple[Uniqueness, Structure]]:
+def _analyze(dynamics: Dynamics, states: StateBatch, rows: int) -> Iterator[tuple[Uniqueness, JointConstants]]:
     """What is unique in each state."""
     given = dynamics._vector("p", states.p)
     p = np.broadcast_to(np.atleast_2d(given), (rows, given.shape[-1]))
@@ -177,5 +177,5 @@ def _analyze(dynamics: Dynamics, states: States, rows: int) -> Iterator[tuple[Un
     structure = None
     for i, poses in enumerate(find_poses(dynamics, states)):
         if structure is None or given.ndim == 2:  # parameters may differ from row to row
-            structure = Structure(dynamics.topology, p[i], dynamics._resolver(p[i]))
+            structure = JointConstants(dynamics.topology, p[i], dynamics._resolver(p[i]))
         yield structure.analyze(poses, None if unit_loads is None else unit_loads[i]), structure

@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, AssemblyError
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
-from kinode.multibody.loop_statics import DOUBT, Freedom, Hold, joints_in_loops, speeds_in_loops
+from kinode.multibody.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics
@@ -26,7 +26,7 @@ WELL = 0.01  # of the largest lever in the loops: who has less does not hold wel
 MOVES = 1e-8  # a speed below this share of the largest is none
 
 
-def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -> Hold:
+def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -> Support:
     """The freedoms that hold while a part of the reactions of joints is asked for; None where no loop matters."""
     if part == "total":
         if hold is not None:
@@ -97,7 +97,7 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     raise ArgumentError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
 
 
-def find_hold(dynamics: Dynamics, state: State, usual: Hold = None) -> tuple[Freedom, ...]:
+def find_hold(dynamics: Dynamics, state: State, usual: Support = None) -> tuple[Freedom, ...]:
     """Freedoms that hold the loops well in a position, for checks to which it does not matter who holds.
 
     The ``usual`` ones are kept where they do.
@@ -178,7 +178,7 @@ def _count(n: int) -> str:
     return f"{n} freedom{'s' * (n != 1)}"
 
 
-def check_held(dynamics: Dynamics, hold: Hold, t: Any, doubt: Array) -> None:
+def check_held(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
     """Refuse positions in which those who hold have no lever on the mechanism."""
     bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
     if not len(bad):

@@ -21,7 +21,7 @@ from kinode.model.base.bodies import Body, Shape
 from kinode.model.base.fields import Component, Value
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter
-from kinode.model.base.visuals import Look
+from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import Coulomb
 from kinode.model.joints.end_stops import Ends
 from kinode.model.joints.joint import LIMITS, Joint, Limits
@@ -111,7 +111,7 @@ class _Writer:
             return {name: self.plain(item) for name, item in value.given().items()}
         if isinstance(value, Coulomb):
             return {"coulomb": {name: self.plain(item) for name, item in value.given().items()}}
-        if isinstance(value, Look):
+        if isinstance(value, Visual):
             return value.plain()
         if isinstance(value, Fraction):
             return write_seconds(value)

@@ -29,7 +29,7 @@ from kinode.multibody.snapshot import Snapshot
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class FreeBody:
     """A body alone: M v_dot + Omega v = Q, but for what joints hold."""
 
     M: Array
@@ -44,7 +44,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Hold:
+class JointConstraint:
     """A joint between two bodies: V_rel = J_b v_b - J_a v_a = S u, in M's canonical axes at M."""
 
     joint: Joint
@@ -82,7 +82,7 @@ class Absolute:
 
     # -- bodies ------------------------------------------------------------------------------------
     @cached_property
-    def links(self) -> dict[str, Link]:
+    def links(self) -> dict[str, FreeBody]:
         loads = self.loads
         return {name: self._link(name, loads[name]) for name in self.bodies}
 
@@ -94,13 +94,13 @@ class Absolute:
         R = s.pose(Frame(body)).R
         return tidy(np.concatenate([R.T @ x for x in s.velocity(Frame(body))]))
 
-    def _link(self, name: str, load: Array) -> Link:
+    def _link(self, name: str, load: Array) -> FreeBody:
         s, v = self.snapshot, self.velocity(name)
         inertia = self.system.bodies[name].rigid_inertia(s.resolve)
         M, Omega = body_matrices(inertia, v[:3])
         g = s.pose(Frame(name)).R.T @ s.gravity
         weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # [4.5]
-        return Link(M, Omega, v, tidy(weight + load))
+        return FreeBody(M, Omega, v, tidy(weight + load))
 
     @cached_property
     def loads(self) -> dict[str, Array]:
@@ -138,10 +138,10 @@ class Absolute:
 
     # -- joints ------------------------------------------------------------------------------------
     @cached_property
-    def holds(self) -> dict[str, Hold]:
+    def holds(self) -> dict[str, JointConstraint]:
         return {name: self._hold(joint) for name, joint in self.system.joints.items()}
 
-    def _hold(self, joint: Joint) -> Hold:
+    def _hold(self, joint: Joint) -> JointConstraint:
         s = self.snapshot
         q, u, _ = s.joint_state(joint.name)
         form = joint.form(s.resolve)
@@ -157,7 +157,7 @@ class Absolute:
         if joint.n_u:
             S_dot_u = rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u))
         T = tidy(joint.effort_wrench(q, form)).reshape(6, joint.n_u)
-        return Hold(joint, J_a, J_b, tidy(turning), S_dot_u, S, T, tidy(X_F.R.T @ R_WM))
+        return JointConstraint(joint, J_a, J_b, tidy(turning), S_dot_u, S, T, tidy(X_F.R.T @ R_WM))
 
     def _seen(self, body: str, R_WM: Array, p_WM: Array) -> tuple[Array, Array]:
         """J with J v = [w; v] of a body's point at M, in M's axes; and J v."""
@@ -168,7 +168,7 @@ class Absolute:
         J = tidy(np.block([[R, np.zeros((3, 3))], [-(R @ skew(arm)), R]]))
         return J, tidy(J @ self.velocity(body))
 
-    def acting(self, hold: Hold, directions: Array) -> dict[str, Array]:
+    def acting(self, hold: JointConstraint, directions: Array) -> dict[str, Array]:
         """What wrenches on b about M, in M's canonical axes, with their opposites on a, are to the two bodies."""
         found: dict[str, Array] = {}
         for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
@@ -183,7 +183,7 @@ class Absolute:
         return self.snapshot.joint_state(name)[2]
 
     # -- constraints that are no joints ------------------------------------------------------------
-    def tie(self, tie: loop_constraints.Tie) -> tuple[dict[str, Array], Array]:
+    def tie(self, tie: loop_constraints.LoopConstraint) -> tuple[dict[str, Array], Array]:
         """L and gamma: what unit multipliers do to bodies; c_ddot, and the rate of slips, is L'v_dot - gamma."""
         s = self.snapshot
         L: dict[str, Array] = {}
@@ -202,7 +202,7 @@ class Absolute:
             (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
             return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
 
-        then = loop_constraints.Moving(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
+        then = loop_constraints.MotionRates(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
         gamma = -loop_constraints.row_rates(s, tie, s.velocity, s.joint_rate, then, passing=True)
         return {body: tidy(x) for body, x in L.items()}, tidy(gamma)
 

@@ -13,12 +13,12 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
-from kinode.multibody.loop_statics import Freedom, Hold, joints_in_loops
+from kinode.multibody.loop_statics import Freedom, Support, joints_in_loops
 
 OPEN = 1e-8  # a balance that is open by more than this share of the loads is not held
 
 
-def static_reactions(bodies: NewtonEuler, hold: Hold = None) -> dict[str, tuple[Array, ...]]:
+def static_reactions(bodies: NewtonEuler, hold: Support = None) -> dict[str, tuple[Array, ...]]:
     """Moment and force of each joint, as ``NewtonEuler.reaction`` gives them, and multipliers of each constraint."""
     loads = _loads(bodies)
     blocks = {origin: rows.L * rows.scale for origin, rows in bodies.rows.items()}
@@ -45,7 +45,7 @@ def _loads(bodies: NewtonEuler) -> Array:
     return plain(np.concatenate([link.Q for link in bodies.links.values()]))
 
 
-def _holding(bodies: NewtonEuler, hold: Hold) -> list[Freedom]:
+def _holding(bodies: NewtonEuler, hold: Support) -> list[Freedom]:
     """The freedoms that hold: those named, and those of the state that no loop touches."""
     loops = joints_in_loops(bodies.topology)
     joints = bodies.system.joints

@@ -23,14 +23,14 @@ import numpy as np
 from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
-from kinode.multibody.instant_dynamics import Motion
+from kinode.multibody.instant_dynamics import InstantDynamics
 from kinode.structure.link_geometry import WORLD
 
 TERMS = ("relative", "tangential", "centripetal", "Coriolis")
 WAYS = ("tier", "segment")
 
 
-class Tier(NamedTuple):
+class ChainSegment(NamedTuple):
     """How a tier moves relative to the one below, in world axes, and how that one turns."""
 
     name: str  # of its joint
@@ -44,7 +44,7 @@ class Tier(NamedTuple):
     E_below: Array
 
 
-def chain_names(motion: Motion, frame: Frame) -> tuple[str, ...]:
+def chain_names(motion: InstantDynamics, frame: Frame) -> tuple[str, ...]:
     """The joints between the world and a frame, from the world on."""
     found = []
     i = motion.place(frame)[0]
@@ -54,20 +54,20 @@ def chain_names(motion: Motion, frame: Frame) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def tiers(motion: Motion, frame: Frame) -> list[Tier]:
+def tiers(motion: InstantDynamics, frame: Frame) -> list[ChainSegment]:
     """The tiers under a frame's origin, from the world on."""
-    found: list[Tier] = []
+    found: list[ChainSegment] = []
     pole, W, E = ZERO3, ZERO3, ZERO3
     for name in chain_names(motion, frame):
         i = motion.node_named[name]
         above = motion.link_poses[i].p
         w, alpha, v, a = _relative(motion, i)
-        found.append(Tier(name, above, above - pole, v, a, w, alpha, W, E))
+        found.append(ChainSegment(name, above, above - pole, v, a, w, alpha, W, E))
         pole, W, E = above, W + w, E + alpha + cross(W, w)
     return found
 
 
-def _relative(motion: Motion, i: int) -> tuple[Array, Array, Array, Array]:
+def _relative(motion: InstantDynamics, i: int) -> tuple[Array, Array, Array, Array]:
     """w, alpha, v, a of a link relative to the one below, as somebody sees them who turns with that one."""
     node, form = motion.tree.nodes[i], motion.geometry.forms[i]
     q, u, _ = motion.node_states[i]
@@ -82,7 +82,7 @@ def _relative(motion: Motion, i: int) -> tuple[Array, Array, Array, Array]:
     return R @ V[:3], R @ A[:3], R @ V[3:], R @ (A[3:] + cross(V[:3], V[3:]))
 
 
-def by_tier(motion: Motion, frame: Frame) -> Array:
+def by_tier(motion: InstantDynamics, frame: Frame) -> Array:
     """What the motion of each tier contributes to the acceleration of a frame's origin: (tier, term, xyz)."""
     point = motion.pose(frame).p
     rows = []
@@ -94,7 +94,7 @@ def by_tier(motion: Motion, frame: Frame) -> Array:
     return np.array(rows, dtype=object).reshape(-1, len(TERMS), 3)
 
 
-def by_segment(motion: Motion, frame: Frame) -> Array:
+def by_segment(motion: InstantDynamics, frame: Frame) -> Array:
     """The same along the radius vectors [0.4]: from pole to pole, and from the last pole to the point."""
     point = motion.pose(frame).p
     rows, pole, W, E = [], ZERO3, ZERO3, ZERO3

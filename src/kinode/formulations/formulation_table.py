@@ -24,7 +24,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.circuit.component_circuit import Circuit
+from kinode.formulations.circuit.component_circuit import ComponentCircuit
 from kinode.formulations.free_flight import FreeFlight, find_observer
 from kinode.formulations.hinge_chains import hinges_and_slides
 from kinode.formulations.lagrange import Energies
@@ -34,7 +34,7 @@ from kinode.formulations.vector_rotators import Rotators
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
 from kinode.multibody.instant import EMPTY
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -45,7 +45,7 @@ OUTPUTS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class InstantValues:
     """One instant, in one kind of number.
 
     ``u_dot`` is what inverse dynamics asks for, ``hold`` who holds loops where inertia is left out.
@@ -58,7 +58,7 @@ class Numbers:
     p: Array = field(default_factory=lambda: EMPTY)
     inputs: Array = field(default_factory=lambda: EMPTY)
     u_dot: Array | None = None
-    hold: Hold = None
+    hold: Support = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Formulation:
     name: str
     outputs: frozenset[str]
     applies: Callable[[Topology], str | None]
-    evaluate: Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]
+    evaluate: Callable[[Topology, InstantValues, Collection[str]], dict[str, Any]]
 
 
 FORMULATIONS: dict[str, Formulation] = {}
@@ -147,7 +147,7 @@ _READ: dict[str, Callable[[Snapshot], Any]] = {
 }
 
 
-def _holding(s: Snapshot, part: str = "total", hold: Hold = None) -> dict[str, tuple[Array, ...]]:
+def _holding(s: Snapshot, part: str = "total", hold: Support = None) -> dict[str, tuple[Array, ...]]:
     """Reactions of joints and multipliers of constraints."""
     statics = None if part == "total" else s.statics(hold)
     multipliers = {name: (s.multipliers_of(name, statics),) for name in s.system.constraints}
@@ -157,8 +157,8 @@ def _holding(s: Snapshot, part: str = "total", hold: Hold = None) -> dict[str, t
 
 def _from_snapshot(
     kind: type[Snapshot],
-) -> Callable[[Topology, Numbers, Collection[str]], dict[str, Any]]:
-    def evaluate(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+) -> Callable[[Topology, InstantValues, Collection[str]], dict[str, Any]]:
+    def evaluate(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         n = numbers
         state = (topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
         free = kind(*state)
@@ -180,7 +180,7 @@ _OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", 
 register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
 
 
-def _from_bodies(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
     snapshot = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
     free = NewtonEuler(snapshot)
@@ -209,7 +209,7 @@ def few_components(topology: Topology) -> str | None:
 
 # Static parts and the potential energy it takes from where the recursion does: nothing that the two would not tell.
 _OF_CIRCUIT = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
-register_formulation(Formulation("circuit", _OF_CIRCUIT, few_components, _from_snapshot(Circuit)))
+register_formulation(Formulation("circuit", _OF_CIRCUIT, few_components, _from_snapshot(ComponentCircuit)))
 
 
 FLYING_BODIES = 40
@@ -222,7 +222,7 @@ def flying_tree(topology: Topology) -> str | None:
     return small_tree(topology)
 
 
-def _from_flight(topology: Topology, numbers: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+def _from_flight(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
     flight = FreeFlight(Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs), find_observer(topology))
     read: dict[str, Callable[[], Any]] = {

@@ -28,7 +28,7 @@ from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
 # Rates are matrices of 3 x (1 + n): the part that is there without accelerations, then that of each unit u_dot.
@@ -54,7 +54,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ObservedBody:
     """A body as XYZ sees it."""
 
     mass: Scalar
@@ -86,7 +86,7 @@ class Part:
         return found
 
 
-def mass_center(parts: Iterable[Part]) -> tuple[Scalar, Array, Array, Array]:
+def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Array]:
     """Mass of a system, its mass center, and the two rates of that [2.3] (17), (18)."""
     parts = tuple(parts)
     mass = sum(part.mass for part in parts)
@@ -94,7 +94,7 @@ def mass_center(parts: Iterable[Part]) -> tuple[Scalar, Array, Array, Array]:
     return mass, place, first, second
 
 
-def system_balance(o: Origin, parts: Iterable[Part]) -> tuple[Array, Array]:
+def system_balance(o: Origin, parts: Iterable[ObservedBody]) -> tuple[Array, Array]:
     """Force, and moment about o, of a whole system [2.4], [2.5] (19), (20)."""
     parts = tuple(parts)
     mass, *center = mass_center(parts)
@@ -178,13 +178,13 @@ class FreeFlight:
         return Origin(values[:, 0], values[:, 1], rates[:, 0], rates[:, 1])
 
     @cached_property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, ObservedBody]:
         """How each body moves in XYZ."""
         values, rates = self._moving
         found = {}
         for i, (name, body) in enumerate(self.system.bodies.items()):
             r, rho, H, r1, rho1 = range(2 + 5 * i, 7 + 5 * i)
-            found[name] = Part(
+            found[name] = ObservedBody(
                 self.snapshot.resolve(body.total_mass()), values[:, r], values[:, rho], values[:, H],
                 values[:, r1], values[:, rho1], rates[:, H], rates[:, r1], rates[:, rho1],
             )  # fmt: skip
@@ -230,7 +230,7 @@ class FreeFlight:
                 total[node.parent] = total[node.parent] + total[node.index]
         return {node.joint.name: total[node.index] for node in nodes}
 
-    def wrench(self, node: Node, passed: Mapping[str, Array] | None = None) -> tuple[Array, Pose, Pose]:
+    def wrench(self, node: TreeLink, passed: Mapping[str, Array] | None = None) -> tuple[Array, Pose, Pose]:
         """The same by a on b about the joint's point, in its axes, with the poses of F and M in the world."""
         X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.cut_pose(node.joint.name)
         moment, force = np.split((self.passed if passed is None else passed)[node.joint.name], 2)
@@ -265,17 +265,17 @@ class FreeFlight:
         M, h = self.equations
         return tidy(M @ u_dot + h)
 
-    def reaction(self, node: Node, u_dot: Array) -> Spatial:
+    def reaction(self, node: TreeLink, u_dot: Array) -> Spatial:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
         columns, F, M = self.wrench(node)
         return self._held(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
 
-    def static_reaction(self, node: Node) -> Spatial:
+    def static_reaction(self, node: TreeLink) -> Spatial:
         """The part of the reaction that balances the loads, without inertia."""
         columns, F, M = self.wrench(node, self.borne)
         return self._held(node, columns[:, 0], F, M)
 
-    def _held(self, node: Node, wrench: Array, F: Pose, M: Pose) -> Spatial:
+    def _held(self, node: TreeLink, wrench: Array, F: Pose, M: Pose) -> Spatial:
         """A wrench without its part along the freedoms, in the joint's given axes."""
         s, joint = self.snapshot, node.joint
         if joint.n_u:

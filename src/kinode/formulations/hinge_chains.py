@@ -39,7 +39,7 @@ def hinges_and_slides(topology: Topology) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class ChainLink:
     """A body, the joint that carries it, and where both are; ``path`` holds the limbs from the base to this one."""
 
     index: int
@@ -74,9 +74,9 @@ class Chains(Snapshot):
 
     # -- positions ---------------------------------------------------------------------------------
     @cached_property
-    def limbs(self) -> list[Limb]:
+    def limbs(self) -> list[ChainLink]:
         """All limbs, carriers first."""
-        found: list[Limb] = []
+        found: list[ChainLink] = []
         at = {"world": -1}
         for node in self.tree.nodes:
             carrier = at[node.carrier]
@@ -84,7 +84,7 @@ class Chains(Snapshot):
             found.append(self._limb(found, carrier, node.joint, node.reversed, node.bodies[0]))
         return found
 
-    def _limb(self, found: Sequence[Limb], carrier: int, joint: Joint, is_reversed: bool, name: str) -> Limb:
+    def _limb(self, found: Sequence[ChainLink], carrier: int, joint: Joint, is_reversed: bool, name: str) -> ChainLink:
         X_WA = IDENTITY_POSE if carrier < 0 else found[carrier].X
         near, far = (joint_frame(joint, side).pose(self.resolve) for side in _sides(is_reversed))
         axis, q = joint.axis_rotation(self.resolve, self.system.nominal) @ Z, 0.0
@@ -101,21 +101,21 @@ class Chains(Snapshot):
         J = X.R @ (rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))) @ X.R.T
         path = (*(found[carrier].path if carrier >= 0 else ()), len(found))
         pole = X_WF.point(slide)
-        return Limb(
+        return ChainLink(
             len(found), name, joint, is_reversed, path, X, X_WF.p, pole, X_WF.R @ axis, X.point(c), rigid.mass, J
         )
 
     @cached_property
-    def limb_of(self) -> dict[str, Limb]:
+    def limb_of(self) -> dict[str, ChainLink]:
         """The limb of each body."""
         return {limb.body: limb for limb in self.limbs}
 
-    def behind(self, k: int) -> Iterator[Limb]:
+    def behind(self, k: int) -> Iterator[ChainLink]:
         """The bodies that a joint carries."""
         return (limb for limb in self.limbs if k in limb.path)
 
     # -- motion ------------------------------------------------------------------------------------
-    def moving(self, limb: Limb) -> Iterator[tuple[Limb, Scalar]]:
+    def moving(self, limb: ChainLink) -> Iterator[tuple[ChainLink, Scalar]]:
         """The joints with a freedom between the base and a body, and their speeds."""
         for k in limb.path:
             if self.limbs[k].joint.n_u:
@@ -135,11 +135,11 @@ class Chains(Snapshot):
         """One number for each joint from one array for each."""
         return [values[0] if len(values) else 0.0 for values in per_node]
 
-    def quasi_base(self, alpha: Limb, point: Array) -> Array:
+    def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
         """T: velocity of a point for a unit speed of a joint that carries it [3.3]."""
         return cross(alpha.axis, point - alpha.pole) if alpha.turns else alpha.axis
 
-    def turning(self, limb: Limb, speeds: Sequence[Scalar] | None = None) -> Array:
+    def turning(self, limb: ChainLink, speeds: Sequence[Scalar] | None = None) -> Array:
         """Angular velocity of a limb [3.6]."""
         speeds = self.speeds if speeds is None else speeds
         total: Array = ZERO3
@@ -148,7 +148,7 @@ class Chains(Snapshot):
                 total = total + self.limbs[k].axis * speeds[k]
         return total
 
-    def turning_rate(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
+    def turning_rate(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
         """Angular acceleration of a limb: every axis is carried by the joints before it [3.6]."""
         total, carried = ZERO3, ZERO3
         for k in limb.path:
@@ -158,7 +158,7 @@ class Chains(Snapshot):
                 carried = carried + e * speeds[k]
         return total
 
-    def point_velocity(self, limb: Limb, point: Array) -> Array:
+    def point_velocity(self, limb: ChainLink, point: Array) -> Array:
         """Of a point fixed in a limb [3.5]."""
         total: Array = ZERO3
         for alpha, speed in self.moving(limb):
@@ -166,7 +166,7 @@ class Chains(Snapshot):
         return total
 
     def point_acceleration(
-        self, limb: Limb, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
+        self, limb: ChainLink, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Array:
         """The same for accelerations [3.5], with the sum over Gamma gathered by the outer joint.
 
@@ -214,7 +214,7 @@ class Chains(Snapshot):
         return total
 
     # -- balances ----------------------------------------------------------------------------------
-    def inertia_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """Moment about the mass center and force that the motion of one body takes."""
         raise NotImplementedError
 
@@ -323,7 +323,7 @@ class Chains(Snapshot):
         limb = self.limbs[self.node_named[name]]
         return self.as_given(limb, self.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
 
-    def as_given(self, limb: Limb, wrench: Spatial) -> tuple[Spatial, Spatial]:
+    def as_given(self, limb: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
         """A wrench on a limb about its pole as the joint was declared; also without what acts along the axis."""
         moment, force = wrench
         e = limb.axis

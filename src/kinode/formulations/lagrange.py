@@ -36,7 +36,7 @@ from kinode.structure.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class LagrangeLink:
     """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far, A being the carrier."""
 
     body: str
@@ -51,7 +51,7 @@ class Limb:
     J: Array  # about the center, in body axes
 
 
-class Motion(NamedTuple):
+class LinkVariation(NamedTuple):
     """How a body changes along a direction: its pose, the velocity of its center, its angular velocity in body axes."""
 
     R_dot: Array
@@ -134,7 +134,7 @@ class Energies(Snapshot):
 
     # -- poses and velocities ----------------------------------------------------------------------
     @cached_property
-    def limbs(self) -> list[Limb]:
+    def limbs(self) -> list[LagrangeLink]:
         found = []
         for node in self.topology.full.nodes:
             joint, body = node.joint, self.system.bodies[node.bodies[0]]
@@ -144,7 +144,9 @@ class Energies(Snapshot):
             rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
             J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
             form = joint.form(self.resolve)
-            limb = Limb(body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J)
+            limb = LagrangeLink(
+                body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
+            )
             found.append(limb)
         return found
 
@@ -159,7 +161,7 @@ class Energies(Snapshot):
             rows.append(np.concatenate([X_WB.R.ravel(), X_WB.p]))
         return np.array(rows, dtype=object)
 
-    def move_bodies(self, x: Array, along: Array) -> dict[str, Motion]:
+    def move_bodies(self, x: Array, along: Array) -> dict[str, LinkVariation]:
         """How every body moves while x changes at ``along``, by differentiating its pose."""
         found = {}
         values, rates = value_and_rate(self.place_bodies, x, along)
@@ -167,10 +169,10 @@ class Energies(Snapshot):
             R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
             turn = R.T @ R_dot
             w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
-            found[limb.body] = Motion(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
+            found[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
         return found
 
-    def pair(self, one: Mapping[str, Motion], two: Mapping[str, Motion]) -> Scalar:
+    def pair(self, one: Mapping[str, LinkVariation], two: Mapping[str, LinkVariation]) -> Scalar:
         """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
         total: Scalar = 0.0
         for limb in self.limbs:
@@ -185,13 +187,13 @@ class Energies(Snapshot):
         return {"world": Pose(IDENTITY3, ZERO3), **found}
 
     @cached_property
-    def body_motions(self) -> dict[str, Motion]:
+    def body_motions(self) -> dict[str, LinkVariation]:
         """The actual motion."""
-        still = Motion(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
+        still = LinkVariation(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
         return {"world": still, **self.move_bodies(self.x, self.x_dot)}
 
     @cached_property
-    def virtual(self) -> list[dict[str, Motion]]:
+    def virtual(self) -> list[dict[str, LinkVariation]]:
         """The motions that unit speeds make possible."""
         return [self.move_bodies(self.x, n) for n in self.directions]
 
@@ -259,7 +261,9 @@ class Energies(Snapshot):
         forces: Array = tidy(total) + self._effort_work()
         return forces
 
-    def _virtual_power(self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, Motion]) -> Scalar:
+    def _virtual_power(
+        self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, LinkVariation]
+    ) -> Scalar:
         X, motion = self.body_poses[body], V[body]
         arm = X.R.T @ (point - X.p)  # the point as a place on the body
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)

@@ -31,13 +31,13 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ModelError
-from kinode.formulations.absolute_coordinates import Absolute, Hold
+from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
 from kinode.model.base.frames import Frame
 from kinode.model.base.lock import Lock
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.multibody import loop_constraints
-from kinode.multibody.coupled_friction import find_rubbing
+from kinode.multibody.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
 
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
@@ -52,7 +52,7 @@ def plain(values: Any) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConstraintRows:
     """Constraint rows of one origin: L'v_dot = gamma."""
 
     L: Array
@@ -87,7 +87,7 @@ class NewtonEuler(Absolute):
         """Efforts of friction: brakes and reactions in turn, until neither changes the other."""
         if self.given_friction is not None:
             return self.given_friction
-        rubbing = find_rubbing(self.snapshot)
+        rubbing = find_joint_friction(self.snapshot)
         if not rubbing:
             return {}
 
@@ -109,32 +109,32 @@ class NewtonEuler(Absolute):
 
     # -- constraints -------------------------------------------------------------------------------
     @cached_property
-    def rows(self) -> dict[str, Rows]:
+    def rows(self) -> dict[str, ConstraintRows]:
         """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``.
 
         What is stuck has a row as ``owner.part``; constraints that are no such gear have their own names.
         """
-        found: dict[str, Rows] = {}
+        found: dict[str, ConstraintRows] = {}
         for name, hold in self.holds.items():
             N = self.directions[name]
-            found[name] = Rows(self._columns(hold, N), N.T @ hold.bias)
+            found[name] = ConstraintRows(self._columns(hold, N), N.T @ hold.bias)
             wanted = self._wanted(name)
             if wanted is not None and hold.joint.n_u:
                 gamma = wanted + hold.T.T @ hold.bias
-                found[f"{name}.drive"] = Rows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
+                found[f"{name}.drive"] = ConstraintRows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
         for name, coupling in self.topology.couplings.items():
             one, two = self.holds[name], self.holds[coupling.leader]
             ratio = float(self.snapshot.resolve(coupling.ratio))
             L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
             gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
-            found[f"{name}.gear"] = Rows(L, gamma, self._units(one.joint))
+            found[f"{name}.gear"] = ConstraintRows(L, gamma, self._units(one.joint))
         for lock in self.locks:
             each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
             columns = plain(sum(factor * self._columns(hold, hold.T) for hold, factor in each))
             rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
-            found[f"{lock.owner}.{lock.part}"] = Rows(columns, rates, self._units(each[0][0].joint))
+            found[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self._units(each[0][0].joint))
         for constraint in self.topology.constraints:
-            found[constraint.name] = self._tie(loop_constraints.tie_of(self.topology, constraint))
+            found[constraint.name] = self._tie(loop_constraints.loop_constraint_of(self.topology, constraint))
         return found
 
     @cached_property
@@ -157,11 +157,11 @@ class NewtonEuler(Absolute):
     def _units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
-    def _tie(self, tie: loop_constraints.Tie) -> Rows:
+    def _tie(self, tie: loop_constraints.LoopConstraint) -> ConstraintRows:
         """Rows of a constraint that is no joint."""
         each, gamma = self.tie(tie)
         units = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
-        return Rows(self._stacked(each, len(tie.units)), plain(gamma), units)
+        return ConstraintRows(self._stacked(each, len(tie.units)), plain(gamma), units)
 
     def _wanted(self, name: str) -> Array | None:
         """The acceleration that is prescribed along a joint's freedoms."""
@@ -170,7 +170,7 @@ class NewtonEuler(Absolute):
         known = self.prescribed(name)
         return None if known is None else plain(known)
 
-    def _columns(self, hold: Hold, directions: Array) -> Array:
+    def _columns(self, hold: JointConstraint, directions: Array) -> Array:
         """What unit wrenches on b about M, with their opposites on a, are to all bodies."""
         return self._stacked(self.acting(hold, directions), directions.shape[1])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, cross, dot
-from kinode.formulations.hinge_chains import Chains, Limb
+from kinode.formulations.hinge_chains import ChainLink, Chains
 from kinode.multibody.link_steps import Spatial
 
 
@@ -37,10 +37,10 @@ class QuasiBase(Chains):
             return ZERO3
         return cross(self.limbs[a].axis, self.T(b, i))
 
-    def _carries(self, alpha: int, limb: Limb) -> bool:
+    def _carries(self, alpha: int, limb: ChainLink) -> bool:
         return alpha in limb.path and self.limbs[alpha].joint.n_u > 0
 
-    def inertia_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """dL_C/dt and m a_C [3.5]-[3.7]."""
         w = self.turning(limb, speeds)
         eps = self.turning_rate(limb, speeds, accelerations)

@@ -12,7 +12,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS
 from kinode.formulations.vector_rotators import CAUSES, Rotators
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, Hold, joints_in_loops
+from kinode.multibody.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
@@ -41,7 +41,7 @@ def bodies_behind(topology: Topology, joint: str) -> tuple[str, ...]:
     return tuple(body for body in topology.system.bodies if tree.node_of[body] in found)
 
 
-def contributions(snapshot: Snapshot, joint: str, by: str, hold: Hold = None) -> dict[str, Spatial]:
+def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None) -> dict[str, Spatial]:
     """(moment, force) of the joint's reaction for each contribution: a on b, about b's joint point, in a's axes."""
     if by == "body":
         behind = bodies_behind(snapshot.topology, joint)

@@ -30,7 +30,7 @@ from kinode.formulations.newton_euler import characteristic_length, complement
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.loop_constraints import ties_of
+from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Topology
 
 RANK = 1e-9  # singular values below this share of the largest are none; rounding leaves 1e-15
@@ -144,7 +144,7 @@ def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class ConstraintDirections:
     """A joint in one position: frame M, canonical axes, and directions [moment; force] about it in them."""
 
     joint: Joint
@@ -156,7 +156,7 @@ class Held:
     T: Array  # wrench of unit efforts, those of angles being the length
 
 
-class Structure:
+class JointConstants:
     """The constants of all joints of a system."""
 
     def __init__(self, topology: Topology, p: Array, resolve: Callable[[Any], float]) -> None:
@@ -171,7 +171,9 @@ class Structure:
         self.sides = {name: self._sides(joint) for name, joint in joints.items()}
         self._complements: dict[tuple[int, bytes], Array] = {}
         self.length = characteristic_length(self.system)
-        self.multipliers = {tie.name: tie.units for tie in ties_of(topology) if tie.name not in topology.cut_names}
+        self.multipliers = {
+            tie.name: tie.units for tie in loop_constraints_of(topology) if tie.name not in topology.cut_names
+        }
 
     def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
         """Frames F and M in their bodies, canonical axes."""
@@ -179,7 +181,7 @@ class Structure:
         F, M = (joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child"))
         return _plain(F), _plain(M)
 
-    def held(self, name: str, poses: dict[str, Pose]) -> Held:
+    def held(self, name: str, poses: dict[str, Pose]) -> ConstraintDirections:
         """A joint between bodies in given poses."""
         joint = self.system.joints[name]
         F, M = self.sides[name]
@@ -191,7 +193,9 @@ class Structure:
             np.asarray(find(q, form), dtype=float).reshape(6, joint.n_u)
             for find in (joint.motion_subspace, joint.effort_wrench)
         )
-        return Held(joint, X_WM.R, X_WM.p, self.axes[name] @ X.R, S, self._complement(S), T * self._units(joint))
+        return ConstraintDirections(
+            joint, X_WM.R, X_WM.p, self.axes[name] @ X.R, S, self._complement(S), T * self._units(joint)
+        )
 
     def _complement(self, S: Array) -> Array:
         """Directions of reactions; most joints have the same freedoms in all positions."""
@@ -200,7 +204,7 @@ class Structure:
             self._complements[key] = complement(S, self.length)
         return self._complements[key]
 
-    def columns(self, held: Held, directions: Array, poses: dict[str, Pose]) -> Array:
+    def columns(self, held: ConstraintDirections, directions: Array, poses: dict[str, Pose]) -> Array:
         """Balances of all bodies for unit wrenches on b and their opposites on a; moments divided by the length."""
         E = np.zeros((6 * len(self.bodies), directions.shape[1]))
         moment, force = held.R_WM @ directions[:3], held.R_WM @ directions[3:]
@@ -271,7 +275,7 @@ class Structure:
         return found
 
     def _null_space(
-        self, holds: dict[str, Held], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
+        self, holds: dict[str, ConstraintDirections], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
     ) -> dict[str, Array]:
         """The unknowns of each origin in all states of stress.
 
@@ -308,7 +312,7 @@ class Structure:
         turned = np.asarray(skew(arm), dtype=float) @ wrench[3:]
         return np.vstack([wrench[:3] + turned / self.length, wrench[3:]])
 
-    def _carried(self, held: Held, wrench: Array, at: Array) -> tuple[Array, Array]:
+    def _carried(self, held: ConstraintDirections, wrench: Array, at: Array) -> tuple[Array, Array]:
         """Unknowns of a joint's reaction, and its effort, for wrenches on b about a point, in world axes."""
         scale = np.repeat([self.length, 1.0], 3)[:, None]
         moved = self._moved(wrench, at - held.p_WM)
@@ -316,7 +320,9 @@ class Structure:
         effort = (held.S.T @ w) / self._units(held.joint)[:, None]
         return (held.N / scale).T @ ((w - held.T @ effort) / scale), effort
 
-    def _efforts(self, holds: dict[str, Held], poses: dict[str, Pose]) -> dict[str, tuple[Array, Array]]:
+    def _efforts(
+        self, holds: dict[str, ConstraintDirections], poses: dict[str, Pose]
+    ) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit efforts of drives and gears, and their scales."""
         found = {}
         for name, held in holds.items():

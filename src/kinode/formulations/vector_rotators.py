@@ -21,7 +21,7 @@ from functools import cached_property
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import IDENTITY3, ZERO3, cross, dot, norm
-from kinode.formulations.hinge_chains import Chains, Limb
+from kinode.formulations.hinge_chains import ChainLink, Chains
 from kinode.multibody.link_steps import Spatial
 
 ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC = "angular acceleration", "centrifugal", "Coriolis", "gyroscopic"
@@ -71,7 +71,7 @@ class Rotators(Chains):
     """One instant by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
-    def linear_moment(self, limb: Limb, n: Array) -> Array:
+    def linear_moment(self, limb: ChainLink, n: Array) -> Array:
         """S_n = m [n, rho_C], about the pole [3.11]."""
         S: Array = limb.mass * cross(n, limb.center - limb.pole)
         return S
@@ -86,12 +86,12 @@ class Rotators(Chains):
             found.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
         return found
 
-    def inertia_moment(self, limb: Limb, n: Array) -> Array:
+    def inertia_moment(self, limb: ChainLink, n: Array) -> Array:
         """J_n, about the pole [3.11]."""
         J: Array = self.tensors[limb.index] @ n
         return J
 
-    def deviation_moment(self, limb: Limb, n: Array) -> Array:
+    def deviation_moment(self, limb: ChainLink, n: Array) -> Array:
         """D_n = [n, [J_n, n]]: the part of J_n across the axis [3.11]."""
         J = self.inertia_moment(limb, n)
         D: Array = J - dot(n, J) * n
@@ -99,7 +99,7 @@ class Rotators(Chains):
 
     # -- rotators ----------------------------------------------------------------------------------
     def changes(
-        self, turning: Sequence[Limb], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
+        self, turning: Sequence[ChainLink], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Iterator[Change]:
         """The second rate of a vector carried by hinges, part by part [3.13]."""
         arms = [cross(limb.axis, b) for limb in turning]
@@ -111,11 +111,11 @@ class Rotators(Chains):
                 product = 2.0 * w * speeds[beta.index] * cross(n, other)
                 yield Change(CORIOLIS, (alpha.joint.name, beta.joint.name), other, product)
 
-    def hinges(self, limb: Limb, *, own: bool = True) -> list[Limb]:
+    def hinges(self, limb: ChainLink, *, own: bool = True) -> list[ChainLink]:
         """The hinges that turn a limb; without its own those that turn its joint's axis."""
         return [self.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.limbs[k].turns]
 
-    def segment(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
+    def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
         """Acceleration of a limb's pole relative to that of its carrier [3.14]."""
         if len(limb.path) == 1:
             start = limb.mount  # the base stays: nothing carries the segment
@@ -132,7 +132,7 @@ class Rotators(Chains):
         return found
 
     # -- terms -------------------------------------------------------------------------------------
-    def terms_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
+    def terms_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
         """All that the motion of one body takes: M A, s and N [3.14], [3.15]."""
         rho = limb.center - limb.pole
         for k in limb.path:
@@ -152,7 +152,7 @@ class Rotators(Chains):
             for beta in turning[k + 1 :]:
                 yield self._coupled_turn(limb, alpha, beta, speeds[alpha.index] * speeds[beta.index])
 
-    def _own_turn(self, limb: Limb, alpha: Limb, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
+    def _own_turn(self, limb: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
         """n w_dot (n, J_n) + |D| R* of one axis [3.15]."""
         n, axes = alpha.axis, (alpha.joint.name,)
         J, D = self.inertia_moment(limb, n), self.deviation_moment(limb, n)
@@ -162,7 +162,7 @@ class Rotators(Chains):
         yield deviation
         yield replace(deviation, cause=CENTRIFUGAL, moment=w * w * cross(n, D))
 
-    def _coupled_turn(self, limb: Limb, alpha: Limb, beta: Limb, product: Scalar) -> Term:
+    def _coupled_turn(self, limb: ChainLink, alpha: ChainLink, beta: ChainLink, product: Scalar) -> Term:
         """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) [3.15]."""
         a, b = alpha.axis, beta.axis
         J_a, J_b, J_ab = (self.inertia_moment(limb, n) for n in (a, b, cross(a, b)))
@@ -170,7 +170,7 @@ class Rotators(Chains):
         axes = (alpha.joint.name, beta.joint.name)
         return Term(limb.body, GYROSCOPIC, axes, f"J({limb.body})", J_ab, ZERO3, limb.pole, moment)
 
-    def inertia_of(self, limb: Limb, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """The sum of a body's terms."""
         moment, force = ZERO3, ZERO3
         for term in self.terms_of(limb, speeds, accelerations):

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 from kinode.errors import ModelError, unreadable
 from kinode.importers import xml_reader
-from kinode.importers.urdf_names import Names, choose_names
+from kinode.importers.urdf_names import UrdfNames, choose_names
 from kinode.importers.urdf_values import Source, rotate_inertia
-from kinode.importers.xml_reader import Element
+from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.fields import unknown
 from kinode.model.base.frames import Frame
-from kinode.model.base.visuals import Look
+from kinode.model.base.visuals import Visual
 from kinode.model.system import System
 
 KINDS = {
@@ -49,11 +49,11 @@ IGNORED = {
 }  # fmt: skip
 
 
-class Link(NamedTuple):
+class UrdfLink(NamedTuple):
     """A link element and its name."""
 
     name: str
-    element: Element
+    element: XmlElement
 
 
 class Pair(NamedTuple):
@@ -63,7 +63,7 @@ class Pair(NamedTuple):
     kind: str
     parent: str
     child: str
-    element: Element
+    element: XmlElement
 
 
 def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = True, name: str | None = None) -> System:
@@ -88,13 +88,13 @@ def read(
 class _Builder:
     """Turns a document into a system."""
 
-    def __init__(self, source: Source, robot: Element, base: str, mimic: bool, name: str | None) -> None:
+    def __init__(self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None) -> None:
         self.source, self.robot, self.base, self.mimic = source, robot, base, mimic
         _check_document(source, robot)
         self.links = {link.name: link for link in self._links()}
         self.joints = {joint.name: joint for joint in self._joints()}
         self.root = _find_root(source, robot, self.links, self.joints)
-        self.names: Names = choose_names(self.links, self.joints, world=self.root if base == "fixed" else None)
+        self.names: UrdfNames = choose_names(self.links, self.joints, world=self.root if base == "fixed" else None)
         self.system = System(name or robot.attributes.get("name") or "robot")
         self.notes = self.system.notes
 
@@ -114,13 +114,13 @@ class _Builder:
         return self.system
 
     # -- what there is -----------------------------------------------------------------------------
-    def _links(self) -> list[Link]:
-        found: dict[str, Link] = {}
+    def _links(self) -> list[UrdfLink]:
+        found: dict[str, UrdfLink] = {}
         for element in self.robot.find_all("link"):
             name = self.source.name(element, "a link")
             if name in found:
                 raise self.source.fail(element, _twice("link", found[name].element), name)
-            found[name] = Link(name, element)
+            found[name] = UrdfLink(name, element)
         return list(found.values())
 
     def _joints(self) -> list[Pair]:
@@ -145,7 +145,7 @@ class _Builder:
         return list(found.values())
 
     # -- bodies ------------------------------------------------------------------------------------
-    def _add_body(self, link: Link) -> None:
+    def _add_body(self, link: UrdfLink) -> None:
         name = self.names.links[link.name]
         if name == "world":
             if link.element.children:
@@ -168,7 +168,7 @@ class _Builder:
             error.component = link.name
             raise error.located(file=self.source.file, line=link.element.line) from None
 
-    def _inertial(self, link: Link) -> dict[str, Any]:
+    def _inertial(self, link: UrdfLink) -> dict[str, Any]:
         """Mass, center and inertia of a link, in its axes."""
         inertial, source = link.element.find("inertial"), self.source
         if inertial is None:
@@ -191,7 +191,7 @@ class _Builder:
             entries = rotate_inertia(rotation, entries)
         return {"mass": mass, "com": position, "inertia": tuple(entries)}
 
-    def _look(self, link: Link, part: Element) -> Look | None:
+    def _look(self, link: UrdfLink, part: XmlElement) -> Visual | None:
         """What is drawn of a visual or collision; None where the file says nothing of it."""
         source, field = self.source, part.tag
         geometry = part.find("geometry")
@@ -215,8 +215,8 @@ class _Builder:
             return None
         position, rotation = source.origin(part, link.name, f"{field}.origin")
         if rotation is None:
-            return Look(shape.tag, sizes, position, role=part.tag, file=file)
-        return Look(shape.tag, sizes, position, role=part.tag, file=file, **{rotation[0]: rotation[1]})
+            return Visual(shape.tag, sizes, position, role=part.tag, file=file)
+        return Visual(shape.tag, sizes, position, role=part.tag, file=file, **{rotation[0]: rotation[1]})
 
     # -- joints ------------------------------------------------------------------------------------
     def _add_joint(self, joint: Pair) -> None:
@@ -345,11 +345,11 @@ class _Builder:
             self.notes.append(f"<{tag}> in <{owner}> is not known and left out (line {lines[0]}{more})")
 
 
-def _twice(what: str, first: Element) -> str:
+def _twice(what: str, first: XmlElement) -> str:
     return f"a {what} of this name stands in line {first.line} already"
 
 
-def _check_document(source: Source, robot: Element) -> None:
+def _check_document(source: Source, robot: XmlElement) -> None:
     """The document is a robot and not one of the things that it is often mistaken for."""
     expanded = "this is a xacro file, which holds macros; run xacro on it first: xacro in.xacro > out.urdf"
     if robot.tag != "robot":
@@ -364,7 +364,7 @@ def _check_document(source: Source, robot: Element) -> None:
         raise source.fail(robot, "the robot has no links")
 
 
-def _find_root(source: Source, robot: Element, links: dict[str, Link], joints: dict[str, Pair]) -> str:
+def _find_root(source: Source, robot: XmlElement, links: dict[str, UrdfLink], joints: dict[str, Pair]) -> str:
     """The one link that no joint carries; all others must be reached from it."""
     carrier: dict[str, Pair] = {}
     for joint in joints.values():

@@ -15,7 +15,7 @@ FITS = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 UNFIT = re.compile(r"[^A-Za-z0-9_]")
 
 
-class Names(NamedTuple):
+class UrdfNames(NamedTuple):
     """What links and joints are called, what the joint of the root is called, and notes on what was changed."""
 
     links: dict[str, str]
@@ -29,7 +29,7 @@ class Names(NamedTuple):
         return _claim(name, "", self.taken)
 
 
-def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None) -> Names:
+def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None) -> UrdfNames:
     """Names for links and joints; ``world`` is the root link of a fixed base, which may be the world itself."""
     links, joints = list(links), list(joints)
     taken: set[str] = set(RESERVED)
@@ -52,7 +52,7 @@ def choose_names(links: Iterable[str], joints: Iterable[str], world: str | None)
         notes.append(f"the {sort} {name!r} is called {fit} here")
     base = _claim("base", "joint", taken)
     called = {sort: {name: given[sort][name] for name in every} for sort, every in (("link", links), ("joint", joints))}
-    return Names(called["link"], called["joint"], base, tuple(notes), taken)
+    return UrdfNames(called["link"], called["joint"], base, tuple(notes), taken)
 
 
 def _fitting(name: str, sort: str) -> str:

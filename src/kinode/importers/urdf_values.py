@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from kinode.errors import ModelError
-from kinode.importers.xml_reader import Element
+from kinode.importers.xml_reader import XmlElement
 from kinode.model.base.bodies import inertia_matrix
 from kinode.model.base.frames import ZERO, rotation_matrix
 
@@ -24,17 +24,17 @@ class Source:
     def __init__(self, file: str | None) -> None:
         self.file = file
 
-    def fail(self, at: Element, message: str, component: str | None = None, field: str | None = None) -> ModelError:
+    def fail(self, at: XmlElement, message: str, component: str | None = None, field: str | None = None) -> ModelError:
         return ModelError(message, component=component, field=field, file=self.file, line=at.line)
 
-    def name(self, element: Element, what: str) -> str:
+    def name(self, element: XmlElement, what: str) -> str:
         """The name of a link or joint."""
         name = element.attributes.get("name", "")
         if not name.strip():
             raise self.fail(element, f'{what} needs a name: <{element.tag} name="...">', field="name")
         return name
 
-    def text(self, element: Element, attribute: str, component: str, field: str) -> str:
+    def text(self, element: XmlElement, attribute: str, component: str, field: str) -> str:
         """An attribute that is needed."""
         found = element.attributes.get(attribute)
         if found is None:
@@ -42,7 +42,7 @@ class Source:
         return found
 
     def number(
-        self, element: Element, attribute: str, component: str, field: str,
+        self, element: XmlElement, attribute: str, component: str, field: str,
         default: float | None = None, *, endless: bool = False,
     ) -> float:  # fmt: skip
         """A finite number; with ``endless`` infinity will do."""
@@ -54,7 +54,7 @@ class Source:
         return self._float(raw, element, attribute, component, field, endless)
 
     def numbers(
-        self, element: Element, attribute: str, count: int, component: str, field: str,
+        self, element: XmlElement, attribute: str, count: int, component: str, field: str,
         default: tuple[float, ...] | None = None,
     ) -> tuple[float, ...]:  # fmt: skip
         """Several numbers with blanks between them."""
@@ -73,7 +73,7 @@ class Source:
             raise self.fail(element, f"{attribute} takes {count} numbers, not {len(values)}: {raw!r}", component, field)
         return values
 
-    def _float(self, raw: str, element: Element, attribute: str, component: str, field: str, endless: bool) -> float:
+    def _float(self, raw: str, element: XmlElement, attribute: str, component: str, field: str, endless: bool) -> float:
         try:
             value = float(raw)
         except ValueError:
@@ -85,7 +85,7 @@ class Source:
             raise self.fail(element, f"{attribute} must be finite, not {raw.strip()}", component, field)
         return value + 0.0
 
-    def origin(self, owner: Element, component: str, field: str) -> tuple[Vector3, Rotation | None]:
+    def origin(self, owner: XmlElement, component: str, field: str) -> tuple[Vector3, Rotation | None]:
         """Position and rotation of an origin; None for no rotation."""
         element = owner.find("origin")
         if element is None:
@@ -99,7 +99,7 @@ class Source:
         rpy = tuple(exact_angle(angle) for angle in rpy)
         return (x, y, z), ("rpy", rpy) if any(rpy) else None
 
-    def _quaternion(self, element: Element, component: str, field: str) -> Rotation:
+    def _quaternion(self, element: XmlElement, component: str, field: str) -> Rotation:
         if "rpy" in element.attributes:
             raise self.fail(element, "give rpy or quat_xyzw, not both", component, field)
         x, y, z, w = self.numbers(element, "quat_xyzw", 4, component, field)
@@ -109,7 +109,7 @@ class Source:
             raise self.fail(element, message, component, field)
         return "quaternion", (w / length, x / length, y / length, z / length)
 
-    def axis(self, joint: Element, component: str) -> str | Vector3:
+    def axis(self, joint: XmlElement, component: str) -> str | Vector3:
         """A unit vector, or a letter where it is one of x, y, z, -x, -y, -z; x where nothing is given."""
         element = joint.find("axis")
         if element is None:

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from kinode.errors import ModelError
 
 
-class Element:
+class XmlElement:
     """A tag with its attributes, the line it starts on, and its children."""
 
     __slots__ = ("attributes", "children", "line", "tag")
@@ -21,28 +21,28 @@ class Element:
         self.tag = tag
         self.attributes = attributes
         self.line = line
-        self.children: list[Element] = []
+        self.children: list[XmlElement] = []
 
-    def find(self, tag: str) -> Element | None:
+    def find(self, tag: str) -> XmlElement | None:
         """The first child with a tag."""
         for child in self.children:
             if child.tag == tag:
                 return child
         return None
 
-    def find_all(self, *tags: str) -> Iterator[Element]:
+    def find_all(self, *tags: str) -> Iterator[XmlElement]:
         """The children with any of the tags, in order."""
         return (child for child in self.children if child.tag in tags)
 
 
-def parse(data: bytes | str, file: str | None = None) -> Element:
+def parse(data: bytes | str, file: str | None = None) -> XmlElement:
     """The root element of a document."""
     parser = expat.ParserCreate()
-    top = Element("", {}, 0)
+    top = XmlElement("", {}, 0)
     stack = [top]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, parser.CurrentLineNumber)
+        element = XmlElement(tag, attributes, parser.CurrentLineNumber)
         stack[-1].children.append(element)
         stack.append(element)
 

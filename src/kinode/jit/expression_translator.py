@@ -60,7 +60,7 @@ def type_of(kind: str) -> str:
     return "ptr" if kind in ENTRIES else kind
 
 
-class Values(ABC):
+class ExpressionTranslator(ABC):
     """The expressions of one function under way.
 
     Variables live in memory and are brought into registers by LLVM. ``sure`` are those that are set on every way to
@@ -366,12 +366,12 @@ class Values(ABC):
         return Value(kind, self.put(f"inttoptr {self.expect(node, value, INT).typed} to ptr"))
 
 
-SIMPLE: dict[Any, Callable[[Values, ast.AST, Value], Value]] = {
-    abs: Values.size,
-    int: Values.whole,
-    float: Values.real,
-    math.floor: Values.floor,
-    math.isfinite: Values.finite,
+SIMPLE: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
+    abs: ExpressionTranslator.size,
+    int: ExpressionTranslator.whole,
+    float: ExpressionTranslator.real,
+    math.floor: ExpressionTranslator.floor,
+    math.isfinite: ExpressionTranslator.finite,
     memory.floats: lambda own, node, value: own.row(node, value, FLOATS),
     memory.ints: lambda own, node, value: own.row(node, value, INTS),
 }

@@ -21,7 +21,7 @@ def constant(x: float, lanes: int) -> str:
     return number(x) if lanes == 1 else "<" + ", ".join([f"double {number(x)}"] * lanes) + ">"
 
 
-class Lines:
+class IrText:
     """Text of one function under way: fresh names, and the arithmetic of one vector type."""
 
     def __init__(self, lanes: int) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import factorial
 
-from kinode.jit.ir_text import Lines, vector_type
+from kinode.jit.ir_text import IrText, vector_type
 
 GUARD = 1e5
 NORMAL = 708.0  # of an exponent: results have all their digits
@@ -41,7 +41,7 @@ COSINE = (
 )
 
 
-def _reduce(line: Lines) -> tuple[str, str, str]:
+def _reduce(line: IrText) -> tuple[str, str, str]:
     """Head and tail of x minus the nearest multiple of pi/2, and that multiple as integer bits."""
     near = line.operation("fmul", "%x", line.number(0.6366197723675814), "")
     shifted = line.operation("fadd", near, line.number(ROUNDER), "")
@@ -64,7 +64,7 @@ def _reduce(line: Lines) -> tuple[str, str, str]:
     return head, line.call("fma", minus_n, line.number(PI_HALVES[2]), tail), quadrant
 
 
-def _polynomials(line: Lines, head: str, tail: str) -> tuple[str, str]:
+def _polynomials(line: IrText, head: str, tail: str) -> tuple[str, str]:
     """Sine and cosine of head + tail, which lie within pi/4."""
     z = line.operation("fmul", head, head)
     cube = line.operation("fmul", z, head)
@@ -83,7 +83,7 @@ def _polynomials(line: Lines, head: str, tail: str) -> tuple[str, str]:
     return sine, line.operation("fadd", near, line.operation("fadd", lost, rest, ""), "")
 
 
-def _to_quadrant(line: Lines, sine: str, cosine: str, quadrant: str) -> tuple[str, str]:
+def _to_quadrant(line: IrText, sine: str, cosine: str, quadrant: str) -> tuple[str, str]:
     """Exchange the two where the quadrant is odd, and set their signs."""
     integer = vector_type(line.lanes, "i64")
 
@@ -104,7 +104,7 @@ def _to_quadrant(line: Lines, sine: str, cosine: str, quadrant: str) -> tuple[st
     return results[0], results[1]
 
 
-def _exponential(line: Lines) -> str:
+def _exponential(line: IrText) -> str:
     """exp(x) = 2^n exp(r) with r = head + tail within ln(2)/2; the powers of the series are summed in pairs."""
     near = line.operation("fmul", "%x", line.number(1.4426950408889634), "")
     shifted = line.operation("fadd", near, line.number(ROUNDER), "")
@@ -127,9 +127,9 @@ def _exponential(line: Lines) -> str:
     return line.put(f"bitcast {whole} {scaled} to {line.type}")
 
 
-def _guarded(name: str, lanes: int, limit: float, near: Callable[[Lines], Sequence[str]] | None, *far: str) -> str:
+def _guarded(name: str, lanes: int, limit: float, near: Callable[[IrText], Sequence[str]] | None, *far: str) -> str:
     """A function that gives what ``near`` writes, and beyond a limit of |x| what the library has lane by lane."""
-    line, bits = Lines(lanes), vector_type(lanes, "i1")
+    line, bits = IrText(lanes), vector_type(lanes, "i1")
     kind = line.type if len(far) == 1 else f"{{ {', '.join([line.type] * len(far))} }}"
     found: Sequence[str] = ()
     if near is not None:
@@ -157,7 +157,7 @@ def _guarded(name: str, lanes: int, limit: float, near: Callable[[Lines], Sequen
 def sine_and_cosine(name: str, lanes: int, fma: bool) -> str:
     """The function that gives both as a pair."""
 
-    def near(line: Lines) -> Sequence[str]:
+    def near(line: IrText) -> Sequence[str]:
         head, tail, quadrant = _reduce(line)
         return _to_quadrant(line, *_polynomials(line, head, tail), quadrant)
 

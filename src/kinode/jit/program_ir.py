@@ -16,7 +16,7 @@ import numpy as np
 
 from kinode.algebra.trace import Traced, needed
 from kinode.jit import shared_routines
-from kinode.jit.ir_text import Lines, number, vector_type
+from kinode.jit.ir_text import IrText, number, vector_type
 from kinode.jit.program import ARGUMENTS, Block, Program, Store
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
@@ -70,7 +70,7 @@ class _Writer:
         self.program = program
         self.lanes = lanes
         self.packs: tuple[int, ...] = (pack, 2 * pack) if pack > 1 else ()
-        self.line = Lines(lanes)
+        self.line = IrText(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
         self.label, self.pieces = "%entry", 0

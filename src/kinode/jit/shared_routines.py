@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinode.jit.ir_text import Lines
+from kinode.jit.ir_text import IrText
 from kinode.jit.math_ir import exponential, sine_and_cosine
 
 BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
 
 
-class Names(NamedTuple):
+class RoutineNames(NamedTuple):
     """What the shared functions are called."""
 
     sincos: str
@@ -23,9 +23,9 @@ class Names(NamedTuple):
     batch: str
 
 
-def names(lanes: int) -> Names:
+def names(lanes: int) -> RoutineNames:
     """Names of the shared functions for so many lanes."""
-    return Names(*(f"kinode_{what}_{lanes}" for what in Names._fields))
+    return RoutineNames(*(f"kinode_{what}_{lanes}" for what in RoutineNames._fields))
 
 
 SEARCH = """\
@@ -92,7 +92,7 @@ def _transposition(lanes: int) -> str:
     """The functions ``@gather`` and ``@scatter`` between rows of the caller and lane-interleaved scratch."""
     parts = []
     for name in ("gather", "scatter"):
-        line = Lines(lanes)
+        line = IrText(lanes)
         rows = []
         for lane in range(lanes):
             row = line.put(f"add i64 %first, {lane}")
@@ -128,7 +128,7 @@ def _batch(lanes: int) -> str:
     ``sizes`` counts the doubles of each of the nine arguments that the kernel reads or, the last, writes;
     ``work``, the eighth, goes to the kernel as it is.  What has stride zero is moved once.
     """
-    line = Lines(lanes)
+    line = IrText(lanes)
     text = line.text
     text.append("  %final = sub i64 %last, 1")
     bases, strides, sizes, places = [], [], [], []
@@ -176,7 +176,7 @@ def shared(lanes: int, fma: bool, packed: bool = False) -> str:
     """
     own, parts = names(lanes), []
     for count in (lanes, 2 * lanes) if packed else (lanes,):
-        line = Lines(count)
+        line = IrText(count)
         parts += [sine_and_cosine(names(count).sincos, count, fma), exponential(names(count).exp, count, fma)]
         parts.append(f"declare {line.type} @llvm.fma.{line.suffix}({line.type}, {line.type}, {line.type})")
         parts += [f"declare {line.type} @llvm.fabs.{line.suffix}({line.type})"] * (count > 1)

@@ -35,9 +35,9 @@ from kinode.jit.expression_translator import (
     REAL,
     TRUTH,
     WORDS,
+    ExpressionTranslator,
     TranslationError,
     Value,
-    Values,
     type_of,
 )
 from kinode.jit.vectorizer import by_fours
@@ -108,7 +108,7 @@ class _Module:
         return made
 
 
-class _Function(Values):
+class _Function(ExpressionTranslator):
     """One function under way: its statements, and what others see of it."""
 
     def __init__(self, module: _Module, function: FunctionType, symbol: str, public: bool) -> None:

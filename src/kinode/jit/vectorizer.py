@@ -16,12 +16,12 @@ from kinode.jit.expression_translator import COMPARISONS, ENTRIES, FLOATS, INT, 
 from kinode.jit.ir_text import constant
 
 if TYPE_CHECKING:
-    from kinode.jit.expression_translator import Values
+    from kinode.jit.expression_translator import ExpressionTranslator
 
 FOUR = "<4 x double>"
 
 
-def by_fours(own: Values, node: ast.For, counter: str, start: Value, stop: Value) -> Value:
+def by_fours(own: ExpressionTranslator, node: ast.For, counter: str, start: Value, stop: Value) -> Value:
     """Write the loop for as many fours as there are, if its body allows; gives where the plain loop is to begin."""
     loop = _Fours(own, counter)
     if not all(loop.suits(statement) for statement in node.body):
@@ -32,7 +32,7 @@ def by_fours(own: Values, node: ast.For, counter: str, start: Value, stop: Value
 class _Fours:
     """One loop: the rows it reads and writes, and its body."""
 
-    def __init__(self, own: Values, counter: str) -> None:
+    def __init__(self, own: ExpressionTranslator, counter: str) -> None:
         self.own, self.counter = own, counter
         self.index = ""
         self.rows: dict[str, str] = {}

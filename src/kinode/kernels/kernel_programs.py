@@ -22,7 +22,7 @@ from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import find_quantity
 from kinode.multibody import instant_events, loop_constraints, power
 from kinode.multibody.dependent_joints import measures
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -138,12 +138,12 @@ def _law(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return [snapshot.resolve(parse(options[0], snapshot.system.call_counts()))]
 
 
-def hold_option(hold: Hold) -> str:
+def hold_option(hold: Support) -> str:
     """Held freedoms as an option of a kernel."""
     return "-" if hold is None else ",".join(["held", *(f"{name}:{k}" for name, k in hold)])
 
 
-def _hold(option: str) -> Hold:
+def _hold(option: str) -> Support:
     pairs = [text.rpartition(":") for text in option.split(",")[1:]]
     return None if option == "-" else tuple((name, int(k)) for name, _, k in pairs)
 

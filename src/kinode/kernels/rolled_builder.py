@@ -22,12 +22,12 @@ from kinode.jit.program import Block, Program, Store
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_programs import Kernel
 from kinode.kernels.rolled_programs import RolledSnapshot, Sweeper, pack_numbers
-from kinode.kernels.tree_sweeps import Laid, Pass, Plan, lay_out
+from kinode.kernels.tree_sweeps import Plan, SweepLayout, TreePass, lay_out
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
 
 
-class Memory:
+class WorkSpace:
     """Hands out places in ``work``."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Memory:
 class TreeLoops:
     """One tree of a rolled program: its plan, its loops and where they leave their results."""
 
-    def __init__(self, roller: Roller, tree: Tree) -> None:
+    def __init__(self, roller: RolledBuilder, tree: Tree) -> None:
         self.roller, self.tree = roller, tree
         self.places: dict[str, np.ndarray] = {}
         self.asked: set[str] = set()
@@ -109,8 +109,8 @@ class TreeLoops:
         return Plan([n.parent for n in nodes], [n.mechanics for n in nodes], numbers, flags, found)
 
     def lay_out(
-        self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[Pass], prefix: str
-    ) -> Laid:
+        self, numbers: Sequence[Array], views: dict[str, np.ndarray], passes: Sequence[TreePass], prefix: str
+    ) -> SweepLayout:
         laid = lay_out(self.plan(numbers, views), passes, self.roller.memory.size, prefix, self.roller.root, self.asked)
         self.roller.memory.size = laid.work
         self.places.update(laid.places)
@@ -123,13 +123,13 @@ def is_by_law(joint: Any) -> bool:
     return joint.effort is not None or any(isinstance(x, Expression) for x in constants)
 
 
-class Roller:
+class RolledBuilder:
     """Makes the rolled program of a kernel."""
 
     def __init__(self, topology: Topology, kernel: Kernel) -> None:
         self.topology, self.kernel = topology, kernel
         self.count = kernel_programs.sizes(topology, kernel)
-        self.memory = Memory()
+        self.memory = WorkSpace()
         self.prelude_tape = Tape()
         self.prelude = kernel_programs.traced_snapshot(topology, self.prelude_tape, self.count)
         self.first: list[Store] = []
@@ -226,7 +226,7 @@ class Roller:
             found.append(pack_numbers(geometry.placements[i], geometry.forms[i], geometry.inertias[i], laws))
         return found
 
-    def _with_laws(self, loops: TreeLoops, laid: Laid, blocks: list[Block], after: int) -> list[Block]:
+    def _with_laws(self, loops: TreeLoops, laid: SweepLayout, blocks: list[Block], after: int) -> list[Block]:
         """Loops with the laws behind the first ``after`` of them, and the parameters' numbers before all."""
         self.first += [("work", place, value) for place, value in laid.prelude]
         return [*blocks[:after], *self._straight(loops.laws(Tape())), *blocks[after:]]

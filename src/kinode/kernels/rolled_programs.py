@@ -20,9 +20,9 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_programs import Kernel
 from kinode.kernels.tree_size import is_large
-from kinode.kernels.tree_sweeps import Link, Pass, Values
+from kinode.kernels.tree_sweeps import TracedLink, TreePass, Values
 from kinode.multibody import link_steps
-from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -50,9 +50,9 @@ def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snap
     apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
     if not is_large(topology) or kernel.name not in ROLLED or apart or kind is not Snapshot:
         return kernel_programs.make_program(topology, kernel, kind)
-    from kinode.kernels.rolled_builder import Roller
+    from kinode.kernels.rolled_builder import RolledBuilder
 
-    return Roller(topology, kernel).program()
+    return RolledBuilder(topology, kernel).program()
 
 
 class Loaded(Sequence[T]):
@@ -95,11 +95,11 @@ class RolledSnapshot(Snapshot):
 
     @cached_property
     def moved(self) -> Any:
-        def make(i: int) -> Moved:
+        def make(i: int) -> LinkKinematics:
             node, (q, _, _) = self.tree.nodes[i], self.node_states[i]
             form = self.geometry.forms[i]
             X, S = node.mechanics.transform(q, form), node.mechanics.motion_subspace(q, form)
-            return Moved(X, S, self.load("w", i, 3), ZERO3, ZERO3)
+            return LinkKinematics(X, S, self.load("w", i, 3), ZERO3, ZERO3)
 
         return Loaded(len(self.tree.nodes), make)
 
@@ -156,12 +156,12 @@ class Sweeper:
         self.given = given  # view of given accelerations; "zero" for none at all
         self.effort_out, self.added = effort_out, added
 
-    def kinematics(self) -> Pass:
+    def kinematics(self) -> TreePass:
         """Outward: angular velocities, and poses and velocities where they are wanted."""
         gives = {"w": 3, **({"X": 12} if self.poses else {}), **({"v": 3} if self.speeds else {})}
-        return Pass(True, gives, gives, self._move)
+        return TreePass(True, gives, gives, self._move)
 
-    def _move(self, link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+    def _move(self, link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
         X_PF, form, inertia, stiffness, neutral, damping = unpack(link)
         driven = link.flags[0]
         mechanics = link.mechanics
@@ -183,25 +183,25 @@ class Sweeper:
         out = {"out_q": mechanics.rate_map(q, u)} if self.rates and not driven and mechanics.n_q else {}
         return gives, out
 
-    def _tau(self, link: Link, k: int) -> Array:
+    def _tau(self, link: TracedLink, k: int) -> Array:
         n = link.mechanics.n_u
         tau = link.tape.inputs(f"tau {k}", n) if link.flags[1] else link.local["tau"]
         if self.added and not link.flags[0] and n:
             tau = tau + link.tape.inputs(f"xe {k}", n)
         return tau
 
-    def _unloaded(self, link: Link, wrench: Spatial, k: int) -> Spatial:
+    def _unloaded(self, link: TracedLink, wrench: Spatial, k: int) -> Spatial:
         """A wrench less the loads on the link."""
         if not link.flags[2]:
             return wrench
         load = link.tape.inputs(f"load {k}", 6)
         return wrench[0] - load[:3], wrench[1] - load[3:]
 
-    def gather(self) -> Pass:
+    def gather(self) -> TreePass:
         """Inward: articulated inertias."""
         sizes = {"I": 21, "p": 6}
 
-        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             moved, rigid = link.local["moved"], link.local["inertia"]
             inertia = rigid.articulated() + unpack_inertia(read["I"])
             moment, force = self._unloaded(link, link_steps.bias_wrench(rigid, moved.w), 1)
@@ -220,13 +220,13 @@ class Sweeper:
                 "p": np.concatenate(link_steps.lift_wrench(link.local["X_PF"], moved, push)),
             }, {}
 
-        return Pass(False, sizes, sizes, run)
+        return TreePass(False, sizes, sizes, run)
 
-    def accelerate(self, most: int, out: str | None, *, keep: bool) -> Pass:
+    def accelerate(self, most: int, out: str | None, *, keep: bool) -> TreePass:
         """Outward: accelerations of joints and links."""
         gives = {"A": 6, **({"u_dot": most} if keep else {})}
 
-        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             moved, n = link.local["moved"], link.mechanics.n_u
             A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
             driven = link.flags[0]
@@ -238,12 +238,12 @@ class Sweeper:
                 result["u_dot"] = u_dot
             return result, {out: u_dot} if out and not driven else {}
 
-        return Pass(True, {"A": 6}, gives, run)
+        return TreePass(True, {"A": 6}, gives, run)
 
-    def require(self) -> Pass:
+    def require(self) -> TreePass:
         """Outward: accelerations of links from those of joints; the wrench that each link's own motion asks for."""
 
-        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             moved, n = link.local["moved"], link.mechanics.n_u
             A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
             if link.flags[0]:
@@ -254,12 +254,12 @@ class Sweeper:
             link.local["need"] = link_steps.inertia_wrench(link.local["inertia"], moved.w, A)
             return {"A": np.concatenate(A)}, {}
 
-        return Pass(True, {"A": 6}, {"A": 6}, run)
+        return TreePass(True, {"A": 6}, {"A": 6}, run)
 
-    def collect(self) -> Pass:
+    def collect(self) -> TreePass:
         """Inward: the wrench in every joint."""
 
-        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             moved = link.local["moved"]
             moment, force = self._unloaded(link, link.local["need"], 2)
             wrench = (moment + read["f"][:3], force + read["f"][3:])
@@ -271,18 +271,18 @@ class Sweeper:
                 out = {}
             return ({} if link.is_root else {"f": up}), out
 
-        return Pass(False, {"f": 6}, {"f": 6}, run)
+        return TreePass(False, {"f": 6}, {"f": 6}, run)
 
-    def sums(self) -> Pass:
+    def sums(self) -> TreePass:
         """Inward: kinetic energy, momentum, angular momentum, first moment and mass, in world axes."""
 
-        def run(link: Link, read: Values) -> tuple[Values, dict[str, Array]]:
+        def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
             inertia, moved = link.local["inertia"], link.local["moved"]
             X, v = link.local["X_W"], link.local["v"]
             own = np.concatenate(link_steps.momentum_sums(inertia, moved.w, v, X))
             return {"sums": own + read["sums"]}, {}
 
-        return Pass(False, {"sums": 11}, {"sums": 11}, run)
+        return TreePass(False, {"sums": 11}, {"sums": 11}, run)
 
 
 def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
@@ -293,7 +293,7 @@ def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Ar
     return np.concatenate([np.asarray(part, dtype=object) for part in parts])
 
 
-def unpack(link: Link) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
+def unpack(link: TracedLink) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
     """Placement, form, inertia, stiffness, neutral and damping from a link's row."""
     x = link.numbers
     laws = 3 * link.mechanics.n_u

@@ -26,7 +26,7 @@ Roots = Callable[[str, Tape], Array]
 
 
 @dataclass(frozen=True)
-class Pass:
+class TreePass:
     """One sweep: what a link reads, what it gives (names and sizes), and how it computes one from the other.
 
     ``run(link, read)`` returns what it gives and, under ``out``, what goes to arrays by view name.
@@ -35,11 +35,11 @@ class Pass:
     outward: bool
     reads: Mapping[str, int]
     gives: Mapping[str, int]
-    run: Callable[[Link, Values], tuple[Values, dict[str, Array]]]
+    run: Callable[[TracedLink, Values], tuple[Values, dict[str, Array]]]
 
 
 @dataclass
-class Link:
+class TracedLink:
     """A link of a case while it is traced: its mechanics, its numbers and what earlier passes left."""
 
     mechanics: Any
@@ -63,7 +63,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Laid:
+class SweepLayout:
     """Blocks, the table of constants, the size of ``work``, and where each node's given values stand."""
 
     blocks: list[Block]
@@ -74,8 +74,8 @@ class Laid:
 
 
 def lay_out(
-    plan: Plan, passes: Sequence[Pass], start: int, prefix: str, roots: Roots, lasting: Collection[str]
-) -> Laid:
+    plan: Plan, passes: Sequence[TreePass], start: int, prefix: str, roots: Roots, lasting: Collection[str]
+) -> SweepLayout:
     """The blocks of the passes; ``start`` is where in ``work`` they may begin, ``roots`` what the world gives.
 
     What is named in ``lasting`` keeps a place for each node; other given values share places as soon as
@@ -112,7 +112,7 @@ def lay_out(
         order = np.arange(n) if sweep.outward else np.arange(n)[::-1]
         turned = {name: (array, offsets[order]) for name, (array, offsets) in views.items()}
         blocks.append(Block(n, turned, [b.stores[k] for b in builders], case_of[order]))
-    return Laid(blocks, np.array(table or [0.0]), free, places, prelude)
+    return SweepLayout(blocks, np.array(table or [0.0]), free, places, prelude)
 
 
 def _share_slots(parents: Sequence[int], outward: bool) -> np.ndarray:
@@ -182,7 +182,7 @@ class _Case:
     """The traced passes of one structure."""
 
     def __init__(
-        self, plan: Plan, members: list[int], key: tuple[Any, ...], passes: Sequence[Pass], roots: Roots
+        self, plan: Plan, members: list[int], key: tuple[Any, ...], passes: Sequence[TreePass], roots: Roots
     ) -> None:
         self.members = members
         _, pattern, is_root, is_leaf, first, flags = key
@@ -190,7 +190,7 @@ class _Case:
         self.tabled: list[int] = []
         self.computed: list[int] = []
         numbers = self._numbers(plan, pattern, tape)
-        link = Link(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
+        link = TracedLink(plan.mechanics[members[0]], numbers, is_root, is_leaf, flags, tape)
         outputs: list[list[Store]] = []
         for k, sweep in enumerate(passes):
             read = self._reads(sweep, k, tape, roots, is_root, is_leaf)
@@ -222,7 +222,7 @@ class _Case:
                 self.computed.append(k)
         return np.array(found, dtype=object)
 
-    def _reads(self, sweep: Pass, k: int, tape: Tape, roots: Roots, is_root: bool, is_leaf: bool) -> Values:
+    def _reads(self, sweep: TreePass, k: int, tape: Tape, roots: Roots, is_root: bool, is_leaf: bool) -> Values:
         read: Values = {}
         for name, size in sweep.reads.items():
             if sweep.outward and is_root:

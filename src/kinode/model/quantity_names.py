@@ -16,7 +16,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.nodes import COORDINATES
 from kinode.model.network.part import DOMAINS, Part
@@ -117,7 +117,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        gears = (c for c in system.constraints.values() if isinstance(c, Coupled))
+        gears = (c for c in system.constraints.values() if isinstance(c, CoordinateCoupling))
         tied = any(owner in gear.joints().values() for gear in gears)
         tied = tied or any(node.joint == owner for node in system.nodes.values())
         rest = link_quantity(component, rest)

@@ -15,7 +15,7 @@ from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.joints.joint import Joint
 
 
-class Spelling:
+class Shortcut:
     """A part of a network by its kind: ``system.resistor("r1", "bus", "gnd", resistance="10 Ohm")``.
 
     What its ports are connected to may stand behind the name, in the order in which the kind declares them.
@@ -58,7 +58,7 @@ class Spelling:
         return spelled
 
 
-class Spellings:
+class Shortcuts:
     """What ``System`` adds to ``joint`` and ``element``."""
 
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
@@ -222,41 +222,41 @@ class Spellings:
         return self.element(name, "relay", input=input, on=on, off=off, **fields)
 
     # -- parts of networks: name, ports in order, fields -------------------------------------------------
-    resistor = Spelling("resistor")
-    capacitor = Spelling("capacitor")
-    inductor = Spelling("inductor")
-    voltage_source = Spelling("voltage_source")
-    current_source = Spelling("current_source")
-    battery = Spelling("battery")
-    transformer = Spelling("transformer")
-    bridge = Spelling("bridge")
-    coupled_inductors = Spelling("coupled_inductors")
-    diode = Spelling("diode")
-    switch = Spelling("switch")
-    dc_motor = Spelling("dc_motor")
-    brushless_motor = Spelling("brushless_motor")
-    inverter_motor = Spelling("inverter_motor")
-    shaft_inertia = Spelling("shaft_inertia")
-    shaft_spring = Spelling("shaft_spring")
-    shaft_damper = Spelling("shaft_damper")
-    shaft_loss = Spelling("shaft_loss")
-    shaft_friction = Spelling("shaft_friction")
-    gearbox = Spelling("gearbox")
-    elastic_gearbox = Spelling("elastic_gearbox")
-    backlash_gear = Spelling("backlash_gear")
-    worm_gear = Spelling("worm_gear")
-    speed_source = Spelling("speed_source")
-    angle_source = Spelling("angle_source")
-    moment_source = Spelling("moment_source")
-    slide_mass = Spelling("slide_mass")
-    slide_spring = Spelling("slide_spring")
-    slide_damper = Spelling("slide_damper")
-    slide_loss = Spelling("slide_loss")
-    slide_friction = Spelling("slide_friction")
-    lever = Spelling("lever")
-    frame_link = Spelling("frame_link")
-    turn_link = Spelling("turn_link")
-    pinion = Spelling("pinion")
-    velocity_source = Spelling("velocity_source")
-    position_source = Spelling("position_source")
-    force_source = Spelling("force_source")
+    resistor = Shortcut("resistor")
+    capacitor = Shortcut("capacitor")
+    inductor = Shortcut("inductor")
+    voltage_source = Shortcut("voltage_source")
+    current_source = Shortcut("current_source")
+    battery = Shortcut("battery")
+    transformer = Shortcut("transformer")
+    bridge = Shortcut("bridge")
+    coupled_inductors = Shortcut("coupled_inductors")
+    diode = Shortcut("diode")
+    switch = Shortcut("switch")
+    dc_motor = Shortcut("dc_motor")
+    brushless_motor = Shortcut("brushless_motor")
+    inverter_motor = Shortcut("inverter_motor")
+    shaft_inertia = Shortcut("shaft_inertia")
+    shaft_spring = Shortcut("shaft_spring")
+    shaft_damper = Shortcut("shaft_damper")
+    shaft_loss = Shortcut("shaft_loss")
+    shaft_friction = Shortcut("shaft_friction")
+    gearbox = Shortcut("gearbox")
+    elastic_gearbox = Shortcut("elastic_gearbox")
+    backlash_gear = Shortcut("backlash_gear")
+    worm_gear = Shortcut("worm_gear")
+    speed_source = Shortcut("speed_source")
+    angle_source = Shortcut("angle_source")
+    moment_source = Shortcut("moment_source")
+    slide_mass = Shortcut("slide_mass")
+    slide_spring = Shortcut("slide_spring")
+    slide_damper = Shortcut("slide_damper")
+    slide_loss = Shortcut("slide_loss")
+    slide_friction = Shortcut("slide_friction")
+    lever = Shortcut("lever")
+    frame_link = Shortcut("frame_link")
+    turn_link = Shortcut("turn_link")
+    pinion = Shortcut("pinion")
+    velocity_source = Shortcut("velocity_source")
+    position_source = Shortcut("position_source")
+    force_source = Shortcut("force_source")

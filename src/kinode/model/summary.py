@@ -13,8 +13,8 @@ from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.bodies import NO_INERTIA, Body
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import Frame
-from kinode.model.base.visuals import Look
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.base.visuals import Visual
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.coulomb_friction import find_units
 from kinode.model.joints.end_stops import find_units as find_end_units
 from kinode.model.joints.joint import DERIVED, Joint, Limits
@@ -70,7 +70,7 @@ def _totals(system: System) -> list[str]:
         lines.append("total mass unknown")
     loops = len(system.joints) - len(system.bodies)
     driven = sum(joint.n_u for joint in system.joints.values() if joint.driven)
-    gears = [c for c in system.constraints.values() if isinstance(c, Coupled)]
+    gears = [c for c in system.constraints.values() if isinstance(c, CoordinateCoupling)]
     tied = {next(iter(gear.joints().values())) for gear in gears} & system.joints.keys()
     held = len(system.constraints) - len(gears)
     free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in tied)
@@ -259,7 +259,7 @@ def _value(value: Any) -> str:
         return value.short()
     if isinstance(value, Frame):
         return str(value) if value.name else _place(value)
-    if isinstance(value, Look):
+    if isinstance(value, Visual):
         return value.kind
     if isinstance(value, Fraction):
         return f"{float(value):.6g} s"

@@ -41,7 +41,7 @@ from kinode.model.environment.atmosphere import STANDARD, Property
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.nodes import Node, article, find_nodes, find_parts
 from kinode.model.network.part import Part
-from kinode.model.shortcuts import Spellings
+from kinode.model.shortcuts import Shortcuts
 
 __all__ = ["System", "joint_frame"]
 RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
@@ -49,7 +49,7 @@ C = TypeVar("C", bound=Component)
 joint_frame = frame_lookup.joint_frame
 
 
-class System(Spellings):
+class System(Shortcuts):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:

@@ -18,10 +18,10 @@ from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.multibody import loop_constraints
-from kinode.multibody.loop_constraints import Tie
+from kinode.multibody.loop_constraints import LoopConstraint
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
 
 
 GOLDEN = 0.618033988749895
@@ -30,15 +30,15 @@ GOLDEN = 0.618033988749895
 class Constraints:
     """The constraints of one motion."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: InstantDynamics) -> None:
         self.motion = motion
-        self.ties = loop_constraints.ties_of(motion.topology)
+        self.ties = loop_constraints.loop_constraints_of(motion.topology)
 
-    def every(self, function: Callable[[Motion, Tie], Array]) -> Array:
+    def every(self, function: Callable[[InstantDynamics, LoopConstraint], Array]) -> Array:
         """A function of each constraint, all rows."""
         return np.concatenate([np.asarray(function(self.motion, tie), dtype=object) for tie in self.ties])
 
-    def chosen(self, function: Callable[[Motion, Tie], Array]) -> Array:
+    def chosen(self, function: Callable[[InstantDynamics, LoopConstraint], Array]) -> Array:
         """The same, the independent rows alone."""
         values = self.every(function)
         rows = self.motion.topology.rows
@@ -158,7 +158,7 @@ class Constraints:
         ends = np.cumsum([len(tie.units) for tie in self.ties])[:-1]
         return dict(zip((tie.name for tie in self.ties), np.split(values, ends), strict=True))
 
-    def loads_of(self, tie: Tie, lam: Array) -> list[Load]:
+    def loads_of(self, tie: LoopConstraint, lam: Array) -> list[Load]:
         """By virtual power: lam . c_dot for the six unit velocities of each frame that the constraint looks at.
 
         A tree joint whose coordinate it looks at stands for its two frames.
@@ -190,7 +190,7 @@ class Constraints:
             start += len(tie.units)
         return found
 
-    def _virtual_rates(self, tie: Tie) -> list[tuple[Frame, list[Array]]]:
+    def _virtual_rates(self, tie: LoopConstraint) -> list[tuple[Frame, list[Array]]]:
         """The frames that a constraint looks at, and its rates for the six unit velocities of each."""
         motion = self.motion
         found = []
@@ -206,7 +206,7 @@ class Constraints:
         return found
 
 
-def _frames_of(motion: Motion, tie: Tie) -> list[Frame]:
+def _frames_of(motion: InstantDynamics, tie: LoopConstraint) -> list[Frame]:
     """The frames that a constraint looks at."""
     seen: list[Frame] = []
 
@@ -219,7 +219,7 @@ def _frames_of(motion: Motion, tie: Tie) -> list[Frame]:
     return seen
 
 
-def _turn(motion: Motion, speed: loop_constraints.Rates, name: str) -> Array:
+def _turn(motion: InstantDynamics, speed: loop_constraints.FrameRates, name: str) -> Array:
     """Rate of a joint's coordinates from velocities of its frames."""
     q = motion.joint_state(name)[0]
     return motion.system.joints[name].rate_map(q, motion.relative_speeds(name, q, speed))

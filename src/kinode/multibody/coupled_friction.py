@@ -31,7 +31,7 @@ from kinode.model.system import System
 from kinode.multibody.instant import EMPTY
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
 
 NEWTON = 7  # steps: five reach ARRIVED wherever the spectral radius is below 0.9, and seven rounding
 ARRIVED = 1e-9  # of the sum of all brakes
@@ -39,10 +39,10 @@ NEARLY = 0.98  # spectral radius from which a failure is a jam
 UNIQUE = 1e-8  # of the reactions of a stress: below this a part is none
 
 
-class Rubbing:
+class JointFriction:
     """A joint with friction at one instant; ``where`` tells its contacts among all."""
 
-    def __init__(self, motion: Motion, joint: Joint, start: int) -> None:
+    def __init__(self, motion: InstantDynamics, joint: Joint, start: int) -> None:
         assert joint.friction is not None
         self.name, self.joint = joint.name, joint
         q, u, _ = motion.joint_state(joint.name)
@@ -71,7 +71,7 @@ class Rubbing:
         """What a contact can hold with."""
         return self.own_brakes(x)[0] + self.contacts[0].steady
 
-    def wrench(self, motion: Motion) -> Array:
+    def wrench(self, motion: InstantDynamics) -> Array:
         """What the surfaces pass on: the reaction, and the friction itself."""
         whole: Array = self.turned(*motion.joint_wrench(self.name)[1]) + self.own(motion.friction_efforts[self.name])
         return whole
@@ -95,18 +95,18 @@ def has_friction(system: System) -> bool:
     return any(joint.friction is not None for joint in system.joints.values())
 
 
-def find_rubbing(motion: Motion) -> list[Rubbing]:
+def find_joint_friction(motion: InstantDynamics) -> list[JointFriction]:
     """The joints with friction."""
-    found: list[Rubbing] = []
+    found: list[JointFriction] = []
     for joint in motion.system.joints.values():
         if joint.friction is not None:
-            found.append(Rubbing(motion, joint, found[-1].where.stop if found else 0))
+            found.append(JointFriction(motion, joint, found[-1].where.stop if found else 0))
     return found
 
 
-def solve_friction(motion: Motion) -> tuple[dict[str, Array], dict[str, Scalar]]:
+def solve_friction(motion: InstantDynamics) -> tuple[dict[str, Array], dict[str, Scalar]]:
     """Efforts of friction that slides, of all joints that have some, and what those that can stick may hold with."""
-    rubbing, x = find_rubbing(motion), EMPTY
+    rubbing, x = find_joint_friction(motion), EMPTY
     if rubbing and rubbing[-1].where.stop:
         x, sound = solve_brakes(rubbing, *respond(motion, rubbing))
         x = x * inverse(sound)
@@ -117,7 +117,7 @@ def solve_friction(motion: Motion) -> tuple[dict[str, Array], dict[str, Scalar]]
 Wrenches = list[Array]  # for each joint with friction its six components, or these for each brake
 
 
-def respond(motion: Motion, rubbing: Sequence[Rubbing]) -> tuple[Wrenches, Wrenches]:
+def respond(motion: InstantDynamics, rubbing: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
     """W_0 and B: the wrenches without brakes, and their growth with each, a 6 x m matrix for each joint."""
     m = rubbing[-1].where.stop
 
@@ -131,7 +131,7 @@ def respond(motion: Motion, rubbing: Sequence[Rubbing]) -> tuple[Wrenches, Wrenc
     return [columns[0][0][part] for part in parts], [B[part] for part in parts]
 
 
-def solve_brakes(rubbing: Sequence[Rubbing], W_0: Wrenches, B: Wrenches) -> tuple[Array, Scalar]:
+def solve_brakes(rubbing: Sequence[JointFriction], W_0: Wrenches, B: Wrenches) -> tuple[Array, Scalar]:
     """x with x = b(W_0 + B x), and 1 where it is unique and found, else 0."""
     x = _brakes(rubbing, W_0)
     m = len(x)
@@ -155,11 +155,11 @@ def solve_brakes(rubbing: Sequence[Rubbing], W_0: Wrenches, B: Wrenches) -> tupl
     return x, sound
 
 
-def _brakes(rubbing: Sequence[Rubbing], W: Wrenches) -> Array:
+def _brakes(rubbing: Sequence[JointFriction], W: Wrenches) -> Array:
     return np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)])
 
 
-def growth(rubbing: Sequence[Rubbing], B: Wrenches) -> Array:
+def growth(rubbing: Sequence[JointFriction], B: Wrenches) -> Array:
     """C: the most by which each brake can grow with each."""
     return np.column_stack([_brakes(rubbing, [b[:, k] for b in B]) for k in range(B[0].shape[1])])
 
@@ -183,9 +183,9 @@ def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
-def find_jammed(motion: Motion) -> str | None:
+def find_jammed(motion: InstantDynamics) -> str | None:
     """Why friction has no solution at an instant of plain numbers, or more than one; None where it has one."""
-    rubbing = find_rubbing(motion)
+    rubbing = find_joint_friction(motion)
     if not rubbing or not rubbing[-1].where.stop:
         return None
     B = respond(motion, rubbing)[1]
@@ -203,12 +203,12 @@ def find_jammed(motion: Motion) -> str | None:
     return f"{' and '.join(names)} {verb}: {gain}; from 1 on there is no motion, or more than one"
 
 
-def check_unique(motion: Motion, stresses: Array) -> None:
+def check_unique(motion: InstantDynamics, stresses: Array) -> None:
     """Refuse friction by components of reactions that do not follow from the motion.
 
     ``stresses`` are multipliers of all constraint rows, one set in each column, that hold each other in balance.
     """
-    rubbing = find_rubbing(motion)
+    rubbing = find_joint_friction(motion)
     if not rubbing or not stresses.shape[1]:
         return
     found = [_stress(motion, rubbing, lam) for lam in stresses.T]
@@ -221,7 +221,7 @@ def check_unique(motion: Motion, stresses: Array) -> None:
                     raise _not_unique(one, part)
 
 
-def _stress(motion: Motion, rubbing: Sequence[Rubbing], lam: Array) -> Array:
+def _stress(motion: InstantDynamics, rubbing: Sequence[JointFriction], lam: Array) -> Array:
     """The reactions of joints with friction while multipliers hold each other in balance and nothing else acts."""
     still = np.zeros(motion.topology.n_u)
 
@@ -233,7 +233,7 @@ def _stress(motion: Motion, rubbing: Sequence[Rubbing], lam: Array) -> Array:
     return np.asarray(rate(reactions, np.zeros(1), np.ones(1)), dtype=float).reshape(-1, 6)
 
 
-def _not_unique(one: Rubbing, part: str) -> ModelError:
+def _not_unique(one: JointFriction, part: str) -> ModelError:
     friction = one.joint.friction
     assert friction is not None
     fields = {"moment": "length", "force along": "thrust_radius"}

@@ -16,7 +16,7 @@ from kinode.model.base.frames import Frame
 from kinode.structure.link_geometry import WORLD
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
     from kinode.structure.topology import Topology
 
 
@@ -26,7 +26,7 @@ def measured_joints(topology: Topology) -> tuple[str, ...]:
     return tuple(name for name, j in joints.items() if j.n_u and not j.driven and name not in topology.q_of)
 
 
-def measures(motion: Motion) -> tuple[Array, Array, Array]:
+def measures(motion: InstantDynamics) -> tuple[Array, Array, Array]:
     """Coordinates and speeds of all measured joints, and the matrix H, one column for each speed of the state."""
     names = measured_joints(motion.topology)
     states = [motion.joint_state(name) for name in names]
@@ -35,7 +35,7 @@ def measures(motion: Motion) -> tuple[Array, Array, Array]:
     return q, u, np.vstack(rows)
 
 
-def _along_state(motion: Motion, name: str) -> Array:
+def _along_state(motion: InstantDynamics, name: str) -> Array:
     """Speeds of a joint for unit speeds of the state."""
     topology = motion.topology
     H = np.zeros((motion.system.joints[name].n_u, topology.n_u), dtype=object)
@@ -56,7 +56,7 @@ def _along_state(motion: Motion, name: str) -> Array:
     return H
 
 
-def _speeds_of(motion: Motion, name: str, i: int, k: int) -> Array:
+def _speeds_of(motion: InstantDynamics, name: str, i: int, k: int) -> Array:
     """Speeds of a joint that closes a loop while one freedom of a node moves at unit speed."""
     S, X = motion.moved[i].S, motion.link_poses[i]
     w, v = X.R @ S[:3, k], X.R @ S[3:, k]

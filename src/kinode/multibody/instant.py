@@ -24,7 +24,7 @@ from kinode.model.joints.joint_events import STOP
 from kinode.model.quantity_names import EFFORT_SHARES
 from kinode.model.system import joint_frame
 from kinode.multibody import recursive_dynamics
-from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.structure.topology import Topology
 
@@ -175,7 +175,7 @@ class Instant:
 
     # -- motion ------------------------------------------------------------------------------------
     @cached_property
-    def moved(self) -> list[Moved]:
+    def moved(self) -> list[LinkKinematics]:
         states = self.node_states
         return recursive_dynamics.move_tree(
             self.tree.nodes, self.geometry, [s[0] for s in states], [s[1] for s in states]

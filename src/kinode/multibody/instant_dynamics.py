@@ -33,7 +33,7 @@ KINEMATICS = (
 )  # fmt: skip
 
 
-class Motion(PartMotion):
+class InstantDynamics(PartMotion):
     """An instant with what follows from the equations of motion."""
 
     articulated: ClassVar[bool] = True  # accelerations are found by articulated bodies, where nothing joins them
@@ -379,7 +379,7 @@ class Motion(PartMotion):
 
     # -- joints ------------------------------------------------------------------------------------
     @cached_property
-    def full(self) -> Motion:
+    def full(self) -> InstantDynamics:
         """The same instant with every body a node of its own."""
         held = self.articulated and self.given_u_dot is None and bool(self.locking.locks)
         if self.tree is self.topology.full and not held:
@@ -426,7 +426,7 @@ class Motion(PartMotion):
         return tidy(joint.effort_wrench(q, form).T @ relative)
 
 
-def _kept(motion: Motion) -> dict[str, Any]:
+def _kept(motion: InstantDynamics) -> dict[str, Any]:
     """What instants share that differ in efforts alone."""
     _ = motion.moved, motion.link_poses
     return {name: motion.__dict__[name] for name in KINEMATICS if name in motion.__dict__}

@@ -14,16 +14,16 @@ from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.multibody import link_steps
 from kinode.multibody.instant import EMPTY
-from kinode.multibody.instant_dynamics import Motion, along
+from kinode.multibody.instant_dynamics import InstantDynamics, along
 from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, Hold, Statics, joints_in_loops
+from kinode.multibody.loop_statics import INERTIA_OF, Statics, Support, joints_in_loops
 from kinode.structure.link_geometry import WORLD
 
 
-class Reactions(Motion):
+class Reactions(InstantDynamics):
     """A motion with what joints and loops hold with."""
 
-    def statics(self, hold: Hold = None, moving: str | None = None) -> Statics:
+    def statics(self, hold: Support = None, moving: str | None = None) -> Statics:
         """Equilibrium without inertia, or with that of one body, with certain freedoms of loops held."""
         found = self._statics.get((hold, moving))
         if found is None:
@@ -31,7 +31,7 @@ class Reactions(Motion):
         return found
 
     @cached_property
-    def _statics(self) -> dict[tuple[Hold, str | None], Statics]:
+    def _statics(self) -> dict[tuple[Support, str | None], Statics]:
         return {}
 
     def inertia_load(self, body: str) -> Load:
@@ -44,7 +44,7 @@ class Reactions(Motion):
         moment, force = link_steps.inertia_wrench(self.geometry.inertias[i], self.moved[i].w, A)
         return Load(Frame(body), -(X.R @ force), -(X.R @ moment), at=X.p)
 
-    def balances(self, part: str, hold: Hold = None) -> tuple[Statics | None, ...]:
+    def balances(self, part: str, hold: Support = None) -> tuple[Statics | None, ...]:
         """The balance that a part of reactions belongs to, or two of which it is the difference; None is the motion.
 
         The static part is that of gravity and loads alone, the kinetic part that of inertia [3.24-3.26]; ``inertia of
@@ -57,7 +57,7 @@ class Reactions(Motion):
             return None, static
         return (self.statics(hold, part.removeprefix(INERTIA_OF)), static) if part != "static" else (static,)
 
-    def joint_wrench(self, name: str, part: str = "total", *, hold: Hold = None) -> tuple[Spatial, Spatial]:
+    def joint_wrench(self, name: str, part: str = "total", *, hold: Support = None) -> tuple[Spatial, Spatial]:
         """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes.
 
         ``part`` as in ``balances``.  In loops ``hold`` says which freedoms hold the mechanism.
@@ -105,7 +105,7 @@ class Reactions(Motion):
         return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def reaction(
-        self, name: str, part: str = "total", *, hold: Hold = None, whole: bool = False,
+        self, name: str, part: str = "total", *, hold: Support = None, whole: bool = False,
         on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,
     ) -> Spatial:  # fmt: skip
         """Moment and force of a joint's reaction (or of all that it transmits), on a body, about a point, in axes.

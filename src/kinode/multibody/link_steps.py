@@ -32,7 +32,7 @@ from kinode.algebra.spatial import (
 )
 
 
-class Moved(NamedTuple):
+class LinkKinematics(NamedTuple):
     """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, acceleration's bias c."""
 
     X: Pose
@@ -42,7 +42,7 @@ class Moved(NamedTuple):
     c_v: Array
 
 
-class Gathered(NamedTuple):
+class JointFactor(NamedTuple):
     """A link after the inward step: U = I S, the inverse of D = S'U, and the joint's own share tau - S'p."""
 
     U: Array
@@ -53,7 +53,7 @@ class Gathered(NamedTuple):
 Spatial = tuple[Array, Array]
 
 
-def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array) -> Moved:
+def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array) -> LinkKinematics:
     """Outward: where the joint puts the link, how fast it turns, and what of its acceleration is due to speeds."""
     X = mechanics.transform(q, form)
     S = mechanics.motion_subspace(q, form)
@@ -67,7 +67,7 @@ def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array
     if mechanics.n_u:
         bias = rate(lambda x: mechanics.motion_subspace(x, form) @ u, q, mechanics.rate_map(q, u))
         c_w, c_v = c_w + bias[:3], c_v + bias[3:]
-    return Moved(X, S, w_M + w_r, c_w, c_v)
+    return LinkKinematics(X, S, w_M + w_r, c_w, c_v)
 
 
 def bias_wrench(inertia: RigidInertia, w: Array) -> Spatial:
@@ -84,13 +84,13 @@ def inertia_wrench(inertia: RigidInertia, w: Array, A: Spatial) -> Spatial:
     return moment, force
 
 
-def carry(X_PF: Pose, moved: Moved, A_P: Spatial) -> Spatial:
+def carry(X_PF: Pose, moved: LinkKinematics, A_P: Spatial) -> Spatial:
     """The acceleration that the link gets from its parent and from speeds."""
     w, v = moved_motion(moved.X, *moved_motion(X_PF, *A_P))
     return w + moved.c_w, v + moved.c_v
 
 
-def accelerate(moved: Moved, A: Spatial, u_dot: Array) -> Spatial:
+def accelerate(moved: LinkKinematics, A: Spatial, u_dot: Array) -> Spatial:
     """The link's acceleration once its joint's is known."""
     if len(u_dot) == 0:
         return A
@@ -101,7 +101,7 @@ def accelerate(moved: Moved, A: Spatial, u_dot: Array) -> Spatial:
 def gather(
     S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array,
     free: Scalar | None = None, armature: Array | None = None,
-) -> Gathered:  # fmt: skip
+) -> JointFactor:  # fmt: skip
     """Inward: the articulated inertia as the joint's freedoms feel it.
 
     ``free`` is 1 where the joint moves and 0 where it is stuck: without D^-1 its acceleration is zero, and the parent
@@ -115,10 +115,12 @@ def gather(
     if free is not None:
         D_inverse = free * D_inverse
     share = tau - S.T @ np.concatenate(p)
-    return Gathered(U, D_inverse, share)
+    return JointFactor(U, D_inverse, share)
 
 
-def pass_on(moved: Moved, inertia: ArticulatedInertia, p: Spatial, g: Gathered) -> tuple[ArticulatedInertia, Spatial]:
+def pass_on(
+    moved: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, g: JointFactor
+) -> tuple[ArticulatedInertia, Spatial]:
     """Inward: what is left of the link for its parent to carry, in the link's axes."""
     K = g.U @ g.D_inverse
     rest = _reduced(inertia, K, g.U)
@@ -128,7 +130,7 @@ def pass_on(moved: Moved, inertia: ArticulatedInertia, p: Spatial, g: Gathered) 
 
 
 def pass_on_driven(
-    moved: Moved, inertia: ArticulatedInertia, p: Spatial, u_dot: Array
+    moved: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, u_dot: Array
 ) -> tuple[ArticulatedInertia, Spatial]:
     """The same where the joint's acceleration is prescribed: the parent carries all of the link."""
     c_w, c_v = accelerate(moved, (moved.c_w, moved.c_v), u_dot)
@@ -154,12 +156,12 @@ def _less(x: Scalar, a: Array, b: Array) -> Scalar:
     return x
 
 
-def lift_inertia(X_PF: Pose, moved: Moved, inertia: ArticulatedInertia) -> ArticulatedInertia:
+def lift_inertia(X_PF: Pose, moved: LinkKinematics, inertia: ArticulatedInertia) -> ArticulatedInertia:
     """An inertia from link axes to the parent's."""
     return inertia.seen_from(moved.X).seen_from(X_PF)
 
 
-def lift_wrench(X_PF: Pose, moved: Moved, wrench: Spatial) -> Spatial:
+def lift_wrench(X_PF: Pose, moved: LinkKinematics, wrench: Spatial) -> Spatial:
     """A wrench from link axes to the parent's."""
     return moved_force(X_PF, *moved_force(moved.X, *wrench))
 
@@ -174,7 +176,7 @@ def momentum_sums(inertia: RigidInertia, w: Array, v: Array, X: Pose) -> tuple[A
     return np.array([energy]), P, L, first, np.array([inertia.mass])
 
 
-def joint_acceleration(g: Gathered, A: Spatial) -> Array:
+def joint_acceleration(g: JointFactor, A: Spatial) -> Array:
     """u_dot of the joint: D^-1 (share - U'A)."""
     result: Array = g.D_inverse @ (g.share - g.U.T @ np.concatenate(A))
     return result

@@ -23,10 +23,10 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, absolute, less, less_equal, tidy, where
 from kinode.algebra.sparse_ldl import Row, Saddle
 from kinode.multibody import loop_constraints
-from kinode.multibody.loop_statics import HeldJoint
+from kinode.multibody.loop_statics import SupportedJoint
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
 
 ENDLESS = 1e30  # an effort that nothing is good for
 ALL = 1.0 + 1e-6  # times what a lock holds with: more than that is left
@@ -35,7 +35,7 @@ ALL = 1.0 + 1e-6  # times what a lock holds with: more than that is left
 class Locking:
     """The locks of one motion."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: InstantDynamics) -> None:
         self.motion = motion
         every = (lock for component in motion.system.components.values() for lock in component.locks(motion))
         self.locks = [lock for lock in every if any(self._moves(name) for name, _ in lock.joints)]
@@ -82,7 +82,8 @@ class Locking:
         motion = self.motion
         if name in motion.topology.cut_names:
             return {
-                j: values[0] for j, values in loop_constraints.columns(motion, HeldJoint(motion, (name, 0))).items()
+                j: values[0]
+                for j, values in loop_constraints.columns(motion, SupportedJoint(motion, (name, 0))).items()
             }
         way = motion.state_of(name)
         return {} if way is None else {way[0]: way[1]}
@@ -94,7 +95,9 @@ class Locking:
         if known is not None:
             return known[0]
         return (
-            loop_constraints.bias(motion, HeldJoint(motion, (name, 0)))[0] if name in motion.topology.cut_names else 0.0
+            loop_constraints.bias(motion, SupportedJoint(motion, (name, 0)))[0]
+            if name in motion.topology.cut_names
+            else 0.0
         )
 
     @property

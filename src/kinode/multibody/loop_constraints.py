@@ -30,11 +30,11 @@ from kinode.multibody.link_steps import Spatial
 from kinode.structure.link_geometry import WORLD
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
     from kinode.structure.topology import Cut, Topology
 
 
-class Tie(Protocol):
+class LoopConstraint(Protocol):
     """A constraint as the loops see it; ``units`` are those of its rows, residuals before slips.
 
     It is ``relative`` if moving all frames that it looks at as one changes nothing.
@@ -52,23 +52,23 @@ class Tie(Protocol):
         """What must not move, of the poses and velocities that the scene tells."""
         ...
 
-    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+    def looks(self, motion: InstantDynamics) -> tuple[list[Frame], list[str]]:
         """The frames, and the tree joints whose coordinates, it looks at."""
         ...
 
 
-def ties_of(topology: Topology) -> list[Tie]:
+def loop_constraints_of(topology: Topology) -> list[LoopConstraint]:
     """All constraints in the order of their rows."""
-    closings: list[Tie] = [Closing(cut) for cut in topology.cuts]
-    return closings + [tie_of(topology, c) for c in topology.constraints]
+    closings: list[LoopConstraint] = [CutJointConstraint(cut) for cut in topology.cuts]
+    return closings + [loop_constraint_of(topology, c) for c in topology.constraints]
 
 
-def tie_of(topology: Topology, constraint: Constraint) -> Tie:
+def loop_constraint_of(topology: Topology, constraint: Constraint) -> LoopConstraint:
     """A constraint that is no joint, as rows, also where none are needed since one joint follows another."""
-    return Holding(constraint, constraint.rows(topology.system))
+    return ElementConstraint(constraint, constraint.rows(topology.system))
 
 
-class Closing:
+class CutJointConstraint:
     """A cut joint as a constraint: the pose of its frame M in its frame F is one that it allows."""
 
     def __init__(self, cut: Cut) -> None:
@@ -82,11 +82,11 @@ class Closing:
     def slip(self, scene: Any) -> Array:
         return np.empty(0)
 
-    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+    def looks(self, motion: InstantDynamics) -> tuple[list[Frame], list[str]]:
         return [joint_frame(self.joint, side) for side in ("parent", "child")], []
 
 
-class Holding:
+class ElementConstraint:
     """A constraint that is no joint."""
 
     def __init__(self, constraint: Constraint, units: tuple[str, ...]) -> None:
@@ -94,17 +94,17 @@ class Holding:
         self.relative = False  # it may count on the world's axes without asking for them
         self.residual, self.slip = constraint.residual, constraint.slip
 
-    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+    def looks(self, motion: InstantDynamics) -> tuple[list[Frame], list[str]]:
         return look(motion, self)
 
 
-Rates = Callable[[Frame], tuple[Array, Array]]
+FrameRates = Callable[[Frame], tuple[Array, Array]]
 
 
 class _Scene:
     """What constraints ask besides poses and coordinates."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: InstantDynamics) -> None:
         self.motion, self.system = motion, motion.system
         self.resolve, self.nominal = motion.resolve, motion.system.nominal
         self.law = motion.resolve
@@ -127,7 +127,12 @@ class MovingScene(_Scene):
     """
 
     def __init__(
-        self, motion: Motion, speed: Rates, turn: Callable[[str], Array], then: Any = None, passing: bool = False
+        self,
+        motion: InstantDynamics,
+        speed: FrameRates,
+        turn: Callable[[str], Array],
+        then: Any = None,
+        passing: bool = False,
     ) -> None:
         super().__init__(motion)
         self.speed, self.turn, self.then = speed, turn, then
@@ -215,7 +220,12 @@ class SlipScene(MovingScene):
 
 
 def row_rates(
-    motion: Motion, tie: Tie, speed: Rates, turn: Callable[[str], Array], then: Any = None, passing: bool = False
+    motion: InstantDynamics,
+    tie: LoopConstraint,
+    speed: FrameRates,
+    turn: Callable[[str], Array],
+    then: Any = None,
+    passing: bool = False,
 ) -> Array:
     """Rates of all rows of a constraint for some motion of frames and joints, while time stands still or is passing."""
     scene = MovingScene(motion, speed, turn, then, passing)
@@ -239,14 +249,14 @@ def _rate(x: Scalar, level: int) -> Scalar:
     return x.rate if isinstance(x, Dual) and x.level == level else 0.0
 
 
-class Moving:
+class MotionRates:
     """Rates of frames and joints for some speeds or accelerations of a motion."""
 
-    def __init__(self, speed: Rates, turn: Callable[[str], Array]) -> None:
+    def __init__(self, speed: FrameRates, turn: Callable[[str], Array]) -> None:
         self.speed, self.turn = speed, turn
 
 
-def residual(motion: Motion, tie: Tie) -> Array:
+def residual(motion: InstantDynamics, tie: LoopConstraint) -> Array:
     """What is missing for a constraint to hold; nothing for slips, which no position can mend."""
     slips = sum(unit not in POSITIONS for unit in tie.units)
     return tidy([*tie.residual(_Still(motion)), *[0.0] * slips])
@@ -255,7 +265,7 @@ def residual(motion: Motion, tie: Tie) -> Array:
 class _Still(_Scene):
     """A scene of plain poses."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: InstantDynamics) -> None:
         super().__init__(motion)
         self.pose = motion.pose
 
@@ -266,7 +276,7 @@ class _Still(_Scene):
         return self.motion.joint_state(name)[0]
 
 
-def look(motion: Motion, tie: Tie) -> tuple[list[Frame], list[str]]:
+def look(motion: InstantDynamics, tie: LoopConstraint) -> tuple[list[Frame], list[str]]:
     """The frames, and the tree joints whose coordinates, a constraint asks for."""
     scene = _Looked(motion)
     tie.residual(scene)
@@ -277,7 +287,7 @@ def look(motion: Motion, tie: Tie) -> tuple[list[Frame], list[str]]:
 class _Looked(_Still):
     """A scene that notes what it is asked for."""
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: InstantDynamics) -> None:
         super().__init__(motion)
         self.frames: list[Frame] = []
         self.joints: list[str] = []
@@ -303,12 +313,12 @@ class _Looked(_Still):
         return super().joint_q(name)
 
 
-def drift(motion: Motion, tie: Tie) -> Array:
+def drift(motion: InstantDynamics, tie: LoopConstraint) -> Array:
     """Rates of the rows as everything moves now."""
     return row_rates(motion, tie, motion.velocity, motion.joint_rate, passing=True)
 
 
-def law_rates(motion: Motion, tie: Tie) -> Array:
+def law_rates(motion: InstantDynamics, tie: LoopConstraint) -> Array:
     """Rates of the rows by laws of time alone, while nothing moves: c_t."""
 
     def turn(name: str) -> Array:
@@ -317,7 +327,7 @@ def law_rates(motion: Motion, tie: Tie) -> Array:
     return row_rates(motion, tie, lambda frame: (ZERO3, ZERO3), turn, passing=True)
 
 
-def bias(motion: Motion, tie: Tie) -> Array:
+def bias(motion: InstantDynamics, tie: LoopConstraint) -> Array:
     """Second rate of the residual, and rate of slips, while the accelerations of the state are zero."""
     still, A = motion.unaccelerated
 
@@ -328,11 +338,11 @@ def bias(motion: Motion, tie: Tie) -> Array:
         R, w, (eps, W) = motion.link_poses[node].R, motion.moved[node].w, A[node]
         return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + motion.gravity
 
-    then = Moving(second, lambda name: still[motion.node_named[name]])
+    then = MotionRates(second, lambda name: still[motion.node_named[name]])
     return row_rates(motion, tie, motion.velocity, motion.joint_rate, then, passing=True)
 
 
-def jacobian(motion: Motion, tie: Tie) -> Array:
+def jacobian(motion: InstantDynamics, tie: LoopConstraint) -> Array:
     """G: rates of the rows for unit speeds of the state, one column for each."""
     G = np.zeros((len(tie.units), motion.topology.n_u), dtype=object)
     G[:] = 0.0
@@ -341,7 +351,7 @@ def jacobian(motion: Motion, tie: Tie) -> Array:
     return G
 
 
-def columns(motion: Motion, tie: Tie) -> dict[int, Array]:
+def columns(motion: InstantDynamics, tie: LoopConstraint) -> dict[int, Array]:
     """The columns of G that need not be zero, by the speed that they belong to."""
     found: dict[int, Array] = {}
     for i, k, column, ratio in freedoms(motion, tie):
@@ -352,7 +362,7 @@ def columns(motion: Motion, tie: Tie) -> dict[int, Array]:
     return found
 
 
-def freedoms(motion: Motion, tie: Tie) -> list[tuple[int, int, int, Scalar]]:
+def freedoms(motion: InstantDynamics, tie: LoopConstraint) -> list[tuple[int, int, int, Scalar]]:
     """Node and number of the freedoms that can move a constraint's rows, the speed that moves each, and its ratio."""
     frames, joints = tie.looks(motion)
     ways = [_carriers(motion, frame) for frame in frames]
@@ -369,7 +379,7 @@ def freedoms(motion: Motion, tie: Tie) -> list[tuple[int, int, int, Scalar]]:
     return found
 
 
-def _carriers(motion: Motion, frame: Frame) -> set[int]:
+def _carriers(motion: InstantDynamics, frame: Frame) -> set[int]:
     """The nodes that carry a frame."""
     found, node = set(), motion.place(frame)[0]
     while node != WORLD:
@@ -378,7 +388,9 @@ def _carriers(motion: Motion, frame: Frame) -> set[int]:
     return found
 
 
-def _column(motion: Motion, tie: Tie, i: int, twist: tuple[Array, Array, Array], k: int, ratio: Scalar) -> Array:
+def _column(
+    motion: InstantDynamics, tie: LoopConstraint, i: int, twist: tuple[Array, Array, Array], k: int, ratio: Scalar
+) -> Array:
     w, v, at = twist
     name = motion.tree.nodes[i].joint.name
 

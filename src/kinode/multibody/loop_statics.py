@@ -28,17 +28,17 @@ from kinode.errors import ArgumentError
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody import loop_constraints, recursive_dynamics
-from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import Motion
+    from kinode.multibody.instant_dynamics import InstantDynamics
 
 Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
-Hold = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
+Support = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
 INERTIA_OF = "inertia of "  # a body: the part of reactions that the motion of this body alone asks for
 DOUBT = 1e-8  # square of the relative error from which on a solution is worth nothing
 ROUNDING = 1e-15  # relative, of the rows
@@ -59,7 +59,7 @@ def joints_in_loops(topology: Topology) -> tuple[str, ...]:
 
 
 def _between(topology: Topology, constraint: Constraint) -> set[str]:
-    if isinstance(constraint, Coupled):
+    if isinstance(constraint, CoordinateCoupling):
         loop_of = {cut.joint.name: cut.loop for cut in topology.cuts}
         return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
     fields = constraint.specs().values()
@@ -98,13 +98,13 @@ def speed_of(topology: Topology, freedom: Freedom) -> int | None:
 
 
 # -- equilibrium -----------------------------------------------------------------------------------
-class HeldJoint:
+class SupportedJoint:
     """A freedom of a joint that closes a loop as a constraint: its speed is a slip that must vanish."""
 
     units: tuple[str, ...] = ("velocity",)
     relative = True
 
-    def __init__(self, motion: Motion, freedom: Freedom) -> None:
+    def __init__(self, motion: InstantDynamics, freedom: Freedom) -> None:
         self.name, self.number = freedom
         self.motion = motion
 
@@ -115,14 +115,14 @@ class HeldJoint:
         q = self.motion.joint_state(self.name)[0]
         return self.motion.relative_speeds(self.name, q, scene.velocity)[self.number : self.number + 1]
 
-    def looks(self, motion: Motion) -> tuple[list[Frame], list[str]]:
+    def looks(self, motion: InstantDynamics) -> tuple[list[Frame], list[str]]:
         return loop_constraints.look(motion, self)
 
 
 class Statics:
     """The equilibrium of one motion's instant, with certain freedoms held, and with the inertia of one body or none."""
 
-    def __init__(self, motion: Motion, hold: Hold, moving: str | None = None) -> None:
+    def __init__(self, motion: InstantDynamics, hold: Support, moving: str | None = None) -> None:
         self.motion = motion
         self.moving = moving
         self.closed = hold is not None
@@ -131,7 +131,7 @@ class Statics:
         taken = {speed_of(topology, freedom) for freedom in hold}
         self.bound = speeds_in_loops(topology)
         self.free = [k for k in self.bound if k not in taken]
-        self.held = [HeldJoint(motion, freedom) for freedom in hold if freedom[0] in topology.cut_names]
+        self.held = [SupportedJoint(motion, freedom) for freedom in hold if freedom[0] in topology.cut_names]
 
     @cached_property
     def rows(self) -> Array:
@@ -223,8 +223,8 @@ class Statics:
         return unheld
 
 
-def _wrenches(motion: Motion, loads: list[Load]) -> list[Spatial]:
+def _wrenches(motion: InstantDynamics, loads: list[Load]) -> list[Spatial]:
     """Link wrenches that balance gravity and loads on bodies while nothing moves."""
-    still = [Moved(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in motion.moved]
+    still = [LinkKinematics(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in motion.moved]
     A = [(X.R.T @ motion.base[0], X.R.T @ motion.base[1]) for X in motion.link_poses]
     return recursive_dynamics.inverse_dynamics(motion.tree.nodes, motion.geometry, still, A, motion.gathered(loads))

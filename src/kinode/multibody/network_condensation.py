@@ -27,9 +27,9 @@ from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.structure import network_errors
-from kinode.structure.network_blocks import Block, Network
-from kinode.structure.network_equations import Formula, Order, Row, UnknownRate
-from kinode.structure.sample_values import Sampler
+from kinode.structure.network_blocks import Network, NetworkBlock
+from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, Order, UnknownRate
+from kinode.structure.sample_values import SampleValues
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def find_pivots(network: Network, stage: int, number: int) -> Pivots:
     return found
 
 
-def _choose(network: Network, block: Block) -> Pivots:
-    samplers = [Sampler(network.system, shift=k) for k in range(SAMPLES)]
+def _choose(network: Network, block: NetworkBlock) -> Pivots:
+    samplers = [SampleValues(network.system, shift=k) for k in range(SAMPLES)]
     wanted = set(block.unknowns)
     rows: list[dict[Any, Array]] = []
     for row in block.rows:
@@ -127,14 +127,14 @@ class Condensed:
         self.values.update((order, found[order]) for order in block.unknowns)
         self.solving = frozenset()
 
-    def _form(self, row: Row) -> Scalar:
+    def _form(self, row: NetworkEquation) -> Scalar:
         """A row as a form in the unknowns of its block."""
         try:
             return self.sum(row)
         except NonlinearError as error:
             raise network_errors.explain_nonlinear(row, error.unknowns, error.operation) from None
 
-    def sum(self, row: Row) -> Scalar:
+    def sum(self, row: NetworkEquation) -> Scalar:
         """What a row adds up to, with forms for what is being solved for."""
         total = self._evaluate(row.rest)
         for order, x in row.terms.items():
@@ -151,7 +151,7 @@ class Condensed:
             raise LawError(f"{'rate of ' * order[1]}{order[0]} is needed and does not follow from the network")
         return self.values[order]
 
-    def _evaluate(self, formula: Formula) -> Scalar:
+    def _evaluate(self, formula: ExpressionOrNumber) -> Scalar:
         return formula.evaluate(self.lookup, self.instant.call) if isinstance(formula, Expression) else formula
 
     def lookup(self, name: str) -> Scalar:
@@ -163,7 +163,7 @@ class Condensed:
             return Peek(self).quantity(name)
         return self.instant.lookup(name)
 
-    def evaluate(self, formula: Formula) -> Scalar:
+    def evaluate(self, formula: ExpressionOrNumber) -> Scalar:
         """A formula in variables: a number, or a form in accelerations."""
         try:
             return self._evaluate(formula)

@@ -21,7 +21,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.system import System
-from kinode.multibody.loop_constraints import law_rates, tie_of
+from kinode.multibody.loop_constraints import law_rates, loop_constraint_of
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
     """What a constraint does while a law moves it: lam . G u, where G u + c_t = 0."""
     constraints = snapshot.constraints
     lam = constraints.spread(constraints.multipliers)[constraint.name]
-    return -dot(lam, law_rates(snapshot, tie_of(snapshot.topology, constraint)))
+    return -dot(lam, law_rates(snapshot, loop_constraint_of(snapshot.topology, constraint)))
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:

@@ -15,15 +15,15 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
 from kinode.multibody import link_steps
-from kinode.multibody.link_steps import Moved, Spatial
-from kinode.structure.link_geometry import WORLD, Geometry, Node
+from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
 
 
 def move_tree(
-    nodes: Sequence[Node], geometry: Geometry, q: Sequence[Array], u: Sequence[Array], base_w: Array = ZERO3
-) -> list[Moved]:
+    nodes: Sequence[TreeLink], geometry: Geometry, q: Sequence[Array], u: Sequence[Array], base_w: Array = ZERO3
+) -> list[LinkKinematics]:
     """Poses and speeds of all links, outward."""
-    moved: list[Moved] = []
+    moved: list[LinkKinematics] = []
     for node, X_PF, form in zip(nodes, geometry.placements, geometry.forms, strict=True):
         w_P = base_w if node.parent == WORLD else moved[node.parent].w
         moved.append(link_steps.move(node.mechanics, X_PF, form, q[node.index], u[node.index], w_P))
@@ -31,9 +31,9 @@ def move_tree(
 
 
 def forward_dynamics(
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeLink],
     geometry: Geometry,
-    moved: Sequence[Moved],
+    moved: Sequence[LinkKinematics],
     tau: Sequence[Array],
     loads: Sequence[Spatial | None],
     base: Spatial,
@@ -52,7 +52,7 @@ def forward_dynamics(
     for node, load in zip(nodes, loads, strict=True):
         moment, force = link_steps.bias_wrench(geometry.inertias[node.index], moved[node.index].w)
         p.append((moment, force) if load is None else (moment - load[0], force - load[1]))
-    gathered: list[link_steps.Gathered | None] = [None] * len(nodes)
+    gathered: list[link_steps.JointFactor | None] = [None] * len(nodes)
     for node in reversed(nodes):
         i, X_PF = node.index, geometry.placements[node.index]
         known = prescribed[i]
@@ -82,7 +82,11 @@ def forward_dynamics(
 
 
 def accelerate_tree(
-    nodes: Sequence[Node], geometry: Geometry, moved: Sequence[Moved], u_dot: Sequence[Array], base: Spatial
+    nodes: Sequence[TreeLink],
+    geometry: Geometry,
+    moved: Sequence[LinkKinematics],
+    u_dot: Sequence[Array],
+    base: Spatial,
 ) -> list[Spatial]:
     """Accelerations of links from those of joints, outward."""
     A: list[Spatial] = []
@@ -94,9 +98,9 @@ def accelerate_tree(
 
 
 def inverse_dynamics(
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeLink],
     geometry: Geometry,
-    moved: Sequence[Moved],
+    moved: Sequence[LinkKinematics],
     A: Sequence[Spatial],
     loads: Sequence[Spatial | None],
 ) -> list[Spatial]:
@@ -115,9 +119,9 @@ def inverse_dynamics(
 
 
 def mass_matrix(
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeLink],
     geometry: Geometry,
-    moved: Sequence[Moved],
+    moved: Sequence[LinkKinematics],
     place: Callable[[int, Array, int, Array], None],
 ) -> None:
     """Composite inertias; ``place(i, B_i, j, B_j)`` takes the block of joints i and j as the product B_i' B_j."""
@@ -147,7 +151,9 @@ def _columns(F: Sequence[Spatial]) -> Array:
     return np.column_stack([np.concatenate(f) for f in F])
 
 
-def velocities(nodes: Sequence[Node], geometry: Geometry, moved: Sequence[Moved], u: Sequence[Array]) -> list[Array]:
+def velocities(
+    nodes: Sequence[TreeLink], geometry: Geometry, moved: Sequence[LinkKinematics], u: Sequence[Array]
+) -> list[Array]:
     """Velocities of the links' origins, in link axes, outward."""
     found: list[Array] = []
     for node in nodes:

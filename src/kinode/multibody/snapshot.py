@@ -16,7 +16,7 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody import loop_constraints
 from kinode.multibody.instant import EMPTY as EMPTY
 from kinode.multibody.instant_reactions import Reactions
-from kinode.multibody.loop_statics import Hold, Statics
+from kinode.multibody.loop_statics import Statics, Support
 from kinode.multibody.power import element_power
 
 Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
@@ -143,7 +143,7 @@ class Snapshot(Reactions):
         found: Array = needed + self._passed_on(follower, effort)
         return found
 
-    def holding(self, origin: str, part: str = "total", hold: Hold = None) -> Array:
+    def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
         one, *rest = (self._held(origin, balance) for balance in self.balances(part, hold))
         found: Array = one - rest[0] if rest else one
@@ -171,7 +171,7 @@ class Snapshot(Reactions):
         return self.constraints.spread(lam)[constraint]
 
     def _constraint_quantity(self, name: QuantityName) -> Any:
-        tie = loop_constraints.tie_of(self.topology, self.system.constraints[name.owner])
+        tie = loop_constraints.loop_constraint_of(self.topology, self.system.constraints[name.owner])
         value: Array
         if name.quantity == "residual":
             slips = [unit not in POSITIONS for unit in tie.units]
@@ -193,7 +193,7 @@ class Snapshot(Reactions):
         """Force, or moment about the place where the constraint holds the body, in world axes or others."""
         constraint, about = self.system.constraints[name.owner], name.frame
         assert about is not None
-        loads = self.constraints.loads_of(loop_constraints.tie_of(self.topology, constraint), lam)
+        loads = self.constraints.loads_of(loop_constraints.loop_constraint_of(self.topology, constraint), lam)
         loads = [load for load in loads if load.on.body == about.body]
         total = sum((load.force for load in loads), ZERO3)
         if name.quantity.endswith("moment"):

@@ -28,8 +28,8 @@ from kinode.ode.integrate import (
     RTOL,
     Array,
     KernelSpec,
-    Solution,
-    Status,
+    OdeSolution,
+    OdeStatus,
     check_quaternions,
     check_start,
     check_times,
@@ -156,11 +156,11 @@ class _Stiff:
         """Add a row to the output, whole even if an interrupt comes now."""
         self.rows.append((t, normalized(y, quaternions)))
 
-    def solution(self, outcome: tuple[Status, str], quaternions: Sequence[int]) -> Solution:
+    def solution(self, outcome: tuple[OdeStatus, str], quaternions: Sequence[int]) -> OdeSolution:
         """What was reached, as a record."""
         status, message = outcome
         failed = self.bad if status == "not finite" else None
-        return Solution(
+        return OdeSolution(
             t=np.array([t for t, _ in self.rows]),
             y=np.array([y for _, y in self.rows]).reshape(len(self.rows), self.n),
             status=status,
@@ -178,7 +178,7 @@ class _Stiff:
         )
 
 
-def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[Status, str] | None:
+def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[OdeStatus, str] | None:
     """Why the run cannot go on after a step, or None."""
     small = moved <= 16.0 * np.finfo(float).eps * max(abs(run.t), abs(t1) * 1e-9)
     run.small_steps = run.small_steps + 1 if small else 0
@@ -226,7 +226,7 @@ class _Output:
             self.write(t, lambda _: y, slack=AT_ONCE * abs(t))
 
 
-def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> tuple[Status, str] | None:
+def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> tuple[OdeStatus, str] | None:
     """What happens at once, and the start from there; or why the run ends."""
     assert run.served is not None
     after, why = run.served.change(t, y, pending)
@@ -237,7 +237,7 @@ def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> t
 
 def _advance(
     run: _Stiff, t1: float, output: _Output, limits: tuple[int, float], on_progress: Callable[[float], bool] | None
-) -> tuple[Status, str]:
+) -> tuple[OdeStatus, str]:
     """Step after step to the end, or until something ends it."""
     max_steps, drift = limits
     served, again, sign = run.served, False, output.sign
@@ -313,7 +313,7 @@ def integrate_stiff(
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
     events: tuple[KernelSpec, Array, Array] | None = None,
-) -> Solution:
+) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None has it approximated by differences.

@@ -33,7 +33,7 @@ from kinode.ode.tableaus import tableau
 
 Array = npt.NDArray[np.float64]
 Method = Literal["dopri5", "dop853", "rk4"]
-Status = Literal[
+OdeStatus = Literal[
     "done", "not finite", "step too small", "step too long", "too many steps", "stopped", "interrupted",
     "failed",
 ]  # fmt: skip
@@ -74,7 +74,7 @@ class KernelSpec:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class SingularPass:
     """A singular position that a run passed, or nearly: when, how near as a share of the farthest, in which state."""
 
     t: float
@@ -83,12 +83,12 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Solution:
+class OdeSolution:
     """What was reached: one row of ``y`` for each of the times ``t``, and how it ended."""
 
     t: Array
     y: Array
-    status: Status
+    status: OdeStatus
     message: str
     steps: int
     rejected: int
@@ -101,7 +101,7 @@ class Solution:
     failed_component: int | None = None
     """Index into y of the first rate or value that was not finite."""
     failed_time: float | None = None
-    passes: tuple[Pass, ...] = ()
+    passes: tuple[SingularPass, ...] = ()
     """Passes near singular positions, as far as the method looks for them."""
     events: tuple[Fired, ...] = ()
     """Time, root, and mode before and after each event."""
@@ -247,7 +247,7 @@ class _Run(Job):
         p, inputs = arguments
         super().__init__(kernel, rows, p.size, inputs.size, quaternions)
         self.name, self.max_steps = name, max_steps
-        self.passes: list[Pass] = []
+        self.passes: list[SingularPass] = []
         self.on_long: tuple[int, Callable[[float], None]] | None = None
         self._near_until = -2  # the last step that ended near a singular position
         self.state[R.Y] = y0
@@ -295,7 +295,7 @@ class _Run(Job):
         self._make_room(max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // self.state.shape[1])))
         self.counters[R.WRITTEN] = 0
 
-    def drive(self, on_progress: Callable[[float], bool] | None, budget: int | None) -> tuple[Status, str]:
+    def drive(self, on_progress: Callable[[float], bool] | None, budget: int | None) -> tuple[OdeStatus, str]:
         """Call the loop again and again until it is done or something ends it."""
         call, place = compiled_loops.loop(self.name), self.layout.ctypes.data
         steps = budget or 256
@@ -343,14 +343,16 @@ class _Run(Job):
         """Keep a pass near a singular position, once for all steps that it takes."""
         share, step = float(self.memory[R.NEAR_SHARE]), int(self.counters[R.STEPS])
         looked = self.memory[R.NEAR_TIME] != self.memory[R.T_NEW]
-        found = Pass(float(self.memory[R.NEAR_TIME]), share, self.state[R.Y_STAGE if looked else R.Y_NEW].copy())
+        found = SingularPass(
+            float(self.memory[R.NEAR_TIME]), share, self.state[R.Y_STAGE if looked else R.Y_NEW].copy()
+        )
         if step == self._near_until + 1:
             found = min(found, self.passes.pop(), key=lambda one: one.share)
         self.passes.append(found)
         if self.memory[R.DISTANCE] < LEFT * self.memory[R.FARTHEST]:
             self._near_until = step
 
-    def _failure(self, code: int) -> tuple[Status, str]:
+    def _failure(self, code: int) -> tuple[OdeStatus, str]:
         t = float(self.memory[R.T])
         if code == R.NOT_FINITE:
             where = int(self.counters[R.FAILED])
@@ -371,7 +373,7 @@ class _Run(Job):
             return "failed", self.discrete.describe(code)
         return "too many steps", f"the allowed number of steps was used up at t = {t:.9g} s"
 
-    def solution(self, status: Status, message: str) -> Solution:
+    def solution(self, status: OdeStatus, message: str) -> OdeSolution:
         """What was reached, as a record."""
         counters = self.counters
         written = int(counters[R.WRITTEN])
@@ -380,7 +382,7 @@ class _Run(Job):
         single = len(blocks) == 1 and written == len(self.out_t)
         if self.discrete is not None:
             self.discrete.collect()
-        return Solution(
+        return OdeSolution(
             t=blocks[0][0] if single else np.concatenate([block[0] for block in blocks]),
             y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
             status=status,
@@ -448,7 +450,7 @@ def integrate(
     on_progress: Callable[[float], bool] | None = None,
     on_long: tuple[int, Callable[[float], None]] | None = None,
     chunk: int | None = None,
-) -> Solution:
+) -> OdeSolution:
     """Integrate from t0 to t1, which may lie before t0.
 
     Output is at ``times``, or at the method's own steps with the start included. ``step`` is the step of "rk4"; it is

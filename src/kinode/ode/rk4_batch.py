@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kinode.jit.kernel_call import provide_results
 from kinode.jit.thread_team import processors
 from kinode.ode import compiled_loops
-from kinode.ode.integrate import CHUNK_SECONDS, Array, Job, KernelSpec, Status, check_quaternions, count_steps
+from kinode.ode.integrate import CHUNK_SECONDS, Array, Job, KernelSpec, OdeStatus, check_quaternions, count_steps
 from kinode.ode.loops import memory_layout as R
 
 _SHARES = 16
@@ -32,7 +32,7 @@ class BatchSolution:
 
     t: Array
     y: Array
-    status: Status
+    status: OdeStatus
     message: str
     steps: int
     """Steps of each run."""
@@ -111,10 +111,10 @@ class _Batch:
 
 def _wait(
     batch: _Batch, tasks: list[Future[None]], steps: int, on_progress: Callable[[float], bool] | None
-) -> tuple[Status, str]:
+) -> tuple[OdeStatus, str]:
     """Wait for the threads, and tell them to stop if need be."""
     total = max(1, batch.groups * steps)
-    outcome: tuple[Status, str] = ("done", "reached the end")
+    outcome: tuple[OdeStatus, str] = ("done", "reached the end")
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)
@@ -171,7 +171,7 @@ def rk4_batch(
     times[-1] = t1
     if steps == 0 or runs == 0 or kernel.n_y == 0:
         batch.y[:] = start[:, None]
-        outcome: tuple[Status, str] = ("done", "nothing to integrate")
+        outcome: tuple[OdeStatus, str] = ("done", "nothing to integrate")
     else:
         outcome = _run(batch, quaternions, (t0, h, steps, stride), threads or processors(), on_progress)
     return BatchSolution(
@@ -191,7 +191,7 @@ def _run(
     plan: tuple[float, float, int, int],
     threads: int,
     on_progress: Callable[[float], bool] | None,
-) -> tuple[Status, str]:
+) -> tuple[OdeStatus, str]:
     call = compiled_loops.loop("run_groups")
     threads = max(1, min(threads, batch.groups))
     size = max(1, batch.groups // (threads * _SHARES))

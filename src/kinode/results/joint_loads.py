@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinode.dynamics.joint_reactions import Wanted, joint_wrenches
+from kinode.dynamics.joint_reactions import ReactionRequest, joint_wrenches
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
@@ -25,15 +25,15 @@ def reaction(
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
     about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
-    return _all(run, [record.name], Wanted(part, whole, body, about, axes), hold)[record.name]
+    return _all(run, [record.name], ReactionRequest(part, whole, body, about, axes), hold)[record.name]
 
 
 def reactions(run: Trajectory, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
     """The same of several joints, from one compiled function."""
-    return _all(run, joints, Wanted(part), hold)
+    return _all(run, joints, ReactionRequest(part), hold)
 
 
-def _all(run: Trajectory, joints: list[str], wanted: Wanted, hold: Any) -> dict[str, Wrench]:
+def _all(run: Trajectory, joints: list[str], wanted: ReactionRequest, hold: Any) -> dict[str, Wrench]:
     wanted = wanted.held_by(run.dynamics, hold, joints)
     sharing = run.shared(wanted.part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
     return joint_wrenches(run.dynamics, tuple(joints), run.states, wanted, sharing)

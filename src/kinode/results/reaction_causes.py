@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import Wanted, seen
+from kinode.dynamics.joint_reactions import ReactionRequest, seen
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.static_support import check_held, read_hold
 from kinode.errors import ArgumentError
@@ -143,7 +143,7 @@ def compute_causes(run: Trajectory, joint: Any, by: str, hold: Any, about: Any, 
         check_held(dynamics, held, run.t, values[:, -1])
     each = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
     if is_redundant(dynamics) and held is not None:
-        wanted = Wanted("kinetic", about=about, axes=axes, hold=held)
+        wanted = ReactionRequest("kinetic", about=about, axes=axes, hold=held)
         for body in each:
             change = run.shared(INERTIA_OF + body, held).of_joint(record.name, whole=False)
             each[body] = each[body] + seen(dynamics, run.states, record.name, change, wanted, opposite=False)

@@ -18,7 +18,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.redundant_reactions import Analyses, Sharing, States, share
+from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
 from kinode.expressions.units import DIMENSIONS
 from kinode.hooks import hook
@@ -26,9 +26,9 @@ from kinode.kernels.state import State, Wrench
 from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import Pass
+from kinode.ode.integrate import SingularPass
 from kinode.results import joint_loads, relative_motion
 from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
 from kinode.results.bearings import Bearing, bearings
@@ -37,7 +37,7 @@ from kinode.results.load_spectra import Resonance, Spectrum, compute_resonance, 
 from kinode.results.reaction_causes import Causes, compute_causes
 from kinode.results.shaft_loads import Pressure, compute_pressure
 from kinode.simulation.event_log import Event, count_events, find_events
-from kinode.simulation.solver import Motion, split
+from kinode.simulation.solver import StateHistory, split
 
 if TYPE_CHECKING:
     import xarray
@@ -63,15 +63,15 @@ class Trajectory:
             array.setflags(write=False)
         self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
         self.status, self.message = status, message
-        self._passes: tuple[Pass, ...] = ()
+        self._passes: tuple[SingularPass, ...] = ()
         self._fired: tuple[Fired, ...] = ()
         self.facts: dict[str, Any] = {}
         self._end = end
         self._known: dict[str, Array] = {}
-        self._shared: dict[tuple[str, Hold], Sharing] = {}
+        self._shared: dict[tuple[str, Support], ReactionSharing] = {}
 
     @classmethod
-    def from_motion(cls, dynamics: Dynamics, motion: Motion, message: str | None = None) -> Trajectory:
+    def from_motion(cls, dynamics: Dynamics, motion: StateHistory, message: str | None = None) -> Trajectory:
         """The trajectory of a motion."""
         run = cls(
             dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
@@ -174,11 +174,11 @@ class Trajectory:
         return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
 
     @property
-    def states(self) -> States:
+    def states(self) -> StateBatch:
         """The same as one record."""
-        return States(**self.arguments)
+        return StateBatch(**self.arguments)
 
-    def shared(self, part: str = "total", hold: Hold = None) -> Sharing:
+    def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
         """How reactions that are not unique are shared among all that holds."""
         if (part, hold) not in self._shared:
             self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)

@@ -12,14 +12,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
-from kinode.ode.integrate import Solution
+from kinode.ode.integrate import OdeSolution
 
 TORN = 1e-8  # of the characteristic length: a row that was left out has come apart
 LOST = 1e-3  # of the least singular value that all rows have: the rows in use are no good choice
 SAMPLES = 12  # states of a run that are looked at
 
 
-class Rows:
+class RowMonitor:
     """The rows of a compiled system along a run."""
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
@@ -32,7 +32,7 @@ class Rows:
         found: Array = G[np.isfinite(G).all(axis=(1, 2))]
         return found
 
-    def find_torn(self, found: Solution) -> tuple[str, float] | None:
+    def find_torn(self, found: OdeSolution) -> tuple[str, float] | None:
         """The joint or constraint that is open at the end of a run, and by how much of the mechanism's size."""
         if self.all or not np.isfinite(found.y_end).all():
             return None
@@ -41,7 +41,7 @@ class Rows:
         worst = int(np.argmax(c))
         return (self.dynamics.closer.names[worst][0], float(c[worst])) if c[worst] > TORN else None
 
-    def find_better(self, found: Solution) -> tuple[int, ...] | None:
+    def find_better(self, found: OdeSolution) -> tuple[int, ...] | None:
         """Rows that stay independent where those in use do not; None if there are none."""
         if self.all:
             return None
@@ -68,13 +68,13 @@ def _whole(G: Array, rank: int) -> Array:
     return found
 
 
-def _critical(found: Solution) -> tuple[Array, Array]:
+def _critical(found: OdeSolution) -> tuple[Array, Array]:
     """Where rows came near to being dependent, and the end of the run."""
     t = np.array([found.t_end, *(one.t for one in found.passes)])
     return t, np.vstack([found.y_end, *(one.y for one in found.passes)])
 
 
-def _sampled(found: Solution) -> tuple[Array, Array]:
+def _sampled(found: OdeSolution) -> tuple[Array, Array]:
     """Some states of a run."""
     chosen = np.unique(np.linspace(0, len(found.t) - 1, min(SAMPLES, len(found.t))).astype(int))
     return found.t[chosen], found.y[chosen]

@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
 from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import Pass
+from kinode.ode.integrate import SingularPass
 
 TAKES_PART = 0.1  # of the largest entry of a null vector: a row with less is not named
 SINGULAR = 1e-2  # of what the least singular value was on the way: a run that ends there ended for that
@@ -56,7 +56,7 @@ def count_events(events: Sequence[Event]) -> str:
 
 
 def find_events(
-    dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[Pass], p: Array, inputs: Array
+    dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[SingularPass], p: Array, inputs: Array
 ) -> tuple[Event, ...]:
     """All that a run met, in the order of time."""
     met = [*_changes(dynamics.topology.events, fired), *singular_events(dynamics, passes, p, inputs)]
@@ -97,7 +97,7 @@ def _place(table: EventTable, k: int) -> tuple[str, int]:
     return table.roots[k].owner, table.roots[k].at
 
 
-def singular_events(dynamics: Dynamics, passes: Sequence[Pass], p: Array, inputs: Array) -> tuple[Event, ...]:
+def singular_events(dynamics: Dynamics, passes: Sequence[SingularPass], p: Array, inputs: Array) -> tuple[Event, ...]:
     """Passes near singular positions; the rows named are those of the least singular value."""
     if not passes:
         return ()
@@ -110,7 +110,7 @@ def singular_events(dynamics: Dynamics, passes: Sequence[Pass], p: Array, inputs
     )
 
 
-def _event(found: Pass, names: tuple[str, ...]) -> Event:
+def _event(found: SingularPass, names: tuple[str, ...]) -> Event:
     message = (
         f"at t = {found.t:.6g} s the loops closed by {', '.join(names)} passed a singular position, or came near one "
         f"({found.share:.1e} of the largest distance from it): other ways to move part there, the smooth one was taken"

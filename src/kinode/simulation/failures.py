@@ -22,12 +22,12 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.ode.event_spec import ENDLESS
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
-from kinode.simulation.solver import Motion, split
+from kinode.simulation.solver import StateHistory, split
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 
 
-def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
+def describe_failure(dynamics: Dynamics, motion: StateHistory) -> str:
     """A sentence with time and component, and the cause where it can be found."""
     if ENDLESS in motion.message:
         return motion.message
@@ -45,7 +45,7 @@ def describe_failure(dynamics: Dynamics, motion: Motion) -> str:
     return f"{said}: {cause}" if cause else said
 
 
-def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
+def _describe_abrupt(dynamics: Dynamics, motion: StateHistory) -> str:
     """The step became too small, or the stiff method gave up: name what changes fastest."""
     if not dynamics.coordinates or "shorter steps" in motion.message or "came apart" in motion.message:
         return motion.message
@@ -61,7 +61,7 @@ def _describe_abrupt(dynamics: Dynamics, motion: Motion) -> str:
     return f"{motion.message}; {coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest{hint}"
 
 
-def _first_component(dynamics: Dynamics, motion: Motion, when: float, found: int) -> int:
+def _first_component(dynamics: Dynamics, motion: StateHistory, when: float, found: int) -> int:
     """Where it began: an acceleration that has no value spoils the coordinates only in the next step."""
     if dynamics.coordinates[found].role != "q":
         return found
@@ -77,7 +77,7 @@ def _first_component(dynamics: Dynamics, motion: Motion, when: float, found: int
     return speeds[0] if speeds else found
 
 
-def find_cause(dynamics: Dynamics, motion: Motion, when: float) -> str | None:
+def find_cause(dynamics: Dynamics, motion: StateHistory, when: float) -> str | None:
     """The law or table that has no finite value near the end of the run."""
     for t, y in _guesses(dynamics, motion, when):
         with np.errstate(all="ignore"):
@@ -87,7 +87,7 @@ def find_cause(dynamics: Dynamics, motion: Motion, when: float) -> str | None:
     return None
 
 
-def _guesses(dynamics: Dynamics, motion: Motion, when: float) -> Iterator[tuple[float, Array]]:
+def _guesses(dynamics: Dynamics, motion: StateHistory, when: float) -> Iterator[tuple[float, Array]]:
     """The last good state, and where it was going."""
     yield motion.t_end, motion.y_end
     with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ def _guesses(dynamics: Dynamics, motion: Motion, when: float) -> Iterator[tuple[
         yield motion.t_end + dt, motion.y_end + dt * rate
 
 
-def _blame(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> str | None:
+def _blame(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> str | None:
     snapshot = _snapshot(dynamics, t, y, motion)
     for component in dynamics.system.components.values():
         for field, law in laws_of(component):
@@ -127,7 +127,7 @@ def _blame_zero(snapshot: Snapshot, dynamics: Dynamics) -> str | None:
     return None
 
 
-def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: Motion) -> Snapshot:
+def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> Snapshot:
     state = split(dynamics, t, y)
     return Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
 

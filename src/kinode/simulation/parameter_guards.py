@@ -15,7 +15,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
-from kinode.simulation.solver import Motion
+from kinode.simulation.solver import StateHistory
 
 LOOKS = 1000  # at laws of time
 VANISHED = 1e-6  # of what it was at the start
@@ -56,7 +56,7 @@ def find_guarded(system: System) -> Iterator[Guarded]:
                     yield Guarded(part.name, field, value, must)
 
 
-def end_where_impossible(dynamics: Dynamics, motion: Motion) -> Motion:
+def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion, or as much of it as every part can be made for; its message then names the part and its law."""
     guarded = list(find_guarded(dynamics.system))
     if not guarded or not len(motion.t):
@@ -76,7 +76,7 @@ def end_where_impossible(dynamics: Dynamics, motion: Motion) -> Motion:
     )  # fmt: skip
 
 
-def find_vanished(dynamics: Dynamics, motion: Motion) -> str | None:
+def find_vanished(dynamics: Dynamics, motion: StateHistory) -> str | None:
     """A law that was on its way to zero when the run ended."""
     guarded = list(find_guarded(dynamics.system))
     if not guarded or not len(motion.t):
@@ -100,7 +100,7 @@ def _is_timely(system: System, law: Expression) -> bool:
 
 
 def _find_wrong(
-    dynamics: Dynamics, motion: Motion, guarded: list[Guarded], t: Array
+    dynamics: Dynamics, motion: StateHistory, guarded: list[Guarded], t: Array
 ) -> Iterator[tuple[float, float, Guarded]]:
     """When each law is first wrong, at times for which the state is that before."""
     y = motion.y[np.searchsorted(motion.t, t, side="right") - 1]
@@ -110,7 +110,7 @@ def _find_wrong(
             yield float(t[wrong[0]]), float(values[wrong[0]]), one
 
 
-def _values(dynamics: Dynamics, motion: Motion, guarded: list[Guarded], t: Array, y: Array) -> list[Array]:
+def _values(dynamics: Dynamics, motion: StateHistory, guarded: list[Guarded], t: Array, y: Array) -> list[Array]:
     names, (a, b) = [one.name for one in guarded], (dynamics.n_q, dynamics.n_q + dynamics.n_u)
     found = dynamics.evaluate(names, t, y[:, :a], y[:, a:b], z=y[:, b:], p=motion.p, inputs=motion.inputs)
     return [found[name] for name in names]

@@ -1,6 +1,6 @@
 """From a compiled system and a start to its motion: checks what was asked for, picks the method, keeps the states.
 
-``compute_motion`` never raises for what happens on the way: a ``Motion`` says how far it came and why it ended.
+``compute_motion`` never raises for what happens on the way: a ``StateHistory`` says how far it came and why it ended.
 ``kn.simulate`` (tasks/simulate.py) makes a trajectory of it.  Stopping conditions are in stop_conditions.py, the words
 for failures in failures.py, the methods in integrate.py and cvode.py.
 """
@@ -26,8 +26,8 @@ from kinode.model.base.parameters import METHODS
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.cvode import integrate_stiff, normalized
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import ATOL, RTOL, KernelSpec, Pass, Solution, integrate
-from kinode.simulation.constraint_rows import Rows
+from kinode.ode.integrate import ATOL, RTOL, KernelSpec, OdeSolution, SingularPass, integrate
+from kinode.simulation.constraint_rows import RowMonitor
 from kinode.simulation.event_functions import find_spec
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
@@ -61,7 +61,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class StateHistory:
     """States over time, a row [q, u, z] for each time, and how the run ended.
 
     ``status``: done (the end was reached), condition (``stop_when`` became true), stopped (by the user), failed.
@@ -79,7 +79,7 @@ class Motion:
     evaluations: int = 0
     failed_time: float | None = None
     failed_component: int | None = None
-    passes: tuple[Pass, ...] = ()
+    passes: tuple[SingularPass, ...] = ()
     """Passes near singular positions."""
     fired: tuple[Fired, ...] = ()
     """Times and roots of events."""
@@ -206,7 +206,7 @@ class Solver:
 
     def _use(self, dynamics: Dynamics) -> None:
         self.dynamics = dynamics
-        self.rows = Rows(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
+        self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
         code = dynamics.kernel("rate")
         projection = dynamics.kernel("projection") if dynamics.topology.constrained else None
         work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
@@ -248,7 +248,7 @@ class Solver:
         self, y: Array, t0: float, t1: float, times: Array | None = None, *,
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
         first_tick: int | None = None,
-    ) -> Solution:  # fmt: skip
+    ) -> OdeSolution:  # fmt: skip
         """One integration; ``max_steps``, ``first_step`` and ``first_tick`` let it be done in parts.
 
         Where the constraint rows in use fail and others do not, it is done again with those.
@@ -273,7 +273,7 @@ class Solver:
         why = "what it holds was taken for redundant at the start, and is not"
         return replace(found, status="failed", message=f"{said}: {why}")
 
-    def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> Solution:
+    def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
         o = self.options
         try:
             if o.method == "stiff":
@@ -323,7 +323,7 @@ def _law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float
 def compute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Any = None, options: Options | None = None,
     p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
-) -> Motion:  # fmt: skip
+) -> StateHistory:  # fmt: skip
     """The states from the start until a time, or until ``stop_when`` becomes true."""
     if not math.isfinite(until):
         raise ArgumentError(f"until: a time in seconds is expected, not {until!r}")
@@ -345,7 +345,7 @@ def compute_motion(
     return to_motion(solver, solver.run(start.y, start.t, until, asked, on_progress=on_progress), asked)
 
 
-def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Motion:
+def to_motion(solver: Solver, found: OdeSolution, asked: Array | None = None) -> StateHistory:
     """What an integration reached, in the terms of a run; without states the times alone are the run."""
     t, y = found.t, found.y
     if solver.kernel.n_y == 0 and asked is not None:
@@ -353,7 +353,7 @@ def to_motion(solver: Solver, found: Solution, asked: Array | None = None) -> Mo
     status = _STATUS.get(found.status, "failed")
     t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else found.t_end
     message = "reached the end" if status == "done" else found.message
-    return Motion(
+    return StateHistory(
         t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
         found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes, found.events,
         solver.dynamics,

@@ -25,8 +25,8 @@ from kinode.kernels.kernel_programs import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
-from kinode.ode.integrate import Solution
-from kinode.simulation.solver import Motion, Solver, to_motion
+from kinode.ode.integrate import OdeSolution
+from kinode.simulation.solver import Solver, StateHistory, to_motion
 
 FIRST_PART, LONGEST_PART = 64, 4096
 _BETWEEN = (0.0, 0.25, 0.5, 0.75)
@@ -61,13 +61,13 @@ class Condition:
 def run_until(
     solver: Solver, start: State, until: float, asked: Array | None, text: str,
     on_progress: Callable[[float], bool] | None,
-) -> Motion:  # fmt: skip
+) -> StateHistory:  # fmt: skip
     """The motion until the condition becomes true or the time is over."""
     condition = Condition(solver.dynamics, text)
     if solver.kernel.n_y == 0:
         return _driven(solver, start, until, asked, condition)
     t, y, part, step, tick = start.t, start.y, FIRST_PART, None, None
-    kept: list[Solution] = []
+    kept: list[OdeSolution] = []
     armed = not condition(np.array([t]), y[None], solver.p, solver.inputs)[0] > 0
     try:
         while True:
@@ -94,7 +94,7 @@ def run_until(
 def _run_part(
     solver: Solver, t: float, y: Array, until: float, part: int, step: float | None, tick: int | None,
     on_progress: Callable[[float], bool] | None,
-) -> Solution:  # fmt: skip
+) -> OdeSolution:  # fmt: skip
     if solver.options.step is not None:
         end = t + part * solver.options.step
         end = until if end > until - 0.5 * solver.options.step else end
@@ -102,7 +102,7 @@ def _run_part(
     return solver.run(y, t, until, on_progress=on_progress, max_steps=part, first_step=step, first_tick=tick)
 
 
-def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool) -> tuple[Hit | None, bool]:
+def _find_hit(solver: Solver, condition: Condition, found: OdeSolution, armed: bool) -> tuple[Hit | None, bool]:
     """Time and state at which the condition became true in this part, if it did; and whether it can do so next."""
     hit: Hit | None
     t, y = _refined(solver, found)
@@ -120,7 +120,7 @@ def _find_hit(solver: Solver, condition: Condition, found: Solution, armed: bool
     return None, armed or not true.all()
 
 
-def _refined(solver: Solver, found: Solution) -> tuple[Array, Array]:
+def _refined(solver: Solver, found: OdeSolution) -> tuple[Array, Array]:
     """The steps of a part with three states between each two, by cubics; what only events change stays as it is."""
     t, y, events = found.t, found.y, solver.kernel.events
     if len(t) < 2:
@@ -168,7 +168,7 @@ def _met(solver: Solver, condition: Condition, t: float, y: Array) -> bool:
     return bool(condition(np.array([t]), y[None], solver.p, solver.inputs)[0] > 0)
 
 
-def _joined(parts: list[Solution]) -> Solution:
+def _joined(parts: list[OdeSolution]) -> OdeSolution:
     rows = [(parts[0].t, parts[0].y)]
     for one, two in pairwise(parts):
         again = int(np.array_equal(one.y[-1:], two.y[:1]))  # else a tick changed what the next part began with
@@ -181,7 +181,9 @@ def _joined(parts: list[Solution]) -> Solution:
     )  # fmt: skip
 
 
-def _finish(solver: Solver, start: State, kept: list[Solution], hit: Hit, asked: Array | None, text: str) -> Motion:
+def _finish(
+    solver: Solver, start: State, kept: list[OdeSolution], hit: Hit, asked: Array | None, text: str
+) -> StateHistory:
     """The run up to the hit: its own steps, or the times asked for; the hit itself is the last row."""
     when, state = hit
     if asked is None:
@@ -199,7 +201,7 @@ def _finish(solver: Solver, start: State, kept: list[Solution], hit: Hit, asked:
     )  # fmt: skip
 
 
-def _driven(solver: Solver, start: State, until: float, asked: Array | None, condition: Condition) -> Motion:
+def _driven(solver: Solver, start: State, until: float, asked: Array | None, condition: Condition) -> StateHistory:
     """The same where nothing is integrated: the condition is a function of time."""
     times = np.linspace(start.t, until, 1000) if asked is None else asked
     fine = np.unique(np.concatenate([times, np.linspace(start.t, until, 4001)]))

@@ -13,12 +13,12 @@ import numpy as np
 from kinode.dynamics.compile import Dynamics
 from kinode.errors import Gap
 from kinode.multibody.power import is_moved
-from kinode.simulation.solver import OPEN, Motion
+from kinode.simulation.solver import OPEN, StateHistory
 
 ROWS = 512  # states that are looked at together
 
 
-def end_where_torn(dynamics: Dynamics, motion: Motion) -> Motion:
+def end_where_torn(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion, or as much of it as fulfills all constraints; its message then says which does not hold."""
     topology = dynamics.topology
     driven = any(j.driven for j in topology.system.joints.values()) or any(map(is_moved, topology.constraints))

@@ -22,7 +22,7 @@ WORLD = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class TreeLink:
     """A link of a tree and the joint that carries it; ``bodies`` are welded together, the joint's first."""
 
     index: int
@@ -47,7 +47,7 @@ class Node:
 class Tree:
     """Nodes, parents before children, and the links that bodies belong to."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[TreeLink, ...]
     ground: tuple[tuple[Joint, str, str], ...]  # fixed joints that weld bodies to the world
 
     @cached_property

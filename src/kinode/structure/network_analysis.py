@@ -34,9 +34,9 @@ from kinode.expressions.equation_parser import rate_name, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_blocks import Block, Network, NetworkState, single_order
-from kinode.structure.network_equations import Formula, Order, Row, Rows, UnknownRate
-from kinode.structure.sample_values import Sampler
+from kinode.structure.network_blocks import Network, NetworkBlock, NetworkState, single_order
+from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, NetworkEquations, Order, UnknownRate
+from kinode.structure.sample_values import SampleValues
 from kinode.structure.sigma_method import (
     StructureError,
     choose_states,
@@ -53,7 +53,7 @@ RATES = {"angle": "angular_velocity", "length": "velocity"}
 
 def find_network(system: System) -> Network | None:
     """The network of a system's parts; None where it has none."""
-    rows = Rows(system)
+    rows = NetworkEquations(system)
     if not rows.parts:
         return None
     return Analysis(system, rows).network()
@@ -62,9 +62,9 @@ def find_network(system: System) -> Network | None:
 class Analysis:
     """One network under way."""
 
-    def __init__(self, system: System, rows: Rows) -> None:
+    def __init__(self, system: System, rows: NetworkEquations) -> None:
         self.system, self.rows = system, rows
-        self.samplers = [Sampler(system), Sampler(system, shift=1)]
+        self.samplers = [SampleValues(system), SampleValues(system, shift=1)]
 
     def network(self) -> Network:
         for _ in range(len(self.rows.rows) + 1):
@@ -126,13 +126,13 @@ class Analysis:
             if self.structure.c[first + k] or self.structure.d[self.place[name]] > 2:
                 raise network_errors.explain_jerk(self.rows, name, self._highest(name))
 
-    def _highest(self, name: str) -> list[Row]:
+    def _highest(self, name: str) -> list[NetworkEquation]:
         """The rows that ask for the highest derivative of a variable."""
         j = self.place[name]
         return [row for i, row in enumerate(self.rows.rows) if j in self.structure.leading(i)]
 
     # -- numbers of a sample -----------------------------------------------------------------------
-    def _coefficient(self, i: int, j: int, sampler: Sampler) -> float:
+    def _coefficient(self, i: int, j: int, sampler: SampleValues) -> float:
         order = self.structure.d[j] - self.structure.c[i]
         return sampler.coefficient(self.rows.rows[i], self.names[j], order)
 
@@ -155,7 +155,7 @@ class Analysis:
         """A combination of rows that depend on each other in the place of one of them."""
         left, right = null_vectors(A)
         open_names = [self.names[unknowns[k]] for k in np.flatnonzero(np.abs(right).max(axis=1) > 1e-6)]
-        made: dict[int, Row] = {}
+        made: dict[int, NetworkEquation] = {}
         for vector in left:
             members = {block[k]: float(x) for k, x in enumerate(vector) if x}
             least = min(self.structure.c[i] for i in members)
@@ -203,7 +203,7 @@ class Analysis:
                         add(i, found[i])
         return found
 
-    def _matrix(self, rows: Sequence[int], sampler: Sampler) -> Array:
+    def _matrix(self, rows: Sequence[int], sampler: SampleValues) -> Array:
         """A block at a sample, dense."""
         A, places = np.zeros((len(rows), len(rows))), {self.matching[i]: k for k, i in enumerate(rows)}
         for a, i in enumerate(rows):
@@ -216,11 +216,11 @@ class Analysis:
         """The unknowns that cancel."""
         return sorted({self.names[j] for i in members for j in self.free[i]})
 
-    def _combined(self, members: Mapping[int, float], least: int) -> Row | None:
+    def _combined(self, members: Mapping[int, float], least: int) -> NetworkEquation | None:
         """The sum of rows by factors, each differentiated so that their highest derivatives cancel; None if not so."""
         terms: dict[Order, Scalar] = {}
         size: dict[Order, float] = {}
-        rest: Formula = 0.0
+        rest: ExpressionOrNumber = 0.0
         through: frozenset[Order] = frozenset()
         for i, factor in members.items():
             row = self._differentiated(i, self.structure.c[i] - least)
@@ -238,7 +238,9 @@ class Analysis:
         ):
             return None
         rest = 0.0 if is_zero(rest) else rest
-        return Row(f"what {', '.join(owners)} have in common", self.rows.rows[first].owner, terms, rest, through)
+        return NetworkEquation(
+            f"what {', '.join(owners)} have in common", self.rows.rows[first].owner, terms, rest, through
+        )
 
     # -- states and stages -------------------------------------------------------------------------
     def _choose_states(self) -> tuple[tuple[NetworkState, ...], list[tuple[int, tuple[tuple[int, int], ...]]]]:
@@ -296,7 +298,7 @@ class Analysis:
             unit = part.units().get(word, "dimensionless" if order else unit)
         return NetworkState(variable.owner, word, unit, name, order)
 
-    def _stage(self, level: int, pairs: tuple[tuple[int, int], ...]) -> tuple[Block, ...]:
+    def _stage(self, level: int, pairs: tuple[tuple[int, int], ...]) -> tuple[NetworkBlock, ...]:
         """The blocks of one level: rows differentiated as often as they have to be, less the level."""
         structure = self.structure
         chosen = {j for _, j in pairs}
@@ -306,10 +308,10 @@ class Analysis:
         for block in find_blocks(leading, matching):
             rows = tuple(self._differentiated(pairs[k][0], structure.c[pairs[k][0]] - level) for k in block)
             unknowns = tuple((self.names[pairs[k][1]], structure.d[pairs[k][1]] - level) for k in block)
-            found.append(Block(rows, unknowns))
+            found.append(NetworkBlock(rows, unknowns))
         return tuple(found)
 
-    def _check_affine(self, stages: Sequence[Sequence[Block]]) -> None:
+    def _check_affine(self, stages: Sequence[Sequence[NetworkBlock]]) -> None:
         """Rows are affine in what they are solved for, and in the accelerations of joints."""
         sampler = self.samplers[0]
         open_orders: set[Order] = {(name, 2) for name in self.rows.joint_of}
@@ -331,7 +333,7 @@ class Analysis:
                 if any(open_orders.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
                     open_orders |= set(block.unknowns)
 
-    def _differentiated(self, i: int, times: int) -> Row:
+    def _differentiated(self, i: int, times: int) -> NetworkEquation:
         row = self.rows.rows[i]
         try:
             for _ in range(times):

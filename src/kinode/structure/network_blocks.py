@@ -14,10 +14,10 @@ from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, Start
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_equations import Formula, Order, Row, Rows, Variable
+from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, NetworkEquations, Order, Variable
 
 if TYPE_CHECKING:
-    from kinode.structure.sigma_method import Structure  # which needs parts of SciPy that take time to import
+    from kinode.structure.sigma_method import StructuralAnalysis  # which needs parts of SciPy that take time to import
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class NetworkState:
 
 
 @dataclass(frozen=True)
-class Block:
+class NetworkBlock:
     """Rows to be solved together, and for what."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[NetworkEquation, ...]
     unknowns: tuple[Order, ...]
 
 
@@ -44,11 +44,11 @@ class Network:
     """What the formulations start from where a system has parts."""
 
     system: System
-    rows: Rows = field(repr=False)
-    structure: Structure = field(repr=False)
+    rows: NetworkEquations = field(repr=False)
+    structure: StructuralAnalysis = field(repr=False)
     states: tuple[NetworkState, ...]
-    stages: tuple[tuple[Block, ...], ...] = field(repr=False)
-    differentiated: tuple[tuple[Row, int], ...]
+    stages: tuple[tuple[NetworkBlock, ...], ...] = field(repr=False)
+    differentiated: tuple[tuple[NetworkEquation, int], ...]
     plans: dict[Any, Any] = field(default_factory=dict, repr=False)  # what formulations keep of it
 
     @property
@@ -110,21 +110,21 @@ class Network:
         given = {single_order(start.quantity): start.value for start in self.starts}
         return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
 
-    def formula(self, owner: str, quantity: str) -> Formula:
+    def formula(self, owner: str, quantity: str) -> ExpressionOrNumber:
         """A quantity of a part or a node in variables."""
         key = ("formula", owner, quantity)
         if key not in self.plans:
             self.plans[key] = self.rows.expand(symbol(f"{owner}.{quantity}"))
-        found: Formula = self.plans[key]
+        found: ExpressionOrNumber = self.plans[key]
         return found
 
-    def energies(self, part: Part) -> dict[str, Formula]:
+    def energies(self, part: Part) -> dict[str, ExpressionOrNumber]:
         """What a part stores by kind of energy, in variables."""
         key = ("energies", part.name)
         if key not in self.plans:
             texts = part.energies()
             self.plans[key] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
-        found: dict[str, Formula] = self.plans[key]
+        found: dict[str, ExpressionOrNumber] = self.plans[key]
         return found
 
     @cached_property
@@ -149,6 +149,6 @@ class Network:
         return tuple(found)
 
 
-def single_order(value: Formula) -> Order | None:
+def single_order(value: ExpressionOrNumber) -> Order | None:
     """The variable, and its order, that a formula is; None where it is something else."""
     return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None

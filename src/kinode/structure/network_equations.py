@@ -31,7 +31,7 @@ from kinode.model.quantity_names import find_quantity, link_quantity, split_owne
 from kinode.model.system import System
 
 Order = tuple[str, int]  # a variable and the order of its derivative
-Formula = Expression | float
+ExpressionOrNumber = Expression | float
 REFERENCE_VALUE = 0.0
 
 
@@ -47,13 +47,13 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Row:
+class NetworkEquation:
     """One equation; ``owner`` is a part or a node, ``through`` the variables that the rest depends on by others."""
 
     name: str
     owner: str
     terms: Mapping[Order, Scalar]
-    rest: Formula
+    rest: ExpressionOrNumber
     through: frozenset[Order] = frozenset()
     times: int = 0  # it was differentiated
     solves: str | None = None
@@ -78,7 +78,7 @@ class Row:
         return f"{self.name} of {self.owner}"
 
 
-class Rows:
+class NetworkEquations:
     """Variables and rows of a system's network."""
 
     def __init__(self, system: System) -> None:
@@ -87,7 +87,7 @@ class Rows:
         self.nodes: dict[str, Node] = find_nodes(system)
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
         self.variables: dict[str, Variable] = {}
-        self._meanings: dict[str, Formula | None] = {}
+        self._meanings: dict[str, ExpressionOrNumber | None] = {}
         self._finding: list[str] = []  # names whose meaning is being found, each for the one before it
         self._through: dict[str, frozenset[Order]] = {}
         self.joint_of: dict[str, tuple[str, int]] = {}  # joint variable -> joint, number of its freedom
@@ -126,7 +126,7 @@ class Rows:
         """The variable of what flows into a part at a port."""
         return f"{part}.{port}.{self.parts[part].ports()[port].flow}"
 
-    def joint_variable(self, name: str, joint: str, coordinate: int) -> Formula:
+    def joint_variable(self, name: str, joint: str, coordinate: int) -> ExpressionOrNumber:
         """The coordinate of a joint as a variable, which the motion decides."""
         if name not in self.variables:
             unit = self.system.joints[joint].coordinates[coordinate][1]
@@ -135,7 +135,7 @@ class Rows:
         return symbol(name)
 
     # -- names -------------------------------------------------------------------------------------
-    def expand(self, value: Formula) -> Formula:
+    def expand(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
         """A formula in variables, parameters, inputs, t and what others decide."""
         if not isinstance(value, Expression):
             return value
@@ -147,11 +147,11 @@ class Rows:
                 put[base] = meaning
         return self._settled(substitute(value, put))
 
-    def _settled(self, value: Formula) -> Formula:
+    def _settled(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
         """Without the rates of what does not change."""
         if not isinstance(value, Expression):
             return value
-        still: dict[str, Formula] = {}
+        still: dict[str, ExpressionOrNumber] = {}
         for name in value.names():
             base, order = split_rate(name)
             if order and (base in self.system.parameters or self.is_held(base)):
@@ -160,7 +160,7 @@ class Rows:
                 still[name] = 1.0 if order == 1 else 0.0
             elif order and (speed := self._speed_of(base)) is not None:
                 still[name] = symbol(rate_name(speed, order - 1))
-        found: Formula = value.substitute(still) if still else value
+        found: ExpressionOrNumber = value.substitute(still) if still else value
         return found
 
     def _speed_of(self, name: str) -> str | None:
@@ -171,7 +171,7 @@ class Rows:
             return None
         return f"{owner}.velocity.{part}"
 
-    def rate(self, value: Formula) -> Formula:
+    def rate(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
         """The rate of a formula; of what others decide it is not known."""
         found = self._settled(find_rate(value))
         if isinstance(found, Expression):
@@ -181,7 +181,7 @@ class Rows:
                     raise UnknownRate(base)
         return found
 
-    def meaning(self, name: str) -> Formula | None:
+    def meaning(self, name: str) -> ExpressionOrNumber | None:
         """What a name stands for; None where it stands for itself."""
         if name not in self._meanings:
             if name in self._finding:
@@ -201,7 +201,7 @@ class Rows:
             raise LawError(message, component=names[0])
         raise LawError(message, component=part.name, field=names[0][len(part.name) + 1 :])
 
-    def _find_meaning(self, name: str) -> Formula | None:
+    def _find_meaning(self, name: str) -> ExpressionOrNumber | None:
         if name in self.variables or self.is_plain(name) or "@" in name:
             return None
         system = self.system
@@ -224,17 +224,17 @@ class Rows:
                 return found
         return None
 
-    def _part_meaning(self, part: Part, quantity: str) -> Formula | None:
+    def _part_meaning(self, part: Part, quantity: str) -> ExpressionOrNumber | None:
         if quantity in part.modes:
             return None
         port, _, word = quantity.rpartition(".")
         node = self.node_of.get((part.name, port))
         if node is not None and word in (node.domain.position, node.domain.potential):
-            value: Formula = REFERENCE_VALUE if node.reference else symbol(self.potential(node))
+            value: ExpressionOrNumber = REFERENCE_VALUE if node.reference else symbol(self.potential(node))
             return find_rate(value) if node.domain.position and word == node.domain.potential else value
         return self.expand(part.quantity_formula(quantity))
 
-    def _joint_meaning(self, name: str) -> Formula | None:
+    def _joint_meaning(self, name: str) -> ExpressionOrNumber | None:
         """Coordinates and speeds of joints are variables, where speeds are rates of coordinates."""
         owner, rest = split_owner(self.system, name, name)
         joint = self.system.joints.get(owner)
@@ -272,7 +272,7 @@ class Rows:
             self._through[name] = frozenset(found)
         return self._through[name]
 
-    def variables_of(self, value: Formula) -> frozenset[Order]:
+    def variables_of(self, value: ExpressionOrNumber) -> frozenset[Order]:
         """Variables and orders that a formula depends on, by others too."""
         found: set[Order] = set()
         for name in value.names() if isinstance(value, Expression) else ():
@@ -284,18 +284,18 @@ class Rows:
         return frozenset(found)
 
     # -- rows --------------------------------------------------------------------------------------
-    def make(self, name: str, owner: str, value: Formula, solves: str | None = None) -> Row:
+    def make(self, name: str, owner: str, value: ExpressionOrNumber, solves: str | None = None) -> NetworkEquation:
         """The row in which a formula vanishes."""
         value = self.expand(value)
         terms, rest = self._split(value)
         through = frozenset().union(*(self._others(part) for part in (rest, *terms.values())))
-        return Row(name, owner, terms, rest, through, 0, solves)
+        return NetworkEquation(name, owner, terms, rest, through, 0, solves)
 
-    def _others(self, value: Formula) -> frozenset[Order]:
+    def _others(self, value: ExpressionOrNumber) -> frozenset[Order]:
         names = {split_rate(name)[0] for name in value.names()} if isinstance(value, Expression) else set()
         return frozenset().union(*(self.through(name) for name in names if name not in self.variables))
 
-    def _split(self, value: Formula) -> tuple[dict[Order, Scalar], Formula]:
+    def _split(self, value: ExpressionOrNumber) -> tuple[dict[Order, Scalar], ExpressionOrNumber]:
         """Coefficients of the variables, and the rest; all is rest where a row is not affine."""
         if not isinstance(value, Expression):
             return {}, value
@@ -315,7 +315,7 @@ class Rows:
             return {}, value
         return {order: x for order, x in terms.items() if isinstance(order, tuple)}, constant
 
-    def differentiate(self, row: Row) -> Row:
+    def differentiate(self, row: NetworkEquation) -> NetworkEquation:
         """The rate of a row."""
         terms: dict[Order, Scalar] = {}
 
@@ -330,28 +330,28 @@ class Rows:
         if row.through:
             raise UnknownRate(self._first_other(row))
         terms = {order: x for order, x in terms.items() if not is_zero(x)}
-        return Row(row.name, row.owner, terms, self.rate(row.rest), frozenset(), row.times + 1, row.solves)
+        return NetworkEquation(row.name, row.owner, terms, self.rate(row.rest), frozenset(), row.times + 1, row.solves)
 
-    def _first_other(self, row: Row) -> str:
+    def _first_other(self, row: NetworkEquation) -> str:
         for value in (row.rest, *row.terms.values()):
             for name in sorted(value.names()) if isinstance(value, Expression) else ():
                 if split_rate(name)[0] not in self.variables and self.through(split_rate(name)[0]):
                     return split_rate(name)[0]
         return row.owner
 
-    def _part_rows(self) -> Iterable[Row]:
+    def _part_rows(self) -> Iterable[NetworkEquation]:
         for part in self.parts.values():
             for equation in part.equations():
                 yield self.make(equation.name, part.name, equation.equation.residual, equation.solves)
 
-    def _node_rows(self) -> Iterable[Row]:
+    def _node_rows(self) -> Iterable[NetworkEquation]:
         """Flows into the parts at a node sum to zero; at a joint the joint takes what is left."""
         for node in self.nodes.values():
             if not node.reference and node.joint is None:
                 terms: dict[Order, Scalar] = {(self.flow(*port), 0): 1.0 for port in node.ports}
-                yield Row(f"sum of {node.domain.flow}s", node.name, terms, 0.0)
+                yield NetworkEquation(f"sum of {node.domain.flow}s", node.name, terms, 0.0)
 
-    def _speed_rows(self, rows: Iterable[Row]) -> Iterable[Row]:
+    def _speed_rows(self, rows: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
         """A shaft that nothing asks for its speed has one all the same: what passes through it is power."""
         moving = {name for row in rows for name, order in row.orders(self.variables).items() if order}
         for node in self.nodes.values():
@@ -359,7 +359,7 @@ class Rows:
             if node.domain.position and node.joint is None and not node.reference and name not in moving:
                 speed = f"{node.name}.{node.domain.potential}"
                 self._add(speed, "potential", node.name, node.kind, node.domain.units[node.domain.potential])
-                yield Row("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
+                yield NetworkEquation("speed", node.name, {(speed, 0): 1.0, (name, 1): -1.0}, 0.0)
 
 
 class UnknownRate(Exception):

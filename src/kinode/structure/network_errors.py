@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from kinode.algebra.scalars import is_number
 from kinode.errors import ModelError
-from kinode.model.network.friction_parts import Rubbing
+from kinode.model.network.friction_parts import FrictionPart
 
 if TYPE_CHECKING:
-    from kinode.structure.network_equations import Row, Rows
+    from kinode.structure.network_equations import NetworkEquation, NetworkEquations
 
 POTENTIALS = {
     "electrical": "voltages",
@@ -23,14 +23,18 @@ BESIDE = {"electrical": "a resistance beside one of them", "rotational": "an ine
 
 
 def explain(
-    rows: Rows, over: Sequence[int], shared: Sequence[str], open_names: Sequence[str], combined: Row | None = None
+    rows: NetworkEquations,
+    over: Sequence[int],
+    shared: Sequence[str],
+    open_names: Sequence[str],
+    combined: NetworkEquation | None = None,
 ) -> ModelError:
     """Rows that say too much about ``shared`` variables, and so leave others open."""
     said = [rows.rows[i] for i in over if i < len(rows.rows)]
     owners = [o for o in dict.fromkeys(row.owner for row in said) if o in rows.parts]
     wired = [o for o in owners if _gives(said, o)]
     owners = wired or owners or list(dict.fromkeys(row.owner for row in said))
-    sticking = [o for o in owners if isinstance(rows.parts.get(o), Rubbing)]
+    sticking = [o for o in owners if isinstance(rows.parts.get(o), FrictionPart)]
     if sticking:
         return explain_sticking(sticking)
     variables = [rows.variables[name] for name in shared if name in rows.variables]
@@ -81,12 +85,12 @@ def explain_sticking(owners: Sequence[str]) -> ModelError:
     return ModelError(message, component=owners[0])
 
 
-def _gives(said: Sequence[Row], owner: str) -> bool:
+def _gives(said: Sequence[NetworkEquation], owner: str) -> bool:
     """Whether a part has a row of its own among them, not just one that passes a flow through."""
     return any(row.owner == owner and not (is_number(row.rest) and len(row.terms) == 2) for row in said)
 
 
-def _sources(rows: Rows, owners: Sequence[str]) -> bool:
+def _sources(rows: NetworkEquations, owners: Sequence[str]) -> bool:
     """Whether all of the parts are sources by their kind."""
     return all(o in rows.parts and "source" in rows.parts[o].kind for o in owners)
 
@@ -100,7 +104,7 @@ def _reference(kind: str) -> str:
     return "gnd" if kind == "electrical" else "world"
 
 
-def explain_joint(rows: Rows, over: Sequence[int], names: Sequence[str]) -> ModelError:
+def explain_joint(rows: NetworkEquations, over: Sequence[int], names: Sequence[str]) -> ModelError:
     """Rows that fix the motion of joints, which have an equation of motion already."""
     said = [rows.rows[i] for i in over if i < len(rows.rows)]
     parts = [o for o in dict.fromkeys(row.owner for row in said) if o in rows.parts]
@@ -120,7 +124,7 @@ def explain_joint(rows: Rows, over: Sequence[int], names: Sequence[str]) -> Mode
     return ModelError(f"{message}{also}; or put a spring, a damper or a resistance in between", component=first)
 
 
-def explain_jerk(rows: Rows, name: str, asking: Iterable[Row]) -> ModelError:
+def explain_jerk(rows: NetworkEquations, name: str, asking: Iterable[NetworkEquation]) -> ModelError:
     """Rows that would need the rate of a joint's acceleration."""
     joint = rows.joint_of[name][0]
     parts = list(dict.fromkeys(row.owner for row in asking))
@@ -129,14 +133,14 @@ def explain_jerk(rows: Rows, name: str, asking: Iterable[Row]) -> ModelError:
     return ModelError(message, component=first)
 
 
-def explain_rate(rows: Rows, row: Row, name: str) -> ModelError:
+def explain_rate(rows: NetworkEquations, row: NetworkEquation, name: str) -> ModelError:
     """A row that has to be differentiated and holds something without a known rate."""
     message = f"{row.name}: what it stores or moves follows from it at once, so that the rate of {name} is needed"
     hint = "put a resistance, a spring or a damper in between, or write a law of t and of states of the network"
     return ModelError(f"{message}, which is not known; {hint}", component=row.owner)
 
 
-def explain_nonlinear(row: Row, unknowns: Iterable[object], operation: str) -> ModelError:
+def explain_nonlinear(row: NetworkEquation, unknowns: Iterable[object], operation: str) -> ModelError:
     """A row that is not affine in what it is solved for."""
     names = [("der(" * n[1] + n[0] + ")" * n[1]) if isinstance(n, tuple) else str(n) for n in unknowns]
     message = f"{row.name} is not linear in what has to be solved for: {operation} of {_list(names)}"
@@ -155,7 +159,9 @@ def _list(names: Sequence[str], word: str = "and") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}" if names else "nothing"
 
 
-def explain_singular(rows: Rows, wrong: Sequence[Row], unknowns: Iterable[object]) -> ModelError:
+def explain_singular(
+    rows: NetworkEquations, wrong: Sequence[NetworkEquation], unknowns: Iterable[object]
+) -> ModelError:
     """Rows that depend on each other where numbers are put in."""
     names = sorted({str(n[0]) if isinstance(n, tuple) else str(n) for n in unknowns})
     owner = next((row.owner for row in wrong if row.owner in rows.parts), wrong[0].owner if wrong else rows.system.name)

@@ -11,18 +11,18 @@ from kinode.expressions.equation_parser import rate_name
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.part import Part
 from kinode.model.system import System
-from kinode.structure.network_equations import Formula, Row
+from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation
 
 
 @dataclass
-class Sampler:
+class SampleValues:
     """Numbers for names, always the same: where rows are generic, these show whether they can be solved."""
 
     system: System
     values: dict[str, float] = field(default_factory=dict)
     shift: int = 0
 
-    def __call__(self, value: Formula) -> float:
+    def __call__(self, value: ExpressionOrNumber) -> float:
         """A formula at the sample; where it has no value there, some number."""
         if not isinstance(value, Expression):
             return float(value)
@@ -64,7 +64,7 @@ class Sampler:
             raise NonlinearError("a table", *args)
         return self.system.callable_tables[table].call(args, axes)
 
-    def coefficient(self, row: Row, name: str, order: int) -> float:
+    def coefficient(self, row: NetworkEquation, name: str, order: int) -> float:
         """How a row depends on a derivative of a variable."""
         found = self(row.terms.get((name, order), 0.0))
         if isinstance(row.rest, Expression) and (name, order) in row.rest_orders:

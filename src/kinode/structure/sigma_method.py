@@ -42,13 +42,13 @@ from scipy.sparse.csgraph import (
 
 from kinode.errors import Error
 
-Rows = Sequence[Mapping[int, int]]
+Incidence = Sequence[Mapping[int, int]]
 Pairs = tuple[tuple[int, int], ...]
 SMALL = 1e-9  # of the largest entry: below that a coefficient has cancelled
 
 
 @dataclass(frozen=True)
-class Part:
+class UnbalancedSubset:
     """Some rows and the variables that occur in them (too many rows), or some variables and their rows (too few)."""
 
     rows: tuple[int, ...]
@@ -58,7 +58,7 @@ class Part:
 class StructureError(Error):
     """The rows cannot determine the variables: ``over`` has more rows than variables, ``under`` fewer."""
 
-    def __init__(self, over: Part, under: Part) -> None:
+    def __init__(self, over: UnbalancedSubset, under: UnbalancedSubset) -> None:
         said = [f"{len(p.rows)} rows for {len(p.variables)} variables" for p in (over, under) if p.rows or p.variables]
         super().__init__("the rows cannot be matched with the variables: " + "; ".join(said))
         self.over = over
@@ -66,7 +66,7 @@ class StructureError(Error):
 
 
 @dataclass(frozen=True)
-class Structure:
+class StructuralAnalysis:
     """What ``find_structure`` found."""
 
     rows: tuple[Mapping[int, int], ...]
@@ -95,7 +95,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class States:
+class StateSelection:
     """Which derivatives are states, and which rows give those that are not."""
 
     states: Pairs
@@ -103,17 +103,19 @@ class States:
 
 
 # -- the transversal and the offsets ------------------------------------------------------------------
-def find_structure(rows: Rows, count: int) -> Structure:
+def find_structure(rows: Incidence, count: int) -> StructuralAnalysis:
     """The structure of rows in ``count`` variables; StructureError if they cannot determine these."""
     over, under = find_parts(rows, count)
     if over.rows or under.variables:
         raise StructureError(over, under)
     matching = _best_matching(rows, count, lambda i, j: rows[i][j])
     c, d = _offsets(rows, count, matching)
-    return Structure(tuple(dict(row) for row in rows), tuple(c), tuple(d), tuple(matching))
+    return StructuralAnalysis(tuple(dict(row) for row in rows), tuple(c), tuple(d), tuple(matching))
 
 
-def _best_matching(rows: Rows, count: int, weight: Callable[[int, int], float], smallest: bool = False) -> list[int]:
+def _best_matching(
+    rows: Incidence, count: int, weight: Callable[[int, int], float], smallest: bool = False
+) -> list[int]:
     """A variable for each row, of the largest (smallest) total weight."""
     if not rows:
         return []
@@ -127,7 +129,7 @@ def _best_matching(rows: Rows, count: int, weight: Callable[[int, int], float], 
     return [int(x) for x in chosen]
 
 
-def _offsets(rows: Rows, count: int, matching: Sequence[int]) -> tuple[list[int], list[int]]:
+def _offsets(rows: Incidence, count: int, matching: Sequence[int]) -> tuple[list[int], list[int]]:
     """The smallest c and d [Pryce, algorithm 3.1]; a queue, so that a change reaches only whom it concerns."""
     row_of = {j: i for i, j in enumerate(matching)}
     c, d = [0] * len(rows), [0] * count
@@ -146,7 +148,7 @@ def _offsets(rows: Rows, count: int, matching: Sequence[int]) -> tuple[list[int]
 
 
 # -- what cannot be matched ---------------------------------------------------------------------------
-def find_parts(rows: Rows, count: int) -> tuple[Part, Part]:
+def find_parts(rows: Incidence, count: int) -> tuple[UnbalancedSubset, UnbalancedSubset]:
     """The part with too many rows and the part with too few, both empty for a square problem that can be matched."""
     columns: list[list[int]] = [[] for _ in range(count)]
     for i, row in enumerate(rows):
@@ -159,10 +161,10 @@ def find_parts(rows: Rows, count: int) -> tuple[Part, Part]:
             row_of[j] = i
     too_many, over = _alternate((i for i, j in enumerate(variable_of) if j < 0), rows, row_of)
     too_few, under = _alternate((j for j, i in enumerate(row_of) if i < 0), columns, variable_of)
-    return Part(too_many, over), Part(under, too_few)
+    return UnbalancedSubset(too_many, over), UnbalancedSubset(under, too_few)
 
 
-def match_largest(rows: Rows, count: int) -> list[int]:
+def match_largest(rows: Incidence, count: int) -> list[int]:
     """A variable for as many rows as possible; -1 for the others."""
     indices = [j for row in rows for j in row]
     if not indices:
@@ -231,10 +233,10 @@ def _in_order(users: Mapping[int, set[int]], rank: Mapping[int, int]) -> list[in
 
 # -- states -------------------------------------------------------------------------------------------
 def choose_states(
-    structure: Structure,
+    structure: StructuralAnalysis,
     priorities: Mapping[int, float] | None = None,
     values: Mapping[tuple[int, int], float] | None = None,
-) -> States:
+) -> StateSelection:
     """States and dependent derivatives; a variable of higher priority is rather a state (0 where none is given).
 
     ``values`` are the coefficients of the highest derivatives in the differentiated rows, by (row, variable), at some
@@ -251,7 +253,7 @@ def choose_states(
         candidates = {j for _, j in pairs}
         left -= {(j, structure.d[j] - level) for j in candidates}
         dependent.append(pairs)
-    return States(tuple(sorted(left)), tuple(dependent))
+    return StateSelection(tuple(sorted(left)), tuple(dependent))
 
 
 def _choose(leading: Mapping[int, Sequence[int]], priorities: Mapping[int, float]) -> Pairs:
@@ -274,7 +276,7 @@ def _choose_by_values(
         if len(pivots) < len(rows):
             lost = tuple(i for i in rows if i not in {p for p, _ in pivots})
             columns = tuple(sorted({j for i in rows for j in leading[i]}))
-            raise StructureError(Part(lost, columns), Part((), ()))
+            raise StructureError(UnbalancedSubset(lost, columns), UnbalancedSubset((), ()))
         found += pivots
     return tuple(sorted(found))
 

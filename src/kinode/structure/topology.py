@@ -26,11 +26,11 @@ from kinode.model.base.events import EventTable, find_events
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
-from kinode.structure.link_geometry import WORLD, Geometry, Node, Tree, compute_geometry, regroup
+from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink, compute_geometry, regroup
 
 if TYPE_CHECKING:
     from kinode.structure.network_blocks import Network
@@ -336,7 +336,9 @@ def _with_laws(system: System) -> set[str]:
         return body
 
     kept = set()
-    geared = {name for c in system.constraints.values() if isinstance(c, Coupled) for name in c.joints().values()}
+    geared = {
+        name for c in system.constraints.values() if isinstance(c, CoordinateCoupling) for name in c.joints().values()
+    }
     geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # parts act on them
 
     def has_law(joint: Joint) -> bool:
@@ -385,7 +387,7 @@ def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
             {"parent": node_of[body], "joint": joint, "reversed": joint.b.body == body, "bodies": [other], "welds": []}
         )
     nodes = tuple(
-        Node(i, link["parent"], link["joint"], link["reversed"], tuple(link["bodies"]), tuple(link["welds"]))
+        TreeLink(i, link["parent"], link["joint"], link["reversed"], tuple(link["bodies"]), tuple(link["welds"]))
         for i, link in enumerate(links)
     )
     return Tree(nodes, tuple(ground))
@@ -451,7 +453,7 @@ def _find_unmoved(topology: Topology) -> ModelError | None:
     return None
 
 
-def _resists(node: Node, inertia: RigidInertia, form: Array) -> bool:
+def _resists(node: TreeLink, inertia: RigidInertia, form: Array) -> bool:
     """Whether a link alone has inertia along every freedom of its joint, in a position without symmetry."""
     q = node.joint.neutral_q()
     if node.joint.quaternion is None:

@@ -30,8 +30,8 @@ from kinode.model.base.frames import Frame
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
-from kinode.symbolic.notation import Look, Notation, chosen_rows
-from kinode.symbolic.printed_equations import Line, Printed, Section, matrix, terms_of
+from kinode.symbolic.notation import Notation, SymbolStyle, chosen_rows
+from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import friction_of, traced_state
 
 AXES = "xyz"
@@ -62,7 +62,7 @@ class _Unknown(NamedTuple):
     """A place of x: its name, and whether it is zero in every motion."""
 
     name: str
-    look: Look
+    look: SymbolStyle
     known: bool
     vanishes: bool
 
@@ -101,7 +101,7 @@ class BodyEquations(Printed):
                 if is_number(value):
                     symbols.append(value)
                     continue
-                look = Look("wV"[i // 3], 0, AXES[i % 3], body)
+                look = SymbolStyle("wV"[i // 3], 0, AXES[i % 3], body)
                 name = self.notation.name("v", 6 * k + i, f"{'wV'[i // 3]}{AXES[i % 3]}_{_word(body)}", look)
                 self._writer.intermediates.append((sympy.Symbol(name), formula))
                 symbols.append(self._tape.input("v", 6 * k + i))
@@ -136,10 +136,10 @@ class BodyEquations(Printed):
             values = self._without_zeros([*(X.R.T @ eps), *(X.R.T @ (a - cross(w, v)))])
             for i, value in enumerate(values):
                 name = f"{'wV'[i // 3]}{AXES[i % 3]}_dot_{_word(body)}"
-                self._add(("v_dot", body, i), value, name, Look("wV"[i // 3], 1, AXES[i % 3], body))
+                self._add(("v_dot", body, i), value, name, SymbolStyle("wV"[i // 3], 1, AXES[i % 3], body))
         for joint in topology.system.joints:
             for i, value in enumerate(self._without_zeros(list(np.concatenate(moving.reaction(joint))))):
-                self._add(("W", joint, i), value, f"{PARTS[i]}_{_word(joint)}", Look(PARTS[i], 0, joint))
+                self._add(("W", joint, i), value, f"{PARTS[i]}_{_word(joint)}", SymbolStyle(PARTS[i], 0, joint))
         for joint, where in topology.u_of.items():
             names = self.notation.of("u_dot")[where]
             for i, symbol in enumerate(names):
@@ -149,14 +149,14 @@ class BodyEquations(Printed):
             word = "drive" if self._absolute.prescribed(joint) is not None else "gear" * (joint in topology.couplings)
             for i in range(count if word else 0):
                 more = f"_{i + 1}" * (count > 1)
-                self._add((word, joint, i), 1.0, f"{word}_{_word(joint)}{more}", Look(word, 0, joint + more))
+                self._add((word, joint, i), 1.0, f"{word}_{_word(joint)}{more}", SymbolStyle(word, 0, joint + more))
         for constraint in topology.constraints:
-            for i in range(len(loop_constraints.tie_of(topology, constraint).units)):
-                look = Look("lam", 0, f"{constraint.name}, {i + 1}")
+            for i in range(len(loop_constraints.loop_constraint_of(topology, constraint).units)):
+                look = SymbolStyle("lam", 0, f"{constraint.name}, {i + 1}")
                 name = f"lam_{_word(constraint.name)}_{i + 1}"
                 self._add(("lam", constraint.name, i), 1.0, name, look, known=name in self.notation.taken)
 
-    def _add(self, key: tuple[str, str, int], value: Scalar, name: str, look: Look, known: bool = False) -> None:
+    def _add(self, key: tuple[str, str, int], value: Scalar, name: str, look: SymbolStyle, known: bool = False) -> None:
         self._places[key] = len(self._unknowns)
         self._unknowns.append(_Unknown(name, look, known, vanishes=is_number(value) and value == 0))
 
@@ -190,7 +190,7 @@ class BodyEquations(Printed):
             held += [_Row(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
             held += self._kinematics(name, turn, A, bias)
         for constraint in topology.constraints:
-            each, gamma = absolute.tie(loop_constraints.tie_of(topology, constraint))
+            each, gamma = absolute.tie(loop_constraints.loop_constraint_of(topology, constraint))
             self._act(forces, "lam", constraint.name, each)
             left = _sum([self._times("v_dot", body, L.T) for body, L in each.items()], len(gamma))
             held += [_Row(f"constraint {constraint.name}", row, 0.0, {}, x) for row, x in zip(left, gamma, strict=True)]
@@ -233,7 +233,7 @@ class BodyEquations(Printed):
         for i in range(A.shape[1]):
             more = f"_{i + 1}" * (A.shape[1] > 1)
             if ("u_dot", name, i) not in self._places:
-                self._add(("u_dot", name, i), 1.0, f"u_dot_{_word(name)}{more}", Look("u", 1, f"{name}{more}"))
+                self._add(("u_dot", name, i), 1.0, f"u_dot_{_word(name)}{more}", SymbolStyle("u", 1, f"{name}{more}"))
         return self._times("u_dot", name, A)
 
     # -- what is left out --------------------------------------------------------------------------
@@ -258,7 +258,9 @@ class BodyEquations(Printed):
     def _chosen(self) -> frozenset[int]:
         """Reactions that may be zero by choice and not by a row of their own: all where constraints are redundant."""
         rows = self.topology.rows
-        if rows is None or len(rows) == sum(len(tie.units) for tie in loop_constraints.ties_of(self.topology)):
+        if rows is None or len(rows) == sum(
+            len(tie.units) for tie in loop_constraints.loop_constraints_of(self.topology)
+        ):
             return frozenset()
         return frozenset(place for (kind, _, _), place in self._places.items() if kind == "W")
 
@@ -270,12 +272,12 @@ class BodyEquations(Printed):
         flat = [x for row in self._rows for x in _entries(row)]
         symbols = {k: sympy.Symbol(name) for k, name in self._names.items()}
         self._symbols = list(symbols.values())
-        self._lines: list[tuple[str, Line]] = []
+        self._lines: list[tuple[str, EquationLine]] = []
         coefficients, given = [], []
         for group, left, beside, right, rest in _refilled(self._rows, self._writer.write_all(flat)):
             both = [[x * symbols[k] for k, x in side.items()] for side in (left, right)]
-            line = Line([*both[0], *_rest(beside)], [*_rest(rest), *both[1]])
-            self._lines.append((group, Line(*(side or [sympy.S.Zero] for side in line))))
+            line = EquationLine([*both[0], *_rest(beside)], [*_rest(rest), *both[1]])
+            self._lines.append((group, EquationLine(*(side or [sympy.S.Zero] for side in line))))
             coefficients.append({k: left.get(k, 0) - right.get(k, 0) for k in {**left, **right}})
             given.append(rest - beside)
         self.K = matrix([row.get(k, sympy.S.Zero) for row in coefficients for k in symbols], len(symbols))
@@ -325,7 +327,7 @@ class BodyEquations(Printed):
 
     @property
     def sections(self) -> list[Section]:
-        groups: dict[str, list[Line]] = {}
+        groups: dict[str, list[EquationLine]] = {}
         for group, line in self._lines:
             groups.setdefault(group, []).append(line)
         named = [Section("velocities" if self.shape == "expanded" else "", self._named_lines())]

@@ -30,7 +30,7 @@ from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
 from kinode.symbolic.notation import chosen_rows
-from kinode.symbolic.printed_equations import Line, Printed, Reaction, Section, matrix, terms_of
+from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
 from kinode.symbolic.traced_derivation import WAYS, Derivation
 
 SHAPES = ("auto", "expanded", "named")
@@ -40,7 +40,7 @@ TRIED = 1500  # operations on the tape up to which it is tried
 READABLE_BODIES = 4  # the same of bodies by themselves
 
 
-class Matrices(NamedTuple):
+class MotionMatrices(NamedTuple):
     """M u_dot + C u + G = Q."""
 
     M: Any
@@ -49,7 +49,7 @@ class Matrices(NamedTuple):
     Q: Any
 
 
-class Constraint(NamedTuple):
+class ConstraintEquation(NamedTuple):
     """A row of constraints: whose it is, its multiplier, what vanishes, and its second rate, G u_dot - gamma."""
 
     of: str
@@ -178,14 +178,14 @@ class Equations(Printed):
         held = {"G": self.jacobian, "gamma": self.gamma, "residual": self.residual} if len(self.gamma) else {}
         return {"M": self.M, "bias": self.bias, **held, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
 
-    def matrices(self) -> Matrices:
+    def matrices(self) -> MotionMatrices:
         """M, C, G, Q of M u_dot + C u + G = Q; in loops the multipliers times ``jacobian`` are added to Q."""
         d, n = self._derivation, self._derivation.topology.n_u
         C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
-        return Matrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
+        return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
 
     @cached_property
-    def _lines(self) -> list[Line]:
+    def _lines(self) -> list[EquationLine]:
         """One line for each speed of the state: accelerations and what is quadratic in the speeds, then what drives."""
         import sympy
 
@@ -198,7 +198,7 @@ class Equations(Printed):
         for i, rest in enumerate(left):
             inertial = [self.M[i, j] * a for j, a in enumerate(acceleration)]
             held = [self.jacobian[k, i] * lam for k, lam in enumerate(self.multipliers)]
-            found.append(Line(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *held])))
+            found.append(EquationLine(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *held])))
         return found
 
     @cached_property
@@ -209,14 +209,16 @@ class Equations(Printed):
         return [sympy.Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False) for left, right in self._lines]
 
     @cached_property
-    def constraints(self) -> list[Constraint]:
+    def constraints(self) -> list[ConstraintEquation]:
         """The rows that close loops, each with the joint or constraint that it belongs to and its multiplier."""
         import sympy
 
         found = []
         for k, (owner, _) in enumerate(chosen_rows(self.topology)):
             rates = [self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)]
-            found.append(Constraint(owner, self.multipliers[k], self.residual[k], sympy.Add(*rates, -self.gamma[k])))
+            found.append(
+                ConstraintEquation(owner, self.multipliers[k], self.residual[k], sympy.Add(*rates, -self.gamma[k]))
+            )
         return found
 
     @property
@@ -228,13 +230,13 @@ class Equations(Printed):
         found.append(Section("", motion))
         for k, row in enumerate(constraints):
             rates = _shown([self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)])
-            lines = [Line(rates, terms_of(self.gamma[k]))]
+            lines = [EquationLine(rates, terms_of(self.gamma[k]))]
             if row.residual != 0:
-                lines.insert(0, Line(terms_of(row.residual), [sympy.S.Zero]))
+                lines.insert(0, EquationLine(terms_of(row.residual), [sympy.S.Zero]))
             found.append(Section(f"{row.of} holds with {row.symbol}", lines))
         if len(self.z_dot):
             pairs = zip(self.notation.of("z_dot"), self.z_dot, strict=True)
-            found.append(Section("other states", [Line([symbol], terms_of(rate)) for symbol, rate in pairs]))
+            found.append(Section("other states", [EquationLine([symbol], terms_of(rate)) for symbol, rate in pairs]))
         return found + [self._reaction_section(joint) for joint in self.reactions]
 
     @cached_property

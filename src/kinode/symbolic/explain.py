@@ -19,19 +19,19 @@ from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
 from kinode.dynamics.compile import Dynamics
 from kinode.errors import ArgumentError
-from kinode.formulations.formulation_table import FORMULATIONS, Numbers
+from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import coordinate_names
 from kinode.model.system import System
 from kinode.multibody import link_steps, loop_constraints
-from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.symbolic.explanation import Explanation, Step
 from kinode.symbolic.notation import Notation, chosen_rows
 from kinode.symbolic.traced_derivation import friction_of, traced_state
-from kinode.symbolic.worksheet import Item, Sheet
+from kinode.symbolic.worksheet import Item, Worksheet
 
 TENSOR = ("xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
 UNITS = {"angle": "rad", "length": "m", "dimensionless": "1"}
@@ -79,7 +79,7 @@ class Explainer:
         self.system, self.topology = self.dynamics.system, self.dynamics.topology
         self.state = self.dynamics.state(at)
         self.plain = self.dynamics.snapshot(self.state)
-        self.sheet = Sheet(Notation(self.topology), self._known())
+        self.sheet = Worksheet(Notation(self.topology), self._known())
         if not self.topology.quaternions:  # speeds are rates of coordinates
             self.sheet.dotted.update({"u": ("q", 1), "u_dot": ("q", 2)})
         tape, friction = self.sheet.tape, friction_of(self.topology, self.sheet.tape)
@@ -183,7 +183,7 @@ class Explainer:
         """Rotation from a body's axes to its link's."""
         return self.snapshot.geometry.bodies[self.body[i]].R
 
-    def _placement(self, node: Node) -> Pose:
+    def _placement(self, node: TreeLink) -> Pose:
         """The joint's frame on the body below, in that body's axes, from its pole."""
         X: Pose = Pose(self._axes(node.parent).T, ZERO3) @ self.snapshot.geometry.placements[node.index]
         return X
@@ -212,11 +212,11 @@ class Explainer:
         return Step("Poles and radius vectors", words, law, tuple(items))
 
     # -- outward -----------------------------------------------------------------------------------
-    def _below(self, node: Node, each: list[Array], base: Array = ZERO3) -> Array:
+    def _below(self, node: TreeLink, each: list[Array], base: Array = ZERO3) -> Array:
         return base if node.parent == WORLD else each[node.parent]
 
     def _turning(self) -> Step:
-        self.moved: list[Moved] = []
+        self.moved: list[LinkKinematics] = []
         self.w: list[Array] = []
         items = []
         for node in self.nodes:
@@ -291,7 +291,7 @@ class Explainer:
         """Residuals of the constraints, and their multipliers."""
         items = []
         units: dict[tuple[str, int], str] = {}
-        for tie in loop_constraints.ties_of(self.topology):
+        for tie in loop_constraints.loop_constraints_of(self.topology):
             found = np.asarray(loop_constraints.residual(self.snapshot, tie), dtype=object)
             parts = [f"{k + 1}" for k in range(len(tie.units))]
             items.append(self.sheet.show("c", tie.name, found, [UNITS.get(x, "m/s") for x in tie.units], parts=parts))
@@ -452,7 +452,7 @@ class Explainer:
     def _check(self) -> Step:
         """Other derivations at the same state."""
         s, plain = self.state, self.plain
-        numbers = Numbers(s.t, s.q, s.u, s.z, plain.p, plain.inputs, u_dot=plain.u_dot)
+        numbers = InstantValues(s.t, s.q, s.u, s.z, plain.p, plain.inputs, u_dot=plain.u_dot)
         size = max(1.0, float(np.abs(plain.u_dot).max(initial=0.0)))
         left = max((abs(item.values[0]) for item in self.left), default=0.0)
         rows = [("what has to vanish, at this state", f"{left:.1e}")]

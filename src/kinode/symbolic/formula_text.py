@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kinode.symbolic.printed_equations import Line, Printed
+    from kinode.symbolic.printed_equations import EquationLine, Printed
 
 LONG = 100  # characters of LaTeX after which a sum is broken
 INDENT = 6
@@ -86,7 +86,7 @@ def _plain(words: str) -> str:
     return words.replace("_", r"\_")
 
 
-def _row(line: Line, printed: Printed) -> str:
+def _row(line: EquationLine, printed: Printed) -> str:
     """Aligned at the equals sign; a long left side stands on lines of its own."""
     left, right = (_broken(terms, printed) for terms in line)
     if len(left) == 1:

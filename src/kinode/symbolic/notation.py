@@ -1,6 +1,6 @@
 """How a derivation is written down: its symbols, and two ways from the tape to SymPy expressions.
 
-``Writer`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums as they
+``SymbolWriter`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums as they
 come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
 sin(nutation)^2 for the top.  The phase of a law in time is one angle in all three: sin(2 t) stays.  ``Namer`` writes
 the operations of the tape and names what is used again.
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
-from kinode.multibody.loop_constraints import ties_of
+from kinode.multibody.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Coordinate, Topology
 
 MOST_TERMS = 60  # beyond, only the first way is tried
@@ -31,7 +31,7 @@ FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # no names i
 GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
 
 
-class Look(NamedTuple):
+class SymbolStyle(NamedTuple):
     """How a symbol is set: a letter with dots, an index below and one above."""
 
     letter: str
@@ -53,7 +53,7 @@ class Notation:
 
     def __init__(self, topology: Topology) -> None:
         self.names: dict[tuple[str, int], str] = {}
-        self.looks: dict[str, Look] = {}  # where the name itself would not do
+        self.looks: dict[str, SymbolStyle] = {}  # where the name itself would not do
         self.taken: set[str] = set()
         self.name("t", 0, "t")
         for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
@@ -63,19 +63,24 @@ class Notation:
         for c in topology.coordinates:
             letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
             owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")
-            dotted = Look("q", 1, owner) if rates and letter == "u" else Look(letter, 0, owner)
+            dotted = SymbolStyle("q", 1, owner) if rates and letter == "u" else SymbolStyle(letter, 0, owner)
             self.name(c.role, c.index, f"{letter}_{owner}", dotted)
             if c.role == "u":
-                self.name("u_dot", c.index, f"u_dot_{owner}", Look("q", 2, owner) if rates else Look("u", 1, owner))
+                self.name(
+                    "u_dot",
+                    c.index,
+                    f"u_dot_{owner}",
+                    SymbolStyle("q", 2, owner) if rates else SymbolStyle("u", 1, owner),
+                )
         for c in other_states(topology):
             owner = c.name.replace(".", "_")
-            self.name("z_dot", c.index, f"z_dot_{owner}", Look("z", 1, owner))
+            self.name("z_dot", c.index, f"z_dot_{owner}", SymbolStyle("z", 1, owner))
         for k, (owner, part) in enumerate(chosen_rows(topology)):
-            self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), Look("lam", 0, f"{owner}, {part}"))
+            self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), SymbolStyle("lam", 0, f"{owner}, {part}"))
         for k, (owner, axis) in enumerate(rubbing(topology)):
             self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
 
-    def name(self, role: str, place: int, name: str, look: Look | None = None) -> str:
+    def name(self, role: str, place: int, name: str, look: SymbolStyle | None = None) -> str:
         """Give an input of the tape a name that no other has."""
         while name in self.taken or name in FORBIDDEN:
             name += "_"
@@ -116,7 +121,7 @@ def chosen_rows(topology: Topology) -> list[tuple[str, int]]:
     """The constraint rows that are used: whose each is, and which of them, counted from 1."""
     if not topology.constrained:
         return []
-    every = [(tie.name, k + 1) for tie in ties_of(topology) for k in range(len(tie.units))]
+    every = [(tie.name, k + 1) for tie in loop_constraints_of(topology) for k in range(len(tie.units))]
     return every if topology.rows is None else [every[k] for k in topology.rows]
 
 
@@ -181,7 +186,7 @@ def _plain_number(value: Fraction, sympy: Any) -> Any:
     return _decimal(value)
 
 
-class Writer:
+class SymbolWriter:
     """Writes harmonics with the symbols of one derivation."""
 
     def __init__(self, notation: Notation) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.symbolic.equation_code import write_c, write_python
 from kinode.symbolic.formula_text import write_latex, write_text
-from kinode.symbolic.notation import Look, Namer, Notation, Writer
+from kinode.symbolic.notation import Namer, Notation, SymbolStyle, SymbolWriter
 
 if TYPE_CHECKING:
     from kinode.model.system import System
     from kinode.structure.topology import Topology
 
 
-class Line(NamedTuple):
+class EquationLine(NamedTuple):
     """An equation as a person would write it: terms on the left, terms on the right, in order."""
 
     left: list[Any]
@@ -26,7 +26,7 @@ class Section(NamedTuple):
     """Lines under a title."""
 
     title: str
-    lines: list[Line]
+    lines: list[EquationLine]
 
 
 class Reaction(NamedTuple):
@@ -50,7 +50,7 @@ class Printed:
     def __init__(self, topology: Topology, notation: Notation, formulation: str, shape: str) -> None:
         self.system, self.topology, self.notation = topology.system, topology, notation
         self.formulation, self.shape = formulation, shape
-        self._writer: Writer | Namer = Namer(notation) if shape == "named" else Writer(notation)
+        self._writer: SymbolWriter | Namer = Namer(notation) if shape == "named" else SymbolWriter(notation)
 
     @property
     def symbols(self) -> dict[str, Any]:
@@ -125,8 +125,8 @@ class Printed:
         return self.latex()
 
     # -- helpers -----------------------------------------------------------------------------------
-    def _named_lines(self) -> list[Line]:
-        return [Line([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
+    def _named_lines(self) -> list[EquationLine]:
+        return [EquationLine([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
 
     def _reaction_section(self, joint: str) -> Section:
         """The components of a reaction that are not zero in every motion."""
@@ -137,8 +137,8 @@ class Printed:
             for axis, entry in zip("xyz", vector, strict=True):
                 if entry != 0:
                     name = f"{joint}.reaction.{word}.{axis}"
-                    self.notation.looks[name] = Look(letter, 0, axis, joint)
-                    lines.append(Line([sympy.Symbol(name)], terms_of(entry)))
+                    self.notation.looks[name] = SymbolStyle(letter, 0, axis, joint)
+                    lines.append(EquationLine([sympy.Symbol(name)], terms_of(entry)))
         rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
         return Section(f"reaction of {joint}{rest}", lines)
 

@@ -15,7 +15,7 @@ import numpy as np
 from kinode.algebra.normal_form import Harmonic, TooLongError
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
-from kinode.symbolic.notation import Look, Notation, Writer
+from kinode.symbolic.notation import Notation, SymbolStyle, SymbolWriter
 
 LONGEST = 60  # operations of a formula that is still written out
 TRIED = 150  # operations on the tape beyond which nobody tries to
@@ -32,11 +32,11 @@ class Item(NamedTuple):
     columns: int = 1  # 3 for a matrix
 
 
-class Sheet:
+class Worksheet:
     """The symbols, formulas and numbers of one derivation."""
 
     def __init__(self, notation: Notation, values: Mapping[str, Array]) -> None:
-        self.tape, self.notation, self.writer = Tape(), notation, Writer(notation)
+        self.tape, self.notation, self.writer = Tape(), notation, SymbolWriter(notation)
         self.numbers: dict[tuple[str, int], float] = {
             (role, i): float(x) for role, array in values.items() for i, x in enumerate(np.ravel(array))
         }
@@ -91,4 +91,4 @@ class Sheet:
         name = "_".join(x for x in (stem, where, part) if x)
         below = f"{where},{part}" if part and where else where or part
         letter, dots = self.dotted.get(stem, (stem, 0))
-        return self.notation.name("named", self._count, name, Look(letter, dots, below))
+        return self.notation.name("named", self._count, name, SymbolStyle(letter, dots, below))

@@ -17,7 +17,7 @@ from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.dynamics.initialization.assembly_errors import find_gaps
-from kinode.dynamics.initialization.initial_values import Wishes, read_wishes
+from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
 from kinode.model.base.fields import short, unknown
@@ -49,7 +49,7 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    wishes = read_wishes(dynamics, start or {}, dynamics._resolver(p), rough=True)
+    wishes = read_initial_values(dynamics, start or {}, dynamics._resolver(p), rough=True)
     held = tuple(_joint(wishes, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
     joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in wishes.joints.items() if n in held}
     joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
@@ -81,7 +81,7 @@ def _gap(off: Array, owners: list[str], kinds: list[str], name: str) -> Gap:
     return Gap(*sizes)
 
 
-def _joint(wishes: Wishes, argument: str, name: Any) -> str:
+def _joint(wishes: InitialValues, argument: str, name: Any) -> str:
     """The name of a joint that assembly can move."""
     text = str(getattr(name, "name", name))
     if text not in wishes.joints:
@@ -89,7 +89,7 @@ def _joint(wishes: Wishes, argument: str, name: Any) -> str:
     return text
 
 
-def _weights(wishes: Wishes, weights: Any) -> dict[str, float]:
+def _weights(wishes: InitialValues, weights: Any) -> dict[str, float]:
     if weights is not None and not isinstance(weights, Mapping):
         raise ArgumentError(f"weights: {{joint: weight}} is expected, not {short(weights)}")
     found = {}

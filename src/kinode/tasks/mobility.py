@@ -16,10 +16,10 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.initialization.loop_closure import RANK, WALK, Closing
-from kinode.dynamics.redundant_reactions import States, analyze, find_poses
+from kinode.dynamics.initialization.loop_closure import RANK, WALK, ClosureRank
+from kinode.dynamics.redundant_reactions import StateBatch, analyze, find_poses
 from kinode.errors import AssemblyError, ModelError
-from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, Structure, Uniqueness
+from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
 
@@ -90,7 +90,7 @@ def mobility(system: System | Dynamics) -> Mobility:
     topology, joints = dynamics.topology, dynamics.system.joints
     if not dynamics.system.bodies:
         raise ModelError(f"{dynamics.system.name} has no bodies, and nothing that could move")
-    closing: Closing | None = dynamics.closing if dynamics.topology.constrained else None
+    closing: ClosureRank | None = dynamics.closing if dynamics.topology.constrained else None
     start = dynamics.initial
     state = _generic(dynamics, closing) if closing and closing.singular else start
     groups = tuple(_groups(analyze(dynamics, state))) if closing else ()
@@ -119,7 +119,7 @@ def _rank(dynamics: Dynamics, state: State) -> int:
     return int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
 
 
-def _generic(dynamics: Dynamics, closing: Closing) -> State:
+def _generic(dynamics: Dynamics, closing: ClosureRank) -> State:
     """A position near a singular start in which the constraints have the rank that they have almost everywhere.
 
     Many motions may part at the start, some of which stay singular: of the positions reached along the speeds of the
@@ -170,8 +170,8 @@ def _groups(found: Uniqueness) -> Iterator[Redundancy]:
 
 def _is_planar(dynamics: Dynamics, state: State) -> bool:
     """Whether all freedoms turn about one direction and travel across it."""
-    structure = Structure(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
-    (poses,) = find_poses(dynamics, States(state.t, state.q, state.u, state.z))
+    structure = JointConstants(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
+    (poses,) = find_poses(dynamics, StateBatch(state.t, state.q, state.u, state.z))
     turns, travels = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
         held = structure.held(name, poses)
@@ -197,7 +197,7 @@ def near_singular(
     a pass: around each minimum the motion between them is looked at too, by cubics through q with their rates.
     """
     t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    closing: Closing | None = dynamics.closing if dynamics.topology.constrained else None
+    closing: ClosureRank | None = dynamics.closing if dynamics.topology.constrained else None
     if closing is None or not closing.rows or not len(t):
         return []
     measure = _Measure(dynamics, p, inputs)

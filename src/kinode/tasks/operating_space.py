@@ -21,7 +21,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
 from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.initialization.loop_closure import RANK, WALK, Closer
+from kinode.dynamics.initialization.loop_closure import RANK, WALK, LoopCloser
 from kinode.errors import AssemblyError
 from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.state import State
@@ -194,7 +194,7 @@ class _Search:
                 self.held = np.vstack([self.held, rows[still]])
                 self.drives = np.vstack([self.drives, rows[~still]])
         start = self.dynamics.initial
-        self.length = Closer(self.dynamics).length
+        self.length = LoopCloser(self.dynamics).length
         self._states = [State(start.t, q, np.zeros(topology.n_u), start.z) for q in self._positions(start)]
         ranks = [self._null(state, self.held).shape[1] for state in self._states]
         self.freedoms = min(ranks)  # positions with more are singular

@@ -23,13 +23,13 @@ from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.redundant_reactions import analyze
 from kinode.dynamics.static_support import find_hold, freedom_name
 from kinode.errors import ArgumentError
-from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, Numbers
+from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.multibody.instant_events import settled_held
-from kinode.multibody.loop_statics import Hold
+from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology, find_topology
 from kinode.tasks.verify_identities import IDENTITIES, compare_parts
@@ -43,7 +43,7 @@ SMALL = 1e-6  # other rates have units of their own: each is compared to itself,
 
 
 @dataclass(frozen=True)
-class Row:
+class Comparison:
     """One comparison: what with what, the largest relative difference over all states, and where it is."""
 
     quantity: str
@@ -64,11 +64,11 @@ class Verification:
 
     name: str
     states: int
-    rows: tuple[Row, ...]
+    rows: tuple[Comparison, ...]
     skipped: tuple[tuple[str, str], ...] = ()
 
     @property
-    def worst(self) -> Row:
+    def worst(self) -> Comparison:
         """The row that is nearest to its tolerance, or furthest beyond it."""
         return max(self.rows, key=lambda row: row.difference / row.tolerance)
 
@@ -117,7 +117,7 @@ class Verification:
         return "\n".join([f"{self.name}, {count}: {verdict}", *lines, *self.failures, *notes])
 
 
-def _grid(corner: str, cells: Sequence[tuple[str, str, Row]]) -> tuple[list[str], list[list[str]]]:
+def _grid(corner: str, cells: Sequence[tuple[str, str, Comparison]]) -> tuple[list[str], list[list[str]]]:
     """Differences by what they are of (down) and whose (across)."""
     down, across = list(dict.fromkeys(cell[0] for cell in cells)), list(dict.fromkeys(cell[1] for cell in cells))
     values = {(name, way): f"{row.difference:.1e}" + "!" * (not row.ok) for name, way, row in cells}
@@ -170,7 +170,7 @@ def verify(
     return Verification(system.name, len(tried), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
 
 
-def _leave_unique(dynamics: Dynamics, n: Numbers, results: dict[str, dict[str, Any]]) -> None:
+def _leave_unique(dynamics: Dynamics, n: InstantValues, results: dict[str, dict[str, Any]]) -> None:
     """Set reactions that do not follow from the motion to zero: there is nothing to agree upon."""
     at = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs)
     unique = {name: np.roll(flags, 3) for name, flags in at.unique.items()}  # moments are first here
@@ -185,7 +185,7 @@ def _leave_unique(dynamics: Dynamics, n: Numbers, results: dict[str, dict[str, A
 def _compiled(dynamics: Dynamics) -> Formulation:
     """The compiled code in the place of a formulation."""
 
-    def evaluate(topology: Topology, n: Numbers, wanted: Collection[str]) -> dict[str, Any]:
+    def evaluate(topology: Topology, n: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         more: dict[str, Any] = {"z": n.z, "p": n.p, "inputs": n.inputs}
         kinetic, potential = dynamics.energy(n.t, n.q, n.u, **more)
         reactions = dynamics.reactions(n.t, n.q, n.u, **more)
@@ -215,7 +215,7 @@ def _compiled(dynamics: Dynamics) -> Formulation:
     return Formulation(COMPILED_NAME, outputs, lambda topology: None, evaluate)
 
 
-def _other_rates(dynamics: Dynamics, n: Numbers) -> Array:
+def _other_rates(dynamics: Dynamics, n: InstantValues) -> Array:
     """Rates of the entries of the state that are neither coordinates nor speeds."""
     rates = dynamics.rate(n.t, np.concatenate([n.q, n.u, n.z]), p=n.p, inputs=n.inputs)
     return rates[dynamics.n_q + dynamics.n_u :]
@@ -231,7 +231,7 @@ def enough_states(topology: Topology, most: int = 5) -> int:
 
 def find_states(
     topology: Topology, states: int | Sequence[Any] | None, rng: np.random.Generator, closed: Dynamics | None = None
-) -> list[Numbers]:
+) -> list[InstantValues]:
     """Random states, or those given, with the parameters and inputs of the model.
 
     Where there are constraints (``closed``), random states are drawn near the initial one, in which they hold.
@@ -259,13 +259,13 @@ def find_states(
 
 def _numbers(
     closed: Dynamics | None, states: Sequence[tuple[float, Array, Array, Array]], p: Array, inputs: Array
-) -> list[Numbers]:
+) -> list[InstantValues]:
     """States as formulations take them, with somebody who holds loops while static parts are compared."""
-    found: list[Numbers] = []
-    hold: Hold = None
+    found: list[InstantValues] = []
+    hold: Support = None
     for t, q, u, z in states:
         hold = None if closed is None else find_hold(closed, State(t, q, u, z), hold)
-        found.append(Numbers(t, q, u, z, p, inputs, hold=hold))
+        found.append(InstantValues(t, q, u, z, p, inputs, hold=hold))
     return found
 
 
@@ -328,7 +328,7 @@ def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tu
 class _Scale:
     """How large the quantities of a state are, so that what is zero but for rounding is not compared to itself."""
 
-    def __init__(self, result: dict[str, Any], numbers: Numbers, topology: Topology) -> None:
+    def __init__(self, result: dict[str, Any], numbers: InstantValues, topology: Topology) -> None:
         M = np.asarray(result.get("mass_matrix", np.zeros((0, 0))), dtype=float)
         mass = sum(topology.system.nominal(body.total_mass()) for body in topology.system.bodies.values())
         heavy = max(abs(M).max(initial=0.0), mass)
@@ -350,9 +350,9 @@ class _Table:
     def __init__(self, topology: Topology) -> None:
         self.speeds = [c.name.replace(".u", ".{}", 1) for c in topology.coordinates if c.role == "u"]
         self.others = [c.name for c in topology.coordinates if c.role == "z"]
-        self.found: dict[tuple[str, str, str], Row] = {}
+        self.found: dict[tuple[str, str, str], Comparison] = {}
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[Comparison, ...]:
         order = {WORDS.get(name, name.replace("_", " ")): k for k, name in enumerate(OUTPUTS)}
         return tuple(sorted(self.found.values(), key=lambda row: order.get(row.quantity, len(order))))
 
@@ -363,7 +363,7 @@ class _Table:
         difference = float(difference) if np.isfinite(difference) else np.inf
         if old is None or difference > old.difference:
             tolerance = max(tolerance, old.tolerance) if old else tolerance
-            self.found[quantity, one, two] = Row(quantity, one, two, difference, where, tolerance)
+            self.found[quantity, one, two] = Comparison(quantity, one, two, difference, where, tolerance)
 
     def compare(self, index: int, name: str, ways: tuple[str, str], pair: tuple[Any, Any], scale: _Scale) -> None:
         (one, two), (a, b) = ways, pair

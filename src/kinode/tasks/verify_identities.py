@@ -14,14 +14,14 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, rate
 from kinode.algebra.spatial import dot
-from kinode.formulations.formulation_table import Formulation, Numbers
+from kinode.formulations.formulation_table import Formulation, InstantValues
 from kinode.model.network.part import Part
 from kinode.multibody.power import element_power, part_balance, part_power
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 Sides = tuple[Any, Any, float]
-Check = Callable[[Topology, Formulation, Numbers, dict[str, Any], np.random.Generator], Sides]
+Check = Callable[[Topology, Formulation, InstantValues, dict[str, Any], np.random.Generator], Sides]
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,15 @@ def _without_inertia(snapshot: Snapshot, name: str) -> Any:
     return 0.0 if found is None else found
 
 
-def _of_parts(topology: Topology, n: Numbers, u_dot: Array, *kinds: str) -> Scalar:
+def _of_parts(topology: Topology, n: InstantValues, u_dot: Array, *kinds: str) -> Scalar:
     """What parts store."""
     now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
     return sum((now.part_energy(kind) for kind in kinds), 0.0)
 
 
-def grow(topology: Topology, numbers: Numbers, u_dot: Array, function: Callable[[Numbers], Scalar]) -> float:
+def grow(
+    topology: Topology, numbers: InstantValues, u_dot: Array, function: Callable[[InstantValues], Scalar]
+) -> float:
     """The rate at which a function of the state changes while the system moves with u_dot."""
     n = numbers
     now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
@@ -121,7 +123,7 @@ def grow(topology: Topology, numbers: Numbers, u_dot: Array, function: Callable[
 
 @identity("M symmetric, positive", "M'", "mass_matrix")
 def _symmetric(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     M = np.asarray(result["mass_matrix"], dtype=float)
     positive = M.size == 0 or np.linalg.eigvalsh(M)[0] > 0
@@ -130,7 +132,7 @@ def _symmetric(
 
 @identity("M as Hessian", "of kinetic energy", "mass_matrix", "kinetic_energy")
 def _hessian(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     """Along one direction of u at random: d2T/ds2 = d'M d; what is electric counts where it follows speeds at once."""
     d = rng.normal(size=topology.n_u)
@@ -147,7 +149,7 @@ def _hessian(
 
 @identity("inverse dynamics", "M u_dot + bias", "mass_matrix", "bias", "effort")
 def _inverse(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     u_dot = rng.normal(size=topology.n_u)
     M, h = (np.asarray(result[name], dtype=float) for name in ("mass_matrix", "bias"))
@@ -158,7 +160,7 @@ def _inverse(
 
 @identity("inverse dynamics", "of forward dynamics", "u_dot", "effort", "bias")
 def _inverse_of_forward(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     """The accelerations that the model finds need no effort beyond its own."""
     needed = way.evaluate(topology, replace(numbers, u_dot=result["u_dot"]), ("effort",))["effort"]
@@ -166,18 +168,18 @@ def _inverse_of_forward(
     return needed, np.zeros(topology.n_u), size
 
 
-def _snapshot(topology: Topology, n: Numbers, u_dot: Array) -> Snapshot:
+def _snapshot(topology: Topology, n: InstantValues, u_dot: Array) -> Snapshot:
     return Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=np.asarray(u_dot, dtype=float))
 
 
 @identity("power balance", "power of all forces", "u_dot", "kinetic_energy")
 def _power(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     """Kinetic energy of bodies grows by the power of all forces."""
     powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
 
-    def energy(n: Numbers) -> Scalar:
+    def energy(n: InstantValues) -> Scalar:
         whole = way.evaluate(topology, n, ("kinetic_energy",))["kinetic_energy"]
         return whole - _of_parts(topology, n, result["u_dot"], "kinetic")
 
@@ -187,12 +189,12 @@ def _power(
 
 @identity("energy rate", "power put in", "u_dot", "kinetic_energy", "potential_energy")
 def _energy(
-    topology: Topology, way: Formulation, numbers: Numbers, result: dict[str, Any], rng: np.random.Generator
+    topology: Topology, way: Formulation, numbers: InstantValues, result: dict[str, Any], rng: np.random.Generator
 ) -> Sides:
     """Energy grows by the power of efforts, drives and elements, less what elements and parts keep for themselves."""
     powers = find_powers(_snapshot(topology, numbers, result["u_dot"]))
 
-    def energy(n: Numbers) -> Scalar:
+    def energy(n: InstantValues) -> Scalar:
         found = way.evaluate(topology, n, ("kinetic_energy", "potential_energy"))
         now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
         kept = sum((element.potential(now) for element in topology.system.elements.values()), 0.0)
@@ -202,7 +204,7 @@ def _energy(
     return grow(topology, numbers, result["u_dot"], energy), powers.elements + powers.efforts, powers.size
 
 
-def compare_parts(topology: Topology, n: Numbers, u_dot: Array) -> dict[str, Sides]:
+def compare_parts(topology: Topology, n: InstantValues, u_dot: Array) -> dict[str, Sides]:
     """Of each part: what it stores less what goes in by its ports, against what is stated as supplied and lost.
 
     A part that states nothing is a source.  Parts with modes keep their balance in the modes that fit the state, and

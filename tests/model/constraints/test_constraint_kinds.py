@@ -6,7 +6,7 @@ import pytest
 from kinode.errors import ModelError
 from kinode.formats import yaml_files
 from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.system import System
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
@@ -39,7 +39,7 @@ def two_arms(kind, on_world=False, drive=None):
     system.prismatic("slide", system.world.at(0.5, 0, 0), c, axis=(2, 0.3, 1), damping=0)
     system.spherical("ball", c.at(0.1, 0.2, 0.2), d)
     one, two = b.at(0.6, 0.1, 0.2, rpy=(0.2, 0.4, 0.1)), d.at(0.1, 0.4, 0.3, rpy=(0.5, -0.2, 0.3))
-    if issubclass(CONSTRAINTS[kind], Coupled):
+    if issubclass(CONSTRAINTS[kind], CoordinateCoupling):
         system.revolute("closing", b.at(0.4, 0, 0), c.at(0.2, 0, 0.1), axis=(1, 0, 1))
     two = system.world if on_world else two
     system.constraint("tie", kind, **FIELDS[kind](one, two))
@@ -51,7 +51,7 @@ class Case:
 
     def __init__(self, kind, **options):
         self.topology = find_topology(two_arms(kind, **options))
-        (self.tie,) = (tie for tie in loop_constraints.ties_of(self.topology) if tie.name == "tie")
+        (self.tie,) = (tie for tie in loop_constraints.loop_constraints_of(self.topology) if tie.name == "tie")
         self.holding = np.array([unit in POSITIONS for unit in self.tie.units])
 
     def at(self, q, u, t=0.0):
@@ -147,7 +147,7 @@ def test_forces_are_in_balance_and_have_the_generalized_forces_of_the_multiplier
     assert power == pytest.approx(lam[own] @ jacobian @ u, abs=1e-12)  # zero for every motion that the rows allow
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if not issubclass(CONSTRAINTS[kind], Coupled)])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not issubclass(CONSTRAINTS[kind], CoordinateCoupling)])
 def test_bodies_with_rows_of_their_own_say_the_same(kind):
     """Accelerations, reactions and multipliers by the recursion and by Newton and Euler."""
     found = verify(two_arms(kind), 2, compiled=False)

@@ -14,7 +14,7 @@ from kinode.errors import ModelError
 from kinode.expressions.equation_parser import find_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import ELEMENTS
-from kinode.model.network.friction_parts import Rubbing
+from kinode.model.network.friction_parts import FrictionPart
 from kinode.model.network.part import DOMAINS, Part
 from kinode.model.system import System
 
@@ -84,7 +84,7 @@ def value(formula, state):
 
 def find_state(part, formulas, seed):
     """A state with random values; what rubs slides the way that its mode says, which no row says."""
-    if not isinstance(part, Rubbing):
+    if not isinstance(part, FrictionPart):
         return find_state_in(part, formulas, seed, 1.0)
     speed = part.quantity_formula(part.slides)
     states = (find_state_in(part, (*formulas, speed), seed + 100 * k, way) for k in range(9) for way in (1.0, -1.0))

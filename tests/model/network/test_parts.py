@@ -14,7 +14,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.network.node_checks import shift_groups
 from kinode.model.quantity_names import find_quantity
 from kinode.results.known_names import known_names
-from kinode.structure.network_equations import Rows
+from kinode.structure.network_equations import NetworkEquations
 
 COUNT = itertools.count()
 
@@ -244,7 +244,7 @@ def test_quantities_of_parts_ports_and_nodes_have_names_and_units():
 
 
 def test_at_a_joint_the_words_of_networks_and_of_joints_are_the_same():
-    rows = Rows(circuit())
+    rows = NetworkEquations(circuit())
     for text, meaning in (
         ("elbow.angle", "elbow.q"),
         ("elbow.speed", "der(elbow.q)"),

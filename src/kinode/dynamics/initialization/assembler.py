@@ -21,12 +21,12 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
-from kinode.dynamics.initialization.initial_values import UNSAID, Wishes, depart
+from kinode.dynamics.initialization.initial_values import UNSAID, InitialValues, depart
 from kinode.dynamics.initialization.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.dynamics.initialization.loop_closure import close as close_rows
 from kinode.kernels.kernel_programs import Kernel, outputs_of
 from kinode.kernels.state import State
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import measured_joints
 
@@ -55,7 +55,7 @@ class Point:
 class Assembler:
     """One assembly: what is wished, and the numbers that do not change on the way."""
 
-    def __init__(self, dynamics: Dynamics, wishes: Wishes, t: float, p: Any, inputs: Any) -> None:
+    def __init__(self, dynamics: Dynamics, wishes: InitialValues, t: float, p: Any, inputs: Any) -> None:
         self.dynamics, self.wishes, self.topology = dynamics, wishes, dynamics.topology
         self.t, self.p, self.inputs = t, p, inputs
         self.closer = dynamics.closer if self.topology.constrained else None
@@ -68,7 +68,7 @@ class Assembler:
         self.held = self._of_state("exact_q")
         self.wraps = {j.name: _wraps(j, dynamics._resolver(p)) for j in joints}
         constraints = dynamics.system.constraints.values()
-        self.tied = {name for c in constraints if isinstance(c, Coupled) for name in c.joints().values()}
+        self.tied = {name for c in constraints if isinstance(c, CoordinateCoupling) for name in c.joints().values()}
 
     def _weight(self, name: str) -> float:
         return self.wishes.weights.get(name, self.wishes.joints[name].weight)

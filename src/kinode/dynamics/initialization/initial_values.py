@@ -25,7 +25,7 @@ GUESSED, UNSAID = 1.0, 1e-6  # weights of joints with a guess, and without one: 
 
 
 @dataclass(frozen=True, eq=False)
-class Wish:
+class JointInitialValue:
     """What is asked of one joint; ``exact_q`` and ``exact_u`` mark freedoms, in the order of its speeds.
 
     Speeds are a function of the coordinates that are found: those of a free joint may be given in its parent's axes.
@@ -40,18 +40,18 @@ class Wish:
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class InitialValues:
     """What is asked of all joints that move freely, and the states that no joint of them has."""
 
-    joints: dict[str, Wish]
+    joints: dict[str, JointInitialValue]
     z: Array
     weights: dict[str, float] = field(default_factory=dict)  # as the caller gives them
     said: frozenset[str] = frozenset()  # states of components that were given by name
 
 
-def read_wishes(
+def read_initial_values(
     arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float], rough: bool = False
-) -> Wishes:
+) -> InitialValues:
     """The initial values of the model, and values by name, which have precedence; they are exact, or rough."""
     topology = arguments.topology
     found, z = {}, np.zeros(topology.n_z)
@@ -61,7 +61,7 @@ def read_wishes(
         z[where] = arguments.system[name].initial_held(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
-            found[name] = wish_of(joint, resolve)
+            found[name] = initial_value_of(joint, resolve)
     names = {c.name: c for c in topology.coordinates if c.role == "z"}
     for text, value in values.items():
         owner, _, rest = text.partition(".")
@@ -82,18 +82,20 @@ def read_wishes(
     if topology.events is not None:
         topology.events.check_modes(z)
     joints = {name: _checked(arguments.system.joints[name], wish) for name, wish in found.items()}
-    return Wishes(joints, z, said=frozenset(values) & names.keys())
+    return InitialValues(joints, z, said=frozenset(values) & names.keys())
 
 
-def wish_of(joint: Joint, resolve: Callable[[Any], float]) -> Wish:
+def initial_value_of(joint: Joint, resolve: Callable[[Any], float]) -> JointInitialValue:
     """What the fields of a joint ask for."""
-    return Wish(
+    return JointInitialValue(
         joint.initial_q(resolve), lambda q: joint.initial_u(resolve, q), joint.exact_q, joint.exact_u,
         UNSAID if joint.guess is None else GUESSED, joint.u is not None,
     )  # fmt: skip
 
 
-def _with(arguments: Arguments, wish: Wish, owner: str, role: str, part: str, value: Any, rough: bool) -> Wish:
+def _with(
+    arguments: Arguments, wish: JointInitialValue, owner: str, role: str, part: str, value: Any, rough: bool
+) -> JointInitialValue:
     """A wish with a value, or one part of it, replaced."""
     joint = arguments.system.joints[owner]
     parts = coordinate_names(joint)[0] if role == "q" else tuple(name for name, _ in joint.coordinates)
@@ -130,7 +132,7 @@ def _vector(text: str, value: Any, size: int) -> Array:
     return array
 
 
-def _names(arguments: Arguments, found: Mapping[str, Wish], others: Mapping[str, Any]) -> list[str]:
+def _names(arguments: Arguments, found: Mapping[str, JointInitialValue], others: Mapping[str, Any]) -> list[str]:
     """Every name that a start may give."""
     names = list(others)
     for name in found:
@@ -140,7 +142,7 @@ def _names(arguments: Arguments, found: Mapping[str, Wish], others: Mapping[str,
     return names
 
 
-def _checked(joint: Joint, wish: Wish) -> Wish:
+def _checked(joint: Joint, wish: JointInitialValue) -> JointInitialValue:
     if joint.quaternion is None:
         return wish
     length = float(np.linalg.norm(wish.q[joint.quaternion : joint.quaternion + 4]))

@@ -35,7 +35,7 @@ FEW = 12  # rows among which more choices are looked at
 
 
 @dataclass(frozen=True)
-class Closing:
+class ClosureRank:
     """What is known of a system's constraints at its start."""
 
     rows: tuple[int, ...]  # an independent set
@@ -45,7 +45,7 @@ class Closing:
     length: float
 
 
-class Closer:
+class LoopCloser:
     """Compiled residuals and Jacobian of all constraint rows of a system, and what is done with them."""
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -113,7 +113,7 @@ class Closer:
             raise AssemblyError(f"the speeds that are given tear {worst} apart: leave some of the u= out", {})
         return found
 
-    def judge(self, state: Any, p: Any, inputs: Any, closing: Closing) -> tuple[float, int]:
+    def judge(self, state: Any, p: Any, inputs: Any, closing: ClosureRank) -> tuple[float, int]:
         """How far a state is from closing, and how many freedoms it has too many."""
         c, G, _ = self.evaluate(state.t, state.q, state.u, state.z, p, inputs)
         return float(abs(c).max(initial=0.0)), len(closing.rows) - _rank(G[list(closing.rows)])
@@ -131,7 +131,7 @@ class Closer:
         same = [(i, k) for i in rows for k in others if self.holding[i] == self.holding[k]]
         return [tuple(sorted({*rows, k} - {i})) for i, k in same]
 
-    def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> Closing:
+    def find(self, t: float, q: Array, z: Any, p: Any, inputs: Any) -> ClosureRank:
         """Rank, independent rows and freedoms, from positions around a closed one.
 
         Rows are to stay independent as the mechanism moves.
@@ -165,7 +165,7 @@ class Closer:
                 at, G, way = q, start, still
         rank = max(found for found, _ in samples)
         rows = self.choose([G for found, G in samples if found == rank])
-        return Closing(rows, len(self.names), self.topology.n_u - rank, here < rank, self.length)
+        return ClosureRank(rows, len(self.names), self.topology.n_u - rank, here < rank, self.length)
 
     def choose(self, clear: Sequence[Array]) -> tuple[int, ...]:
         """Of the rows that are the most independent in some position, those whose worst position is the best."""
@@ -181,10 +181,10 @@ def _least(G: Array) -> float:
     return float(sizes[-1] / sizes[0]) if len(sizes) == len(G) > 0 and sizes[0] > 0 else 0.0
 
 
-Rows = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
+RowFunction = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
 
 
-def close(rows: Rows, advance: Callable[[Array, Array], Array], q: Array, free: Array) -> tuple[Array, float]:
+def close(rows: RowFunction, advance: Callable[[Array, Array], Array], q: Array, free: Array) -> tuple[Array, float]:
     """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
 
     Gauss-Newton, damped as Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.initial_values import Wishes
+from kinode.dynamics.initialization.initial_values import InitialValues
 from kinode.errors import ModelError
 from kinode.kernels.state import State
 from kinode.model.network.part import Start
 from kinode.structure.network_blocks import Network, single_order
-from kinode.structure.network_equations import Formula
+from kinode.structure.network_equations import ExpressionOrNumber
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics
@@ -26,7 +26,7 @@ ROUNDS = 10  # of Newton steps; one does where quantities are linear in states
 HOLDS = 1e-9  # relative
 
 
-def start_network(dynamics: Dynamics, state: State, wishes: Wishes, p: Any, inputs: Any) -> State:
+def start_network(dynamics: Dynamics, state: State, wishes: InitialValues, p: Any, inputs: Any) -> State:
     """The state with the initial values of all parts; what is at ease by itself, as a gear is, begins so if it can."""
     network = dynamics.topology.network
     if network is None:
@@ -64,7 +64,9 @@ def start_network(dynamics: Dynamics, state: State, wishes: Wishes, p: Any, inpu
 class _Measure:
     """Quantities of the network as functions of z."""
 
-    def __init__(self, dynamics: Dynamics, state: State, quantities: Sequence[Formula], p: Any, inputs: Any) -> None:
+    def __init__(
+        self, dynamics: Dynamics, state: State, quantities: Sequence[ExpressionOrNumber], p: Any, inputs: Any
+    ) -> None:
         self.dynamics, self.state, self.quantities, self.p, self.inputs = dynamics, state, quantities, p, inputs
 
     def __call__(self, z: Array) -> Array:

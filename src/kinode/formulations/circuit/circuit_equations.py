@@ -33,11 +33,11 @@ from kinode.algebra.affine import Affine, Unknown, is_zero
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, cross, moved_force, moved_motion, skew
 
-Wrench = tuple[Array, Array]
-NOTHING: Wrench = (ZERO3, ZERO3)
+WrenchPair = tuple[Array, Array]
+NOTHING: WrenchPair = (ZERO3, ZERO3)
 
 
-class Rows:
+class CircuitEquations:
     """Rows that have to vanish, and the order in which they are solved for what."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Potential:
 class Cause:
     """The rows that give a potential: to be solved for its rates when its turn comes."""
 
-    def __init__(self, rows: Rows, owner: str, what: str, moving: Array, level: int) -> None:
+    def __init__(self, rows: CircuitEquations, owner: str, what: str, moving: Array, level: int) -> None:
         values, rates = parts(moving, level)
         still = [is_zero(rate) for rate in rates]
         names = unknowns(owner, what, len(moving))
@@ -118,7 +118,7 @@ class Cause:
         own = np.array([0.0 if rests else name for name, rests in zip(names, still, strict=True)], dtype=object)
         self.potential = Potential(duals(values, own, level), level)
 
-    def solve(self, rows: Rows) -> None:
+    def solve(self, rows: CircuitEquations) -> None:
         rows.solve_for(self.places, self.own)
 
 
@@ -130,7 +130,7 @@ def momentum(inertia: RigidInertia, V: Array) -> tuple[Array, Array]:
     return P, H
 
 
-def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[Wrench]) -> Array:
+def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[WrenchPair]) -> Array:
     """Moments and forces that are missing: six rows of a solid body [1.1], [1.2]."""
     w, v = V.values[:3], V.values[3:]
     (P, P_dot), (H, H_dot) = (parts(x, V.level) for x in momentum(inertia, V.moving))
@@ -152,6 +152,6 @@ def held_directions(joint: Any, X: Pose, form: Array) -> Array:
     return tidy(np.array(columns, dtype=object).T)
 
 
-def seen_flow(X: Pose, flow: Array) -> Wrench:
+def seen_flow(X: Pose, flow: Array) -> WrenchPair:
     """A flow given at a link, about the origin and in the axes of the frame in which the link's pose is X."""
     return moved_force(X, flow[:3], flow[3:])

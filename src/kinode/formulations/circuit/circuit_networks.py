@@ -15,18 +15,18 @@ import numpy as np
 
 from kinode.algebra.affine import Affine, NonlinearError
 from kinode.algebra.scalars import Array, Scalar
-from kinode.formulations.circuit.circuit_equations import Rows, unknowns
+from kinode.formulations.circuit.circuit_equations import CircuitEquations, unknowns
 from kinode.multibody.network_condensation import Condensed, find_pivots
 
 if TYPE_CHECKING:
-    from kinode.formulations.circuit.component_circuit import Circuit
-    from kinode.structure.network_blocks import Block
+    from kinode.formulations.circuit.component_circuit import ComponentCircuit
+    from kinode.structure.network_blocks import NetworkBlock
 
 
 class Wired(Condensed):
     """The network of one instant, its last level open."""
 
-    instant: Circuit
+    instant: ComponentCircuit
 
     def _acceleration(self, joint: str, coordinate: int) -> Scalar:
         circuit = self.instant
@@ -61,7 +61,7 @@ class Wired(Condensed):
                 solved |= before
                 self.forms.clear()
 
-    def wire(self, rows: Rows) -> None:
+    def wire(self, rows: CircuitEquations) -> None:
         """The rows of the last level, to be solved for its flows and rates."""
         self.solve()
         last = len(self.network.stages) - 1
@@ -82,7 +82,7 @@ class Wired(Condensed):
         return total
 
 
-def needed(blocks: Sequence[Block], unknowns: Iterable[Any]) -> set[int]:
+def needed(blocks: Sequence[NetworkBlock], unknowns: Iterable[Any]) -> set[int]:
     """The blocks in which unknowns are solved for, and those whose unknowns these need."""
     holder = {order: b for b, block in enumerate(blocks) for order in block.unknowns}
     found: set[int] = set()

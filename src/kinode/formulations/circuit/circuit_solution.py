@@ -18,9 +18,9 @@ from kinode.algebra.elimination import solve
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations.circuit.circuit_equations import (
+    CircuitEquations,
     Potential,
-    Rows,
-    Wrench,
+    WrenchPair,
     balance,
     duals,
     held_directions,
@@ -35,14 +35,14 @@ from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody import loop_constraints
-from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.link_geometry import WORLD, TreeLink
 
 if TYPE_CHECKING:
-    from kinode.formulations.circuit.component_circuit import Circuit
+    from kinode.formulations.circuit.component_circuit import ComponentCircuit
 
 
 @dataclass(frozen=True, eq=False)
-class Closing:
+class ClosingJoint:
     """A joint that closes a loop: what it holds with and what drives it, at M in M's axes; its own accelerations."""
 
     held: Array
@@ -51,11 +51,11 @@ class Closing:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class CircuitSolution:
     """Values of all unknowns; ``brakes`` are those of friction where it stayed open."""
 
     values: Mapping[Unknown, Scalar]
-    closings: Mapping[str, Closing]
+    closings: Mapping[str, ClosingJoint]
     parts: Wired | None = None
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Solution:
         return tidy([substitute(x, self.brakes) for x in found] if self.brakes else found)
 
 
-def closing_flows(circuit: Circuit) -> dict[str, Array]:
+def closing_flows(circuit: ComponentCircuit) -> dict[str, Array]:
     """Flows of the rows that close loops, by constraint; zero where a row depends on others."""
     chosen, start, found = circuit.topology.rows, 0, {}
     for tie in circuit.constraints.ties:
@@ -77,30 +77,30 @@ def closing_flows(circuit: Circuit) -> dict[str, Array]:
     return found
 
 
-def holding_flows(circuit: Circuit) -> Array:
+def holding_flows(circuit: ComponentCircuit) -> Array:
     """Flows of all locks, in their order."""
     return np.array([Affine.unknown((x.owner, x.part, "lock")) for x in circuit.locking.locks], dtype=object)
 
 
-class Net:
+class CircuitSystem:
     """The rows of an instant, as they are put together.
 
     Where accelerations are given, loops are open and nothing is locked: efforts are what has to be found.
     """
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: ComponentCircuit) -> None:
         self.circuit, self.kinematics = circuit, circuit.kinematics
         self.nodes = circuit.tree.nodes
         self.free = circuit.given_u_dot is None
-        self.rows = Rows()
+        self.rows = CircuitEquations()
         self.rows.add(self.kinematics.rows.rows)
-        self.on: list[list[Wrench]] = [[] for _ in self.nodes]  # flows on each link, about its origin
+        self.on: list[list[WrenchPair]] = [[] for _ in self.nodes]  # flows on each link, about its origin
         network = circuit.topology.network
         self.parts = None if network is None else Wired(circuit, network)
         self.along: dict[str, Array] = {}  # what gears and locks do along joints
-        self.closings: dict[str, Closing] = {}
+        self.closings: dict[str, ClosingJoint] = {}
 
-    def solve(self) -> Solution:
+    def solve(self) -> CircuitSolution:
         """Wire everything together and eliminate."""
         self.load(applied_loads(self.circuit))
         self.gear()
@@ -118,7 +118,7 @@ class Net:
             self.rows.solve_for(places, found)
         if self.free:
             self.hold()
-        return Solution(solve(self.rows.rows, self.rows.pivots), self.closings, self.parts)
+        return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.parts)
 
     def load(self, loads: list[Load]) -> None:
         """Flows on bodies that are given as loads in world axes."""
@@ -141,7 +141,7 @@ class Net:
         return total + self.along[name] if name in self.along else total
 
     # -- trees -----------------------------------------------------------------------------------------
-    def wire(self, node: Node) -> None:
+    def wire(self, node: TreeLink) -> None:
         """A link, the kinematic node that carries it, and the flow that goes on to its carrier."""
         i, name, rows, k = node.index, node.joint.name, self.rows, self.kinematics
         X_PF, X, S = self.circuit.geometry.placements[i], k.poses[i], k.subspaces[i]
@@ -160,7 +160,7 @@ class Net:
             self.on[node.parent].append(seen_flow(X_PF, on_F))
         at_F.solve(rows)
 
-    def drive(self, node: Node, needed: Array) -> None:
+    def drive(self, node: TreeLink, needed: Array) -> None:
         """The third link of a kinematic node: it gives the acceleration, or what a gear passes on."""
         name, topology = node.joint.name, self.circuit.topology
         effort = self.effort(name)
@@ -206,7 +206,7 @@ class Net:
         missing = parts(relative - S @ u if joint.n_u else relative, level)[1]
         G, T = held_directions(joint, circuit.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
         held, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
-        self.closings[joint.name] = Closing(held, driving, T.T @ missing)
+        self.closings[joint.name] = ClosingJoint(held, driving, T.T @ missing)
         if self.parts is not None:
             u_dot = unknowns(joint.name, "u_dot", joint.n_u)
             self.rows.solve_for(self.rows.add(u_dot - T.T @ missing), u_dot)
@@ -221,8 +221,8 @@ class Net:
     def tie(self, constraint: Constraint, flows: Array) -> tuple[list[int], Array]:
         """A constraint that is no joint: its rows with as many rates as they need, and what it does to bodies."""
         circuit = self.circuit
-        tie = loop_constraints.tie_of(circuit.topology, constraint)
-        then = loop_constraints.Moving(self.acceleration, self.turn)
+        tie = loop_constraints.loop_constraint_of(circuit.topology, constraint)
+        then = loop_constraints.MotionRates(self.acceleration, self.turn)
         rows = loop_constraints.row_rates(circuit, tie, circuit.velocity, circuit.joint_rate, then, passing=True)
         self.load(circuit.constraints.loads_of(tie, flows))
         return self.chosen(rows, flows)
@@ -263,12 +263,12 @@ class Net:
             self.rows.solve_for(self.rows.add([row]), [flow])
 
 
-def split(V: Array) -> Wrench:
+def split(V: Array) -> WrenchPair:
     """Angular and linear part."""
     return V[:3], V[3:]
 
 
-def applied_loads(circuit: Circuit) -> list[Load]:
+def applied_loads(circuit: ComponentCircuit) -> list[Load]:
     """What elements and given wrenches do to bodies."""
     loads = [load for element in circuit.system.elements.values() for load in element.wrenches(circuit)]
     return loads + [Load(Frame(body), force, moment) for body, (force, moment) in circuit.wrenches.items()]

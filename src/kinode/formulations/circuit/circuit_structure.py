@@ -28,8 +28,8 @@ from kinode.errors import ArgumentError
 from kinode.formulations.circuit.circuit_equations import momentum
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.structure.link_geometry import WORLD, Node, find_node_frame
-from kinode.structure.sigma_method import Structure, find_structure
+from kinode.structure.link_geometry import WORLD, TreeLink, find_node_frame
+from kinode.structure.sigma_method import StructuralAnalysis, find_structure
 from kinode.structure.topology import Topology
 
 Name = tuple[str, str, int]
@@ -43,7 +43,7 @@ class CircuitStructure:
 
     rows: tuple[Name, ...]
     variables: tuple[Name, ...]
-    structure: Structure
+    structure: StructuralAnalysis
 
 
 def find_circuit(topology: Topology) -> CircuitStructure:
@@ -94,7 +94,7 @@ class _Writer:
             self.entries.append(entries)
 
     # -- components ------------------------------------------------------------------------------------
-    def node(self, node: Node) -> None:
+    def node(self, node: TreeLink) -> None:
         """A joint of the tree, which carries a body at that body's first link."""
         X_PF, name, body = self.geometry.placements[node.index], node.joint.name, node.bodies[0]
         self.port(node.parent, f"{name}.F", X_PF)
@@ -176,7 +176,7 @@ class _Writer:
             leader = (couplings[name].leader, "u", joint.n_u, 0)
             self.write(name, "follows", lambda u, v: u - 2.0 * v, u, leader)
 
-    def body(self, node: Node) -> None:
+    def body(self, node: TreeLink) -> None:
         """The balance of a solid body with all its links."""
         body, inertia, ports = node.bodies[0], self.geometry.inertias[node.index], self.ports[node.index]
 

@@ -23,23 +23,31 @@ from kinode.algebra.affine import gather, is_zero
 from kinode.algebra.scalars import Array, Scalar, inverse, new_level, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot
-from kinode.formulations.circuit.circuit_equations import Cause, Potential, Rows, duals, momentum, name_of, unknowns
-from kinode.formulations.circuit.circuit_solution import Net, Solution, closing_flows, holding_flows
-from kinode.multibody.coupled_friction import find_rubbing, has_friction, solve_brakes
+from kinode.formulations.circuit.circuit_equations import (
+    Cause,
+    CircuitEquations,
+    Potential,
+    duals,
+    momentum,
+    name_of,
+    unknowns,
+)
+from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, closing_flows, holding_flows
+from kinode.multibody.coupled_friction import find_joint_friction, has_friction, solve_brakes
 from kinode.multibody.instant import EMPTY
-from kinode.multibody.link_steps import Moved, Spatial
+from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.locked_joints import Locking
 from kinode.multibody.loop_statics import Statics
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
 
 class Kinematics:
     """Potentials and the rows that give them, from the root to the leaves: nothing that efforts change."""
 
-    def __init__(self, circuit: Circuit) -> None:
-        self.rows, self.level = Rows(), new_level()
+    def __init__(self, circuit: ComponentCircuit) -> None:
+        self.rows, self.level = CircuitEquations(), new_level()
         self.sources: list[tuple[Cause, ...]] = []  # for each node: of its link V_M, of what F brings there, of F
         self.links: list[Potential] = []
         self.poses: list[Pose] = []  # X_FM
@@ -67,7 +75,7 @@ class Kinematics:
             self.gravity.append(X.R.T @ (X_PF.R.T @ g))
 
 
-class Circuit(Snapshot):
+class ComponentCircuit(Snapshot):
     """One instant of a system as a circuit of components; every body is one."""
 
     articulated: ClassVar[bool] = False
@@ -81,17 +89,17 @@ class Circuit(Snapshot):
         return Kinematics(self)
 
     @cached_property
-    def moved(self) -> list[Moved]:
+    def moved(self) -> list[LinkKinematics]:
         """What is asked of a link besides its pose: no bias of accelerations, which differentiating rows gives."""
         k = self.kinematics
         each = zip(k.poses, k.subspaces, k.links, strict=True)
-        return [Moved(X, S, V.values[:3], ZERO3, ZERO3) for X, S, V in each]
+        return [LinkKinematics(X, S, V.values[:3], ZERO3, ZERO3) for X, S, V in each]
 
     @cached_property
     def link_velocities(self) -> list[Array]:
         return [V.values[3:] for V in self.kinematics.links]
 
-    def rates_of(self, node: Node) -> Array:
+    def rates_of(self, node: TreeLink) -> Array:
         """u_dot of a node's joint: prescribed, given, or unknown."""
         name, known = node.joint.name, self.node_states[node.index][2]
         if known is not None:
@@ -105,11 +113,11 @@ class Circuit(Snapshot):
 
     # -- the linear system ------------------------------------------------------------------------------
     @cached_property
-    def solution(self) -> Solution:
+    def solution(self) -> CircuitSolution:
         """All accelerations and flows; with friction, at the brakes that agree with the reactions they make."""
         if self.given_friction is not None or self._own_motion is not None or not has_friction(self.system):
-            return Net(self).solve()
-        rubbing = find_rubbing(self)
+            return CircuitSystem(self).solve()
+        rubbing = find_joint_friction(self)
         x = unknowns("friction", "brake", rubbing[-1].where.stop)
         there = self.with_friction({one.name: one.efforts(x) for one in rubbing})
         forms = [[gather(entry) for entry in one.wrench(there)] for one in rubbing]
@@ -131,11 +139,11 @@ class Circuit(Snapshot):
     @cached_property
     def locking(self) -> Locking:
         """What may hold joints still: with the flows that the solution has for it."""
-        return HoldingFlows(self)
+        return ConstraintFlows(self)
 
     @cached_property
     def _friction(self) -> tuple[Mapping[str, Array], Mapping[str, Scalar]]:
-        rubbing = find_rubbing(self)
+        rubbing = find_joint_friction(self)
         x = tidy(list(self.solution.brakes.values())) if rubbing else EMPTY
         efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
         return efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks}
@@ -234,7 +242,7 @@ class Circuit(Snapshot):
         return tidy([-gather(row)[0] for row in self._open])
 
 
-class HoldingFlows(Locking):
+class ConstraintFlows(Locking):
     """Locks, whose efforts are flows of the circuit."""
 
     @cached_property

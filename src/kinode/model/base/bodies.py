@@ -14,7 +14,7 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.fields import Component, Reader, Spec, Value, Vector, choice, number, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_place
-from kinode.model.base.visuals import Look, read_look
+from kinode.model.base.visuals import Visual, read_look
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -198,7 +198,7 @@ class Body(Component):
     about: str = choice(("com", "origin"), "what the inertia is about", "com")
     shape: Shape | None = special("shape", "box, cylinder, sphere or rod, with mass or density")
     frames: tuple[Frame, ...] = special("frames", "named frames", ())
-    meshes: tuple[Look, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
+    meshes: tuple[Visual, ...] = special("meshes", "meshes and solids for drawing; never needed", (), aside=True)
     physical: bool = special("flag", "whether an inertia that no body can have is refused", True)
     system: System | None = field(default=None, compare=False, repr=False, kw_only=True)
 
@@ -223,7 +223,7 @@ class Body(Component):
         return tuple(found.values())
 
     @classmethod
-    def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Look, ...]:
+    def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Visual, ...]:
         if not isinstance(raw, (list, tuple)):
             raise reader.fail(name, "is a list of meshes and solids")
         return tuple(read_look(reader, item, name) for item in raw)

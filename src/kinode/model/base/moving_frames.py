@@ -166,7 +166,7 @@ class Inertial(Observer):
 
 @register_frame
 @record
-class Moving(Observer):
+class PrescribedFrame(Observer):
     """A frame that moves by laws of time relative to the frame that it stands on."""
 
     kind: ClassVar[str] = "moving"

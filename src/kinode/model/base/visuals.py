@@ -26,7 +26,7 @@ ROLES = ("visual", "collision")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Visual:
     """A mesh or a simple solid on a body: its sizes (or a mesh's scale), its place, and what it is for.
 
     ``quaternion`` is scalar first and stands in for ``rpy`` where a file turned the look that way.
@@ -56,9 +56,9 @@ class Look:
         return found
 
 
-def read_look(reader: Reader, raw: Any, field: str) -> Look:
+def read_look(reader: Reader, raw: Any, field: str) -> Visual:
     """A look, or its plain form."""
-    if isinstance(raw, Look):
+    if isinstance(raw, Visual):
         return raw
     known = ("kind", "file", "sizes", "at", "rpy", "quaternion", "role")
     if not isinstance(raw, Mapping):
@@ -79,7 +79,7 @@ def read_look(reader: Reader, raw: Any, field: str) -> Look:
         where = f"{field}.{name}"
         return reader.sequence(raw.get(name, default), count, where, lambda x: _plain(reader, x, where))
 
-    return Look(
+    return Visual(
         kind,
         numbers("sizes", len(SIZES[kind]), ORIGIN if kind != "mesh" else (1.0, 1.0, 1.0)),
         numbers("at", 3, ORIGIN),

@@ -24,7 +24,7 @@ from kinode.model.constraints.constraint import (
 
 @register_constraint
 @record
-class Angle(Constraint):
+class AngleConstraint(Constraint):
     """Directions of two frames keep an angle, neither parallel nor opposite; the multiplier is the moment."""
 
     kind: ClassVar[str] = "angle"

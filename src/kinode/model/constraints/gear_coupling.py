@@ -13,7 +13,7 @@ from kinode.model.constraints.constraint import Constraint, ConstraintScene, Rel
 
 # -- between joints --------------------------------------------------------------------------------
 @record
-class Coupled(Constraint):
+class CoordinateCoupling(Constraint):
     """Two joints of one freedom, of which one follows the other."""
 
     def joints(self) -> dict[str, str]:
@@ -63,7 +63,7 @@ def _within_a_turn(angle: Scalar) -> Scalar:
 
 @register_constraint
 @record
-class Gear(Coupled):
+class GearConstraint(CoordinateCoupling):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
     kind: ClassVar[str] = "gear"
@@ -85,7 +85,7 @@ class Gear(Coupled):
 
 @register_constraint
 @record
-class Rack(Coupled):
+class RackConstraint(CoordinateCoupling):
     """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way."""
 
     kind: ClassVar[str] = "rack"

@@ -36,7 +36,7 @@ SPEEDS = ("angular_velocity", "velocity")
 
 
 @record
-class Rubbing(Part):
+class FrictionPart(Part):
     """What slides or sticks between two of its ports."""
 
     modes: ClassVar[tuple[str, ...]] = ("mode",)
@@ -106,7 +106,7 @@ def _joint(end: str, system: System) -> bool:
 
 
 @record
-class Bearing(Rubbing):
+class BearingFriction(FrictionPart):
     """Friction by Coulomb and Stribeck."""
 
     unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
@@ -133,7 +133,7 @@ class Bearing(Rubbing):
 
 @register_element
 @record
-class ShaftFriction(Bearing, TwoShaft):
+class ShaftFriction(BearingFriction, TwoShaft):
     """Friction of a bearing that sticks: ``coulomb`` while it turns, up to ``breakaway`` at rest.
 
     The one goes over to the other like exp(-(speed/stribeck_speed)^2), at once where no such speed is given.
@@ -162,7 +162,7 @@ class ShaftFriction(Bearing, TwoShaft):
 
 @register_element
 @record
-class SlideFriction(Bearing, TwoSlide):
+class SlideFriction(BearingFriction, TwoSlide):
     """Friction of a guide that sticks, as that of a shaft."""
 
     kind: ClassVar[str] = "slide_friction"
@@ -183,7 +183,7 @@ class SlideFriction(Bearing, TwoSlide):
 
 @register_element
 @record
-class WormGear(Rubbing, Wheels):
+class WormGear(FrictionPart, Wheels):
     """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
 
     Driven from the input it loses the share 1 - efficiency.  Driven back, the share back_efficiency arrives at the

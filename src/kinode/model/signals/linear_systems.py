@@ -223,7 +223,7 @@ class TransferFunction(Rational):
 
 
 @record
-class Matrices(Coefficients):
+class StateSpaceMatrices(Coefficients):
     """A linear system by its matrices."""
 
     inputs: Values = special("input_laws", "the signals that go in, one law for each column of B", ...)
@@ -294,7 +294,7 @@ class Matrices(Coefficients):
 
 @register_element
 @record
-class StateSpace(Matrices):
+class StateSpace(StateSpaceMatrices):
     """A linear system by its matrices: x' = A x + B inputs, outputs = C x + D inputs."""
 
     kind: ClassVar[str] = "state_space"

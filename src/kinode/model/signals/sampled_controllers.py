@@ -9,7 +9,7 @@ from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
 from kinode.model.base.element import Scene, register_element
 from kinode.model.base.fields import record
-from kinode.model.signals.linear_systems import Matrices, Rational, apply_row
+from kinode.model.signals.linear_systems import Rational, StateSpaceMatrices, apply_row
 from kinode.model.signals.pid import Regulator
 from kinode.model.signals.sampling import Memory, Sampled
 
@@ -129,7 +129,7 @@ class SampledTransferFunction(Rational, Sampled):
 
 @register_element
 @record
-class SampledStateSpace(Matrices, Sampled):
+class SampledStateSpace(StateSpaceMatrices, Sampled):
     """A linear system of samples by its matrices: next x = A x + B inputs, outputs = C x + D inputs."""
 
     kind: ClassVar[str] = "sampled_state_space"

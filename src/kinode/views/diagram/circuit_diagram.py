@@ -18,7 +18,7 @@ from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
 from kinode.views.diagram import circuit_symbols
-from kinode.views.diagram.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.diagram.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
 from kinode.views.diagram.circuit_layout import STUB, Layout, words_at
 from kinode.views.diagram.link_routing import WAYS, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED
@@ -84,7 +84,7 @@ def diagram(
     if width is not None and not (isinstance(width, int | float) and NARROW <= width < math.inf):
         raise ArgumentError(f"width: a number from {NARROW:g} on is expected, not {width!r}")
     system.check()
-    circuit = Circuit(system)
+    circuit = CircuitGraph(system)
     if not circuit.boxes:
         raise Error(f"{system.name} has no components to draw")
     Layout(circuit, width)
@@ -103,7 +103,7 @@ def diagram(
     return found
 
 
-def _write(circuit: Circuit, name: str, note: str, legend: bool) -> tuple[str, tuple[float, float]]:
+def _write(circuit: CircuitGraph, name: str, note: str, legend: bool) -> tuple[str, tuple[float, float]]:
     boxes, links = list(circuit.boxes.values()), list(circuit.links.values())
     low, high = _bounds(boxes, links)
     parts = [_link(link) for link in sorted(links, key=lambda link: link.kind == INFORMATION)]
@@ -128,7 +128,7 @@ def _write(circuit: Circuit, name: str, note: str, legend: bool) -> tuple[str, t
     return text, (width, height)
 
 
-def _bounds(boxes: list[Box], links: list[Link]) -> tuple[tuple[float, float], tuple[float, float]]:
+def _bounds(boxes: list[Box], links: list[Connection]) -> tuple[tuple[float, float], tuple[float, float]]:
     points = [p for link in links for line in link.path for p in line]
     for box in boxes:
         points += [(box.x - box.width / 2, box.y - box.height / 2), (box.x + box.width / 2, box.y + box.height / 2)]
@@ -144,7 +144,7 @@ def _bounds(boxes: list[Box], links: list[Link]) -> tuple[tuple[float, float], t
     )
 
 
-def _link(link: Link) -> str:
+def _link(link: Connection) -> str:
     lines = "".join(f'<path d="{_path(line)}"/>' for line in link.path)
     radius = 4 if link.kind == VECTOR else 3
     dots = "".join(f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" class="dot"/>' for x, y in link.dots)
@@ -195,7 +195,7 @@ def _reference(box: Box, port: Port) -> str:
     return f'<g class="base">{lead}<path d="{plate}"/></g>'
 
 
-def _node_names(circuit: Circuit) -> list[str]:
+def _node_names(circuit: CircuitGraph) -> list[str]:
     """The names of nodes, each beside a line of it where nothing else stands."""
     taken = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in circuit.boxes.values()
@@ -219,7 +219,7 @@ def _node_names(circuit: Circuit) -> list[str]:
 
 
 def _free_place(
-    link: Link, width: float, taken: list[tuple[float, float, float, float]]
+    link: Connection, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, float] | None:
     """Left, top and width of a place for a node's name."""
     segments = [(a, b) for line in link.path for a, b in pairwise(line)]
@@ -240,7 +240,7 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _legend(x: float, y: float, boxes: list[Box], links: list[Link]) -> str:
+def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> str:
     """Lines and letters explained."""
     roles = {box.role for box in boxes}
     words = {"SB": "solid body", "KN": "kinematic node", "E": "source", "DC": "dynamic component"}

@@ -18,7 +18,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.frames import Frame
-from kinode.model.constraints.gear_coupling import Coupled
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.nodes import find_nodes
 from kinode.model.network.part import Part
@@ -123,7 +123,7 @@ class Box:
 
 
 @dataclass(eq=False)
-class Link:
+class Connection:
     """What connects ports: two, or more that meet at a node."""
 
     name: str
@@ -134,13 +134,13 @@ class Link:
     dots: list[tuple[float, float]] = field(default_factory=list)
 
 
-class Circuit:
+class CircuitGraph:
     """The boxes and links of a system."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.boxes: dict[str, Box] = {}
-        self.links: dict[str, Link] = {}
+        self.links: dict[str, Connection] = {}
         self._bodies()
         self._joints()
         self._constraints()
@@ -157,7 +157,7 @@ class Circuit:
 
     def _tie(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
         """Connect a port to a link, which is made when it is first named."""
-        found = self.links.setdefault(link, Link(link, kind, []))
+        found = self.links.setdefault(link, Connection(link, kind, []))
         found.label = found.label or label
         found.ends.append((box, box.port(port, kind, **more)))
 
@@ -201,7 +201,7 @@ class Circuit:
     def _constraints(self) -> None:
         for name, constraint in self.system.constraints.items():
             box = self._add(name, "KN", constraint.kind, name)
-            if isinstance(constraint, Coupled):
+            if isinstance(constraint, CoordinateCoupling):
                 for word, joint in constraint.joints().items():
                     if joint in self.boxes:
                         self._third(self.boxes[joint], box, word, ENERGY)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kinode.views.diagram.circuit_graph import ENERGY, GRID, INFORMATION, TWO_POLES, VECTOR, Box, Circuit
+from kinode.views.diagram.circuit_graph import ENERGY, GRID, INFORMATION, TWO_POLES, VECTOR, Box, CircuitGraph
 from kinode.views.diagram.port_sides import Sides
 
 LETTER = 6.4  # width of a letter, at the most, of names; of what is small SMALL
@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(eq=False)
-class Block:
+class LayoutBlock:
     """What hangs below a component of the spine, in layers."""
 
     layers: list[list[Place]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Block:
 class Layout:
     """Places of all boxes and sides of all ports of a circuit; ``width`` is how wide a row may be."""
 
-    def __init__(self, circuit: Circuit, width: float | None = None) -> None:
+    def __init__(self, circuit: CircuitGraph, width: float | None = None) -> None:
         self.circuit, self.width = circuit, width
         self.neighbors = _neighbors(circuit)
         for box in circuit.boxes.values():
@@ -193,10 +193,10 @@ class Layout:
         link = self.circuit.links.get(f"{box.name}.out")
         return [other for other, port in link.ends if not port.out] if link is not None else []
 
-    def _arrange(self, home: Box) -> Block:
+    def _arrange(self, home: Box) -> LayoutBlock:
         """Layers below a component, each ordered by the mean place of what its members are connected to."""
         mine = [place for place in self.places.values() if place.home is home]
-        block = Block(
+        block = LayoutBlock(
             [[p for p in mine if p.depth == d] for d in range(1, 1 + max((p.depth for p in mine), default=0))]
         )
         x = {home.name: 0.0}
@@ -316,7 +316,7 @@ def _length(system: object, at: dict[str, list[str]], joint: str, origin: str, s
     return best
 
 
-def _neighbors(circuit: Circuit) -> dict[str, list[tuple[Box, str]]]:
+def _neighbors(circuit: CircuitGraph) -> dict[str, list[tuple[Box, str]]]:
     found: dict[str, list[tuple[Box, str]]] = {name: [] for name in circuit.boxes}
     for link in circuit.links.values():
         for box, _ in link.ends:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, Circuit, Link, Port
+from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
 from kinode.views.diagram.circuit_layout import STUB, words_at
 
 BEND, CROSS, HUG = 3.0, 20.0, 0.2
@@ -39,10 +39,10 @@ def _cell(point: tuple[float, float]) -> Cell:
 class Router:
     """Finds the lines of all links of a circuit that is laid out."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: CircuitGraph) -> None:
         self.circuit, self.work = circuit, 0
         self.blocked: set[Cell] = set()
-        self.kept: dict[Cell, Link] = {}  # cells before ports, each for its own link
+        self.kept: dict[Cell, Connection] = {}  # cells before ports, each for its own link
         self.edges: dict[str, set[Edge]] = {}
         self.straight: dict[Cell, dict[str, str]] = {}  # cell -> link -> h, v, or x where it bends, ends or branches
         for box in circuit.boxes.values():
@@ -101,7 +101,7 @@ class Router:
             link.path, link.dots = self._lines(link)
         return best
 
-    def _order(self, link: Link) -> tuple[int, float]:
+    def _order(self, link: Connection) -> tuple[int, float]:
         cells = [self._before(box, port) for box, port in link.ends]
         span = max(i for i, _ in cells) - min(i for i, _ in cells) + max(j for _, j in cells) - min(j for _, j in cells)
         return {VECTOR: 0, INFORMATION: 2}.get(link.kind, 1), span
@@ -110,13 +110,13 @@ class Router:
         """Cells in which two links cross."""
         return sum(len(links) - 1 for links in self.straight.values() if len(links) > 1)
 
-    def _crossed(self, link: Link) -> list[str]:
+    def _crossed(self, link: Connection) -> list[str]:
         """The links that cross one."""
         cells = {cell for edge in self.edges.get(link.name, ()) for cell in edge}
         return sorted({name for cell in cells for name in self.straight.get(cell, {}) if name != link.name})
 
     # -- one link ----------------------------------------------------------------------------------
-    def _place(self, link: Link) -> None:
+    def _place(self, link: Connection) -> None:
         ends = [self._before(box, port) for box, port in link.ends]
         way = self._fan(link) if link.kind == VECTOR and len(ends) == 2 else None
         if way is not None:
@@ -134,7 +134,7 @@ class Router:
         self.edges[link.name] = edges
         self._mark(link)
 
-    def _mark(self, link: Link) -> None:
+    def _mark(self, link: Connection) -> None:
         directions: dict[Cell, list[Cell]] = {}
         for a, b in self.edges[link.name]:
             directions.setdefault(a, []).append((b[0] - a[0], b[1] - a[1]))
@@ -146,7 +146,7 @@ class Router:
             through = len(ways) == 2 and ways[0][0] == -ways[1][0] and ways[0][1] == -ways[1][1]
             self.straight.setdefault(cell, {})[link.name] = ("h" if ways[0][0] else "v") if through else "x"
 
-    def _remove(self, link: Link) -> None:
+    def _remove(self, link: Connection) -> None:
         self.edges.pop(link.name, None)
         for cell in [cell for cell, links in self.straight.items() if link.name in links]:
             del self.straight[cell][link.name]
@@ -158,7 +158,7 @@ class Router:
         for name in edges:
             self._mark(self.circuit.links[name])
 
-    def _search(self, link: Link, tree: set[Cell], goal: Cell) -> list[Cell]:
+    def _search(self, link: Connection, tree: set[Cell], goal: Cell) -> list[Cell]:
         """The cheapest way from what a link has to a cell; states are cells times four directions, as numbers."""
         if goal in tree:
             return [goal]
@@ -218,7 +218,7 @@ class Router:
                     beside = sum((i + di, j + dj) in self.blocked for di, dj in STEPS)
                     self.price[self._number((i, j))] = 1.0 + HUG * beside
 
-    def _taken(self, link: Link, goal: Cell) -> dict[int, int]:
+    def _taken(self, link: Connection, goal: Cell) -> dict[int, int]:
         """Cells of other links, and in which direction they can be crossed: 0 across, 1 up and down, 2 not at all."""
         found = {self._number(cell): 2 for cell, owner in self.kept.items() if owner is not link}
         for cell, links in self.straight.items():
@@ -251,7 +251,7 @@ class Router:
         return [(i + self.low[0], j + self.low[1]) for i, j in cells]
 
     # -- the spine ---------------------------------------------------------------------------------
-    def _fan(self, link: Link) -> list[Cell] | None:
+    def _fan(self, link: Connection) -> list[Cell] | None:
         """A branch of the spine in the channel beside its body: the lower its row, the nearer; if that is free."""
         (one, port), (other, its) = sorted(link.ends, key=lambda end: end[0].role != "SB")
         if not (one.spine and other.spine and port.side == "right" and its.side == "left" and other.x > one.x):
@@ -269,7 +269,7 @@ class Router:
         return cells if free else None
 
     # -- lines -------------------------------------------------------------------------------------
-    def _lines(self, link: Link) -> tuple[list[list[tuple[float, float]]], list[tuple[float, float]]]:
+    def _lines(self, link: Connection) -> tuple[list[list[tuple[float, float]]], list[tuple[float, float]]]:
         """Lines between ends and branches of a link, corners only, and the dots where more than two meet."""
         near: dict[Cell, set[Cell]] = {}
         points: list[tuple[Cell, Cell]] = list(self.edges[link.name])

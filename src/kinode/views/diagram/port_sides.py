@@ -6,13 +6,13 @@ what is nearer to it, information comes in from the left or from below; a circui
 
 from __future__ import annotations
 
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, TWO_POLES, VECTOR, Box, Circuit, Link, Port
+from kinode.views.diagram.circuit_graph import GRID, INFORMATION, TWO_POLES, VECTOR, Box, CircuitGraph, Connection, Port
 
 
 class Sides:
     """The sides of boxes on which ports are, and where on them."""
 
-    def __init__(self, circuit: Circuit, spine: list[list[tuple[int, Box]]], carrier: dict[str, str]) -> None:
+    def __init__(self, circuit: CircuitGraph, spine: list[list[tuple[int, Box]]], carrier: dict[str, str]) -> None:
         self.circuit, self.spine, self.carrier = circuit, spine, carrier
         self.link_of = {(box.name, port.name): link for link in self.circuit.links.values() for box, port in link.ends}
 
@@ -26,7 +26,7 @@ class Sides:
                 self._order(box, [port for port in box.ports.values() if port.side == side], side)
 
     def _others(self, box: Box, port: Port) -> list[Box]:
-        link: Link | None = self.link_of.get((box.name, port.name))
+        link: Connection | None = self.link_of.get((box.name, port.name))
         return [] if link is None else [other for other, _ in link.ends if other is not box]
 
     def _side(self, box: Box, port: Port) -> str:

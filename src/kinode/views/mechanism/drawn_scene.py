@@ -26,7 +26,7 @@ TINTS = ("#e3a72f", "#5b8fb9", "#d9774a", "#5fa784", "#9c7bb0", "#6fb3b8", "#b5a
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class DrawnSolid:
     """A convex solid on paper: how near its middle is to the viewer, and what is seen of it."""
 
     depth: float
@@ -34,7 +34,7 @@ class Solid:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DrawnScene:
     """Poses of every body at some rows of a run."""
 
     system: System
@@ -65,7 +65,7 @@ class Scene:
         return np.asarray(self.R[F.body][k] @ R @ given)
 
 
-def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Scene:
+def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> DrawnScene:
     """The poses of all bodies of a run at some of its rows, in the axes of the world or of a body or frame."""
     rows = np.asarray(rows, dtype=int)
     R = {"world": np.broadcast_to(np.eye(3), (len(rows), 3, 3))}
@@ -78,7 +78,7 @@ def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Scen
         back, origin = found[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), found[f"{seen_from}.position"][rows]
         R = {name: back @ turn for name, turn in R.items()}
         p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
-    return Scene(run.system, run.dynamics._resolver(run.p), rows, R, p)
+    return DrawnScene(run.system, run.dynamics._resolver(run.p), rows, R, p)
 
 
 def link_frames(system: System) -> dict[str, list[Frame]]:
@@ -110,7 +110,7 @@ def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
     return found
 
 
-def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Solid]:
+def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnSolid]:
     """A body's shape, or the simple solids that are to be drawn for it; none if it has neither."""
     R, p, resolve = scene.R[body.name][k], scene.p[body.name][k], scene.resolve
     if body.shape is not None and body.shape.kind != "rod":
@@ -118,8 +118,8 @@ def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Solid]:
         center = p + R @ np.array([resolve(x) for x in shape.at])
         sizes = {name: resolve(value) for name, value in shape.sizes if name != "axis"}
         axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
-        return [Solid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
-    found: list[Solid] = []
+        return [DrawnSolid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
+    found: list[DrawnSolid] = []
     for look in body.meshes:
         if look.role != "visual" or look.kind == "mesh":
             continue
@@ -128,7 +128,7 @@ def solids(scene: Scene, camera: Camera, body: Body, k: int) -> list[Solid]:
         names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(look.kind, ("radius", "length"))
         sizes = dict(zip(names, look.sizes))
         center = p + R @ np.array(look.at)
-        found.append(Solid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
+        found.append(DrawnSolid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
     return found
 
 
@@ -146,7 +146,7 @@ def _patches(camera: Camera, kind: str, R: Array, p: Array, sizes: dict[str, flo
     return found
 
 
-def rod_ends(scene: Scene, body: Body, k: int) -> Array | None:
+def rod_ends(scene: DrawnScene, body: Body, k: int) -> Array | None:
     """The two ends of a body that is a rod."""
     if body.shape is None or body.shape.kind != "rod":
         return None

@@ -14,7 +14,16 @@ from kinode.algebra.scalars import Array
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
 from kinode.views.mechanism.camera import find_camera, find_up, hull, is_inside
-from kinode.views.mechanism.drawn_scene import TINTS, Scene, Solid, find_scene, link_frames, rod_ends, solids, tips
+from kinode.views.mechanism.drawn_scene import (
+    TINTS,
+    DrawnScene,
+    DrawnSolid,
+    find_scene,
+    link_frames,
+    rod_ends,
+    solids,
+    tips,
+)
 from kinode.views.mechanism.label_placement import place_labels
 from kinode.views.mechanism.mechanism_symbols import (
     Paper,
@@ -96,7 +105,7 @@ def draw_mechanism(
         draw_names(paper, still, frames, colors)
 
 
-def fit(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], trails: dict[str, Array], grow: bool) -> None:
+def fit(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], trails: dict[str, Array], grow: bool) -> None:
     """Limits that show everything, with one scale for both directions and room for names."""
     axes = paper.axes
     points = [
@@ -129,9 +138,11 @@ def fit(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], trails: dict
     paper.scale = scale
 
 
-def draw_bodies(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], colors: dict[str, str], k: int) -> None:
+def draw_bodies(
+    paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], colors: dict[str, str], k: int
+) -> None:
     """Solids and links from the farthest to the nearest."""
-    items: list[tuple[float, str, Solid | None]] = []
+    items: list[tuple[float, str, DrawnSolid | None]] = []
     for name, body in scene.system.bodies.items():
         found = solids(scene, paper.camera, body, k)
         items += [(solid.depth, name, solid) for solid in found]
@@ -155,7 +166,7 @@ def draw_bodies(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], colo
         draw_link(paper, np.array(places), scene.point(scene.system.bodies[name].com, k), colors[name], zorder)
 
 
-def draw_solid(paper: Paper, solid: Solid, color: str, zorder: float) -> None:
+def draw_solid(paper: Paper, solid: DrawnSolid, color: str, zorder: float) -> None:
     """A solid in the shades of its color; of a later pose a faint outline."""
     faint = {"edgecolor": mix(color, 0.6), "linewidth": 0.6, "alpha": 0.35, "zorder": zorder}
     for patch in solid.patches:
@@ -194,7 +205,7 @@ def draw_link(paper: Paper, places: Array, com: Array, color: str, zorder: float
         draw_center(paper, center, zorder + 0.01)
 
 
-def draw_names(paper: Paper, scene: Scene, frames: dict[str, list[Frame]], colors: dict[str, str]) -> None:
+def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], colors: dict[str, str]) -> None:
     """Names of joints and bodies beside them, where they cover nothing; too many are left out."""
     system = scene.system
     taken: list[Array] = []

@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.model.elements.spring import Spring
 from kinode.model.system import joint_frame
 from kinode.views.mechanism.camera import Camera
-from kinode.views.mechanism.drawn_scene import Scene
+from kinode.views.mechanism.drawn_scene import DrawnScene
 from kinode.views.style import INK, MUTED
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def draw_center(paper: Paper, center: Array, zorder: float) -> None:
         paper.axes.add_patch(wedge)
 
 
-def draw_joints(paper: Paper, scene: Scene) -> None:
+def draw_joints(paper: Paper, scene: DrawnScene) -> None:
     """Each joint as a sign of its kind, its axis as a dash-dotted line where it is not seen end on."""
     for joint in scene.system.joints.values():
         F, M = (paper.camera.project(scene.point(joint_frame(joint, side), 0)) for side in ("parent", "child"))
@@ -96,7 +96,7 @@ def draw_joints(paper: Paper, scene: Scene) -> None:
         )
 
 
-def draw_ground(paper: Paper, scene: Scene, up: Array) -> None:
+def draw_ground(paper: Paper, scene: DrawnScene, up: Array) -> None:
     """A hatched support under every joint that sits on the world."""
     rise = paper.camera.see(up)[:2]
     rise = rise / np.linalg.norm(rise) if np.linalg.norm(rise) > 0.2 else np.array([0.0, 1.0])
@@ -127,7 +127,7 @@ def draw_ground(paper: Paper, scene: Scene, up: Array) -> None:
             paper.line([top, top - (along * 5 + away * 6) * unit], color=MUTED, linewidth=0.8, zorder=2.9)
 
 
-def draw_springs(paper: Paper, scene: Scene) -> None:
+def draw_springs(paper: Paper, scene: DrawnScene) -> None:
     """Springs and dampers as zigzag lines."""
     for element in scene.system.elements.values():
         if not isinstance(element, Spring):

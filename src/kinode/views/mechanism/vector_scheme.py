@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
 from kinode.model.base.frames import axis_vector
 from kinode.model.joints.joint import Joint
-from kinode.structure.link_geometry import WORLD, Node
+from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.views.mechanism.scheme_symbols import BULGE, Pen, width_of
 from kinode.views.style import new_figure, number, style
 
@@ -38,17 +38,17 @@ HIGHEST = 230.0
 
 
 @dataclass
-class Cell:
+class SchemeCell:
     """A tier of the scheme: its words, its place, and what it carries."""
 
-    node: Node
+    node: TreeLink
     body: str
     joint: tuple[str, ...]  # lines to the left of the pole
     words: tuple[str, ...]  # lines to the right of the mass center
     d: str
     massive: bool = True
-    children: list[Cell] = field(default_factory=list)
-    unit: Cell | None = None  # the drive unit of the joint
+    children: list[SchemeCell] = field(default_factory=list)
+    unit: SchemeCell | None = None  # the drive unit of the joint
     ratio: str = ""
     depth: int = 0
     x: float = 0.0
@@ -111,7 +111,7 @@ class Scheme:
         self._measure()
 
     # -- words -------------------------------------------------------------------------------------
-    def _cell(self, node: Node) -> Cell:
+    def _cell(self, node: TreeLink) -> SchemeCell:
         body, joint = node.bodies[0], node.joint
         mass = float(self.system.bodies[body].rigid_inertia(self.snapshot.resolve).mass)
         pose, below = self._pole(node.index), self._pole(node.parent)
@@ -123,7 +123,7 @@ class Scheme:
         words += self._loads(body)
         kind = f"{joint.kind}{_axis(joint)}"
         lines = (joint.name, kind, *self._role(joint))
-        return Cell(node, body, lines, tuple(words), f"d = {_vector(d)}", massive=bool(mass))
+        return SchemeCell(node, body, lines, tuple(words), f"d = {_vector(d)}", massive=bool(mass))
 
     def _pole(self, i: int) -> Array:
         return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.link_poses[i].p, dtype=float)
@@ -168,10 +168,10 @@ class Scheme:
                 leader.unit, leader.ratio = unit, f"{TIMES} {float(self.snapshot.resolve(tie.ratio)):.4g}"
                 self.units.add(unit.node.index)
 
-    def _is_unit(self, cell: Cell) -> bool:
+    def _is_unit(self, cell: SchemeCell) -> bool:
         return cell.node.index in self.units
 
-    def _place(self, cell: Cell, edge: float, depth: int) -> float:
+    def _place(self, cell: SchemeCell, edge: float, depth: int) -> float:
         """Put a cell and all above it to the right of an edge; gives the edge that it leaves."""
         cell.depth = depth
         right = edge
@@ -196,7 +196,7 @@ class Scheme:
             for cell in tier:
                 cell.y = height
 
-    def _below(self, cell: Cell) -> Array:
+    def _below(self, cell: SchemeCell) -> Array:
         """The pole that a cell's radius vector starts from."""
         parent = cell.node.parent
         return self.origin if parent == WORLD else np.array([self.cells[parent].x, self.cells[parent].y])
@@ -227,7 +227,7 @@ class Scheme:
         self._draw_gears(pen)
         pen.legend(np.array([self.low[0] + MARGIN, -34.0]))
 
-    def _draw_tier(self, pen: Pen, cell: Cell) -> None:
+    def _draw_tier(self, pen: Pen, cell: SchemeCell) -> None:
         pole = np.array([cell.x, cell.y])
         below, joint = self._below(cell), cell.node.joint
         pen.radius(below, pole)
@@ -251,13 +251,13 @@ class Scheme:
                 pen.closing(place[tie.leader], place[follower], tie.constraint)
 
 
-def _shift(cell: Cell, way: float) -> None:
+def _shift(cell: SchemeCell, way: float) -> None:
     cell.x += way
     for child in cell.children:
         _shift(child, way)
 
 
-def _depth(cell: Cell) -> int:
+def _depth(cell: SchemeCell) -> int:
     return 1 + max((_depth(child) for child in cell.children), default=0)
 
 

@@ -40,7 +40,7 @@ DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s**2": "de
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class PlotLine:
     """One line of a plot: its name, its unit, a value for each time."""
 
     name: str
@@ -61,7 +61,7 @@ def plot(
     if not lines:
         raise ArgumentError("plot: the run has no coordinates; name the quantities to plot")
     kept = _find_span(run, between)
-    groups = group_lines([Line(line.name, line.unit, line.values[kept]) for line in lines])
+    groups = group_lines([PlotLine(line.name, line.unit, line.values[kept]) for line in lines])
     strips = find_strips(run) if modes else []
     heights = [2.3] * len(groups) + [0.5 + ROW * len(strips)] * bool(strips)
     with style():
@@ -129,15 +129,15 @@ def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
     """Force into the first axes, moment into the second."""
     for axes, word, values in zip(rows, ("force", "moment"), (wrench.force, wrench.moment)):
         unit = UNITS[word]
-        lines = [Line(axis, unit, values[:, k]) for k, axis in enumerate("xyz")]
-        draw_lines(axes, run.t, [*lines, Line("magnitude", unit, np.linalg.norm(values, axis=1))], word=word)
+        lines = [PlotLine(axis, unit, values[:, k]) for k, axis in enumerate("xyz")]
+        draw_lines(axes, run.t, [*lines, PlotLine("magnitude", unit, np.linalg.norm(values, axis=1))], word=word)
         whole = axes.get_lines()[-1]
         whole.set(color=INK, linewidth=whole.get_linewidth() * 1.2, zorder=1.9, alpha=0.9)
         draw_legend(axes)
     rows[-1].set_xlabel(label("time", "s"))
 
 
-def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[Line]:
+def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[PlotLine]:
     """The lines that a name stands for: one, or one for each part."""
     values = run[name]
     found = find_quantity(run.system, name)
@@ -150,21 +150,21 @@ def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[Lin
     return [_line(text, str(run.units(text)), columns[:, k], degrees) for k, text in enumerate(texts)]
 
 
-def _line(name: str, unit: str, values: Array, degrees: bool) -> Line:
+def _line(name: str, unit: str, values: Array, degrees: bool) -> PlotLine:
     if degrees and unit in DEGREES:
-        return Line(name, DEGREES[unit], np.rad2deg(values))
-    return Line(name, unit, values)
+        return PlotLine(name, DEGREES[unit], np.rad2deg(values))
+    return PlotLine(name, unit, values)
 
 
-def group_lines(lines: Sequence[Line]) -> list[list[Line]]:
+def group_lines(lines: Sequence[PlotLine]) -> list[list[PlotLine]]:
     """Lines of one unit together, in the order in which units first appear."""
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[PlotLine]] = {}
     for line in lines:
         groups.setdefault(line.unit, []).append(line)
     return list(groups.values())
 
 
-def draw_lines(axes: Axes, t: Array, lines: Sequence[Line], *, word: str | None = None) -> None:
+def draw_lines(axes: Axes, t: Array, lines: Sequence[PlotLine], *, word: str | None = None) -> None:
     """Lines of one unit into an axes, with legend and labels."""
     shared = common_start([line.name for line in lines])
     unit, size = find_prefix(lines[0].unit, find_peak(lines))
@@ -221,14 +221,14 @@ def make_room(axes: Axes, rows: int | None = None) -> None:
     axes.set_position((x, y * height / taller, w, h * height / taller))
 
 
-def find_peak(lines: Sequence[Line]) -> float:
+def find_peak(lines: Sequence[PlotLine]) -> float:
     """The largest value of all lines, without its sign."""
     return max(
         (float(np.nanmax(np.abs(x.values), initial=0.0, where=np.isfinite(x.values))) for x in lines), default=0.0
     )
 
 
-def _limit(axes: Axes, lines: Sequence[Line], scale: float) -> None:
+def _limit(axes: Axes, lines: Sequence[PlotLine], scale: float) -> None:
     """Room around the values; a line that hardly moves is not blown up to show its rounding."""
     values = np.concatenate([line.values for line in lines]) / scale
     values = values[np.isfinite(values)]

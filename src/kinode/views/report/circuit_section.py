@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinode.errors import Error
 from kinode.views.diagram.circuit_diagram import diagram
-from kinode.views.diagram.circuit_graph import Circuit
+from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.report.html_markup import Markup, join, table, tag
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ MODES = (
 
 def describe_circuit(dynamics: Dynamics) -> Markup:
     """A section with the diagram, as long as it fits a page, and the table of motions."""
-    parts = [tag("h3", "Circuit")]
-    if len(Circuit(dynamics.system).boxes) <= MOST:
+    parts = [tag("h3", "CircuitGraph")]
+    if len(CircuitGraph(dynamics.system).boxes) <= MOST:
         svg = diagram(dynamics.system).svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")  # a page knows it
         parts.append(tag("figure", Markup(svg), tag("figcaption", CAPTION), class_="circuit"))
     network = dynamics.topology.network

@@ -30,7 +30,7 @@ from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
     MANY,
-    Line,
+    PlotLine,
     coordinate_names,
     draw_lines,
     draw_loads,
@@ -221,7 +221,7 @@ def _motion(run: Trajectory) -> Markup:
     return join([tag("h2", "Motion"), tag("div", *plots, class_="plots"), note])
 
 
-def _small(run: Trajectory, lines: Sequence[Line], words: str, word: str | None = None) -> Markup:
+def _small(run: Trajectory, lines: Sequence[PlotLine], words: str, word: str | None = None) -> Markup:
     with style():
         figure, axes = small_axes(SMALL)
         draw_lines(axes, run.t, lines, word=word)
@@ -286,7 +286,7 @@ def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
 def _energy(run: Trajectory) -> Markup:
     names = ["system.kinetic_energy", "system.potential_energy", "system.energy"]
     values, audit = run.evaluate(names), run.audit
-    lines = [Line(word, "J", values[name]) for word, name in zip(("kinetic", "potential", "total"), names)]
+    lines = [PlotLine(word, "J", values[name]) for word, name in zip(("kinetic", "potential", "total"), names)]
     sentence = audit.trust.removeprefix("trust: ")
     rows = [["change of energy", _signed(audit.change)]]
     rows += [[f"work of {cause}", _signed(work)] for cause, work in audit.work.items()]

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinode.symbolic.notation import GREEK, Look
+from kinode.symbolic.notation import GREEK, SymbolStyle
 from kinode.views.report.html_markup import Markup, join, tag
 from kinode.views.style import MINUS
 
 if TYPE_CHECKING:
-    from kinode.symbolic.printed_equations import Line, Printed
+    from kinode.symbolic.printed_equations import EquationLine, Printed
 
 THIN = '<mspace width="0.17em"/>'
 LONG = 16  # operations a line, after which a sum goes on in the next
@@ -32,7 +32,7 @@ def equations_markup(printed: Printed) -> Markup:
     return join(parts)
 
 
-def _rows(line: Line, printer: Any) -> list[Markup]:
+def _rows(line: EquationLine, printer: Any) -> list[Markup]:
     """An equation on as many lines as it needs."""
     rows: list[list[Markup]] = [[]]
     size = 0
@@ -58,7 +58,7 @@ def _grouped(term: Any, printer: Any) -> Markup:
     return tag("mrow", tag("mo", "("), shown, tag("mo", ")")) if term.is_Add else shown
 
 
-def symbol_markup(look: Look) -> Markup:
+def symbol_markup(look: SymbolStyle) -> Markup:
     """A letter with dots, an index below and one above."""
     letter = tag("mi", GREEK.get(look.letter, ("", look.letter))[1])
     if look.dots:
@@ -71,7 +71,7 @@ def symbol_markup(look: Look) -> Markup:
     return tag("msup", letter, above) if look.above else letter
 
 
-def printer_of(looks: Mapping[str, Look]) -> Any:
+def printer_of(looks: Mapping[str, SymbolStyle]) -> Any:
     """SymPy's printer with our own looks of symbols: from an expression to markup."""
     from xml.dom.minidom import parseString
 
@@ -84,7 +84,7 @@ def printer_of(looks: Mapping[str, Look]) -> Any:
             look = looks.get(sym.name)
             if look is None:
                 split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
-                look = Look(split[1], 0, split[2]) if split else Look(sym.name)
+                look = SymbolStyle(split[1], 0, split[2]) if split else SymbolStyle(sym.name)
             return parseString(symbol_markup(look)).documentElement
 
     def write(expr: Any) -> str:
