@@ -177,7 +177,9 @@ def verify(
 def reactions(
     model: Model,
     joint: Annotated[str | None, typer.Option(metavar="NAME", help="Which joint; all, in short, without.")] = None,
-    part: Annotated[ReactionPart, typer.Option(help="Which part bearings, spectrum and plot are of.")] = ReactionPart.kinetic,
+    part: Annotated[
+        ReactionPart, typer.Option(help="Which part bearings, spectrum and plot are of.")
+    ] = ReactionPart.kinetic,
     causes: Annotated[bool, typer.Option("--causes", help="Who loads the joint: by cause, or by body.")] = False,
     bearings: Annotated[
         str | None, typer.Option(metavar="Z1,Z2", help="Two bearings at these places on the axis.")

@@ -1,7 +1,7 @@
 """How a derivation is written down: its symbols, and two ways from the tape to SymPy expressions.
 
-``SymbolWriter`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums as they
-come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
+``SymbolWriter`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums
+as they come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
 sin(nutation)^2 for the top.  The phase of a law in time is one angle in all three: sin(2 t) stays.  ``Namer`` writes
 the operations of the tape and names what is used again.
 """
