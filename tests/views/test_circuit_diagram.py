@@ -8,10 +8,11 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.symbols import find_symbol, symbol_of
+from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.diagram.circuit_layout import Layout, words_at
-from kinode.views.diagram.circuit_symbols import has_symbol
 from kinode.views.diagram.link_routing import Router, port_point
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -204,17 +205,15 @@ def test_a_long_chain_is_folded():
     assert narrow.links == wide.links
 
 
-KINDS = [
-    "resistor", "capacitor", "inductor", "voltage_source", "current_source", "battery", "transformer", "bridge",
-    "dc_motor", "brushless_motor", "shaft_inertia", "shaft_spring", "shaft_damper", "gearbox", "speed_source",
-    "moment_source", "slide_mass", "force_source", "spring", "force", "pid", "filter", "integrator", "saturation",
-    "sensor", "transfer_function", "state_space", "sample_hold",
-]  # fmt: skip
-
-
-def test_usual_kinds_have_their_symbols():
-    assert set(KINDS) <= set(ELEMENTS)
-    assert [kind for kind in (*KINDS, *JOINTS) if not has_symbol(kind)] == []
+@pytest.mark.parametrize("registry", [ELEMENTS, JOINTS, CONSTRAINTS])
+def test_every_kind_has_a_symbol_with_a_place_for_each_port(registry):
+    for kind, cls in registry.items():
+        symbol = symbol_of(cls)
+        assert not find_symbol(cls.symbol).is_blank, kind
+        ports = [name for name, (_, spec) in cls.specs().items() if spec.shape in ("port", "frame", "joint")]
+        assert [port for port in ports if not symbol.covers(port)] == [], kind
+        anchors = [port for port in symbol.anchors if port not in ports]
+        assert anchors in ([], ["1"]), kind  # what a joint's own effect is connected by
 
 
 def test_a_kind_of_ones_own_is_a_box_with_its_name():

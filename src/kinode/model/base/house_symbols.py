@@ -49,8 +49,8 @@ def _letter_source(letter: str) -> Symbol:
 
 
 def _gears(*mark: Stroke) -> Symbol:
-    shapes = (Stroke("M0,-20V-16M0,18V20"), Disc(7.0, y=-9.0, role=FACE), Disc(10.0, y=8.0, role=FACE), *mark)
-    return Symbol(shapes, anchors=WHEELS)
+    wheels = (Disc(7.0, y=-9.0, role=FACE), Disc(10.0, y=8.0, role=FACE))
+    return Symbol((Stroke("M0,-20V-16M0,18V20"), *wheels, *mark), anchors=WHEELS)
 
 
 def _machine(text: str) -> Symbol:

@@ -13,9 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinode.errors import ModelError, find_close
+
+if TYPE_CHECKING:
+    from kinode.model.base.fields import Component
 
 Point = tuple[float, float]
 
@@ -286,7 +289,7 @@ class Symbol:
             return cls(
                 tuple(_shape_of(shape) for shape in data.get("shapes", ())),
                 tuple(
-                    Lettering(text["text"], text["size"], *text["at"], text.get("slanted", False))
+                    Lettering(text["text"], text["size"], text["at"][0], text["at"][1], text.get("slanted", False))
                     for text in data.get("texts", ())
                 ),
                 {port: (point[0], point[1]) for port, point in data.get("anchors", {}).items()},
@@ -334,3 +337,12 @@ def find_symbol(name: str | Symbol) -> Symbol:
     near = find_close(str(name), HOUSE_SYMBOLS, 3)
     guess = f"; did you mean {' or '.join(near)}?" if near else ""
     raise ModelError(f"no symbol is called {name!r}{guess}")
+
+
+def symbol_of(cls: type[Component]) -> Symbol:
+    """The symbol that a class of components is drawn with; a blank one holds the name of the kind.
+
+    A class may have a field of its own that is called ``symbol``: it is drawn as a box.
+    """
+    given = "box" if "symbol" in cls.specs() else getattr(cls, "symbol", None)
+    return find_symbol(given or "box").with_name(cls.kind)

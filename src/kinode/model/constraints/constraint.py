@@ -27,6 +27,7 @@ from kinode.model.base.fields import (
     record,
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
+from kinode.model.base.symbols import Symbol
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
@@ -76,6 +77,7 @@ class Constraint(Component):
     section: ClassVar[str] = "constraints"
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""

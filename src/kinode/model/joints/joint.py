@@ -35,6 +35,7 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.lock import Lock
+from kinode.model.base.symbols import Symbol
 from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
@@ -76,6 +77,7 @@ class Joint(Component):
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
     rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
     no_friction: ClassVar[str] = "its kind does not say where it rubs"
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")

@@ -15,7 +15,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kinode.views.diagram.circuit_graph import ENERGY, GRID, INFORMATION, TWO_POLES, VECTOR, Box, CircuitGraph
+from kinode.model.base.symbols import Outline
+from kinode.views.diagram.circuit_graph import ENERGY, GRID, INFORMATION, VECTOR, Box, CircuitGraph
 from kinode.views.diagram.port_sides import Sides
 
 LETTER = 6.4  # width of a letter, at the most, of names; of what is small SMALL
@@ -24,7 +25,6 @@ GAP = 30.0  # between boxes beside each other: room for two links
 ROW = 60.0  # between layers
 STRIP = 60.0  # between rows of the spine: names stand above boxes there
 STUB = 20.0  # from a port to the sign of the base
-PLAIN = frozenset(["shaft_inertia", "slide_mass"])
 
 
 @dataclass(eq=False)
@@ -284,7 +284,7 @@ class Layout:
     def _network(self, left: list[Box]) -> list[list[Box]]:
         """The layers of one connected circuit, by distance from its first source."""
         names = {box.name for box in left}
-        start = next((box for box in left if box.kind.endswith("source") or box.kind in ("battery", "signal")), left[0])
+        start = next((box for box in left if box.symbol.source and box.role in ("part", "signal")), left[0])
         layers, seen = [[start]], {start.name}
         while True:
             after = [
@@ -344,7 +344,7 @@ def _size(box: Box) -> tuple[float, float]:
         below = sum(port.from_signal for port in ports)
         aside = sum(not port.from_signal and not port.out for port in ports)
         return max(60.0, _even(20.0 * (below + 1))), max(40.0, _even(20.0 * aside))
-    if box.role != "part" or box.kind in TWO_POLES | PLAIN:
+    if box.role != "part" or box.symbol.outline is Outline.NONE:
         return 40.0, 40.0
     aside = sum(bool(port.reference) or port.kind == INFORMATION for port in ports)
     return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * aside))
@@ -353,7 +353,7 @@ def _size(box: Box) -> tuple[float, float]:
 def _grounded(box: Box) -> bool:
     """Whether a two-pole has one port at a reference."""
     ends = [port for port in box.ports.values() if port.kind != INFORMATION]
-    return box.kind in TWO_POLES and len(ends) > 1 and sum(not port.reference for port in ends) == 1
+    return box.is_two_pole and len(ends) > 1 and sum(not port.reference for port in ends) == 1
 
 
 def _words(box: Box) -> float:
@@ -382,7 +382,7 @@ def words_at(box: Box) -> dict[str, tuple[float, float, float, float]]:
 
 def _stands(box: Box) -> bool:
     """Whether the ports of a two-pole are above and below it."""
-    return any(port.side in ("top", "bottom") for port in box.ports.values()) and box.kind in TWO_POLES
+    return any(port.side in ("top", "bottom") for port in box.ports.values()) and box.is_two_pole
 
 
 def beside(box: Box) -> float:
