@@ -216,6 +216,27 @@ def test_every_kind_has_a_symbol_with_a_place_for_each_port(registry):
         assert anchors in ([], ["1"]), kind  # what a joint's own effect is connected by
 
 
+def test_lines_end_where_the_leads_of_a_two_pole_do():
+    system = kn.System("two poles")
+    crank, wheel = (system.body(name, mass=1, inertia=(1, 1, 1)) for name in ("crank", "wheel"))
+    system.revolute("j", system.world, crank)
+    system.revolute("k", system.world, wheel)
+    system.spring("spring", crank.at(1, 0, 0), wheel.at(0, 1, 0), stiffness=3)
+    system.element("clutch", "clutch", first="j", second="k", capacity=1)
+    system.element("gear", "backlash_gear", input="rotor", output="j", ratio=5, play=0.01, stiffness=10)
+    system.element("rotor_inertia", "shaft_inertia", shaft="rotor", inertia=1)
+    system.element("diode", "diode", plus="n1", minus="n2")
+    system.element("switch", "switch", plus="n1", minus="n2", command="t - 1")
+    circuit = CircuitGraph(system)
+    Layout(circuit, 1600.0)
+    for name in ("spring", "clutch", "gear", "diode", "switch"):
+        box = circuit.boxes[name]
+        assert box.is_two_pole
+        first, second = [box.ports[port] for port, (x, _) in box.symbol.anchors.items() if x == 0]
+        assert {first.side, second.side} in ({"top", "bottom"}, {"left", "right"}), name
+        assert first.offset == second.offset == 0, name
+
+
 def test_a_kind_of_ones_own_is_a_box_with_its_name():
     system = kn.System("own")
     system.define(

@@ -92,7 +92,7 @@ class Box:
     @property
     def is_two_pole(self) -> bool:
         """Whether it is drawn along the line between its two ports."""
-        return self.role == "part" and self.symbol.is_two_pole
+        return self.symbol.is_two_pole
 
     def port(self, name: str, kind: str, **more: Any) -> Port:
         """A port, made when it is first asked for."""
