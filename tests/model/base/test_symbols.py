@@ -5,8 +5,19 @@ import json
 import pytest
 
 from kinode.errors import ModelError
-from kinode.model.base.house_symbols import HOUSE_SYMBOLS
-from kinode.model.base.symbols import Disc, Lettering, Outline, Stroke, StrokeRole, Symbol, find_symbol, parse_path
+from kinode.model.base.symbols import (
+    Disc,
+    GlyphFill,
+    JointGlyph,
+    Lettering,
+    Outline,
+    Stroke,
+    StrokeRole,
+    Symbol,
+    find_symbol,
+    parse_path,
+)
+from kinode.model.base.symbols.house_symbols import HOUSE_SYMBOLS
 
 
 @pytest.mark.parametrize("name", HOUSE_SYMBOLS)
@@ -107,3 +118,22 @@ def test_the_name_of_a_kind_is_in_a_blank_symbol_alone():
     assert find_symbol("resistor").with_name("heater") is find_symbol("resistor")
     own = Symbol(shapes=(Stroke("M0,0H5", StrokeRole.PLATE),), outline=Outline.BOX)
     assert find_symbol(own) is own and own.with_name("x") is own
+
+
+def test_straight_paths_are_lines_of_points():
+    assert Stroke("M1,2h3v-1zm5,0l1,1").polylines() == (((1, 2), (4, 2), (4, 1), (1, 2)), ((6, 2), (7, 3)))
+    with pytest.raises(ModelError, match="straight lines is expected, without a"):
+        Stroke("M0,0a1,1 0 0 1 2,2").polylines()
+
+
+def test_a_wrong_glyph_is_refused():
+    with pytest.raises(ModelError, match="one closed line"):
+        JointGlyph(Stroke("M0,0L1,1"))
+    with pytest.raises(ModelError, match="one closed line"):
+        JointGlyph(Stroke("M0,0H1V1ZM2,2H3V3Z"))
+    with pytest.raises(ModelError, match="size 0"):
+        JointGlyph(size=0)
+    with pytest.raises(ModelError, match="no symbol"):
+        Symbol.from_dict({"glyph": {"mark": None}})
+    own = JointGlyph(Stroke("M-1,-1H1V1H-1Z"), 4.0, GlyphFill.LIGHT, guided=True)
+    assert JointGlyph.from_dict(json.loads(json.dumps(own.to_dict()))) == own

@@ -21,9 +21,9 @@ from kinode.errors import ModelError
 from kinode.hooks import hook
 from kinode.model.base.fields import Component, Reader, Spec, Value, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
-from kinode.model.base.symbols import Symbol
 
 if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
     from kinode.model.system import System
 
 

@@ -11,7 +11,7 @@ tree, one of them leaves the state and there is no row at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from kinode.model.base.fields import (
     record,
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
-from kinode.model.base.symbols import Symbol
+
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates

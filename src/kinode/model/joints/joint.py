@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,11 +35,13 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.lock import Lock
-from kinode.model.base.symbols import Symbol
 from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
 
 JOINTS: dict[str, type[Joint]] = {}
 

@@ -102,7 +102,7 @@ def link_frames(system: System) -> dict[str, list[Frame]]:
 
 def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
     """Of every body that carries no other the point whose path is worth seeing: its only named frame, or its center."""
-    carriers = {joint.a.body for joint in system.joints.values() if joint.n_u or joint.kind == "fixed"}
+    carriers = {joint.a.body for joint in system.joints.values()}
     found = {}
     for name, body in system.bodies.items():
         if name not in carriers:

@@ -32,6 +32,7 @@ from kinode.views.mechanism.mechanism_symbols import (
     draw_joints,
     draw_margin,
     draw_springs,
+    glyph_of,
     mix,
 )
 from kinode.views.style import INK, MUTED, new_figure, style
@@ -215,7 +216,7 @@ def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], 
         taken.append(M)
         if "world" in (joint.a.body, joint.b.body):
             taken += [M + np.array([x, -16.0]) / paper.scale for x in (-12.0, -4.0, 4.0, 12.0)]
-        if joint.kind not in ("free", "fixed") and len(system.joints) <= NAMED:
+        if joint.n_u and glyph_of(joint).mark is not None and len(system.joints) <= NAMED:
             wanted.append((joint.name, M, INK, False))
     if len(system.bodies) <= NAMED:
         for name, body in system.bodies.items():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.model.base.symbols.joint_glyphs import EFFORT_MARKS, VELOCITY_MARKS, ArcArrow, PoleMark
 from kinode.views.style import COLORS, INK, MUTED
 
 if TYPE_CHECKING:
@@ -104,16 +105,19 @@ class Pen:
             self._square(at, 4.0)
             return
         self._dot(at, 4.5, INK if driven else "white")
-        if "angle" in kinds:
-            self._arc(at, 11.0, 25.0, 155.0, TURN)
-            self.text(at + [14.0, 12.0], "ω", color=TURN)
-        if "length" in kinds:
-            tip = np.array([15.0, 0.0])
-            self.arrow(at - tip + [0, 17], at + tip + [0, 17], TURN, style="<|-|>", shrinkA=0.0, shrinkB=0.0)
-            self.text(at + [18.0, 17.0], "v", color=TURN)
+        for kind, mark in VELOCITY_MARKS.items():
+            if kind in kinds:
+                self._mark(at, mark, TURN)
         if moment:
-            self._arc(at, 15.0, 205.0, 335.0, MOMENT)
-            self.text(at + [17.0, -13.0], "M" if "angle" in kinds else "F", color=MOMENT)
+            self._mark(at, EFFORT_MARKS["angle" if "angle" in kinds else "length"], MOMENT)
+
+    def _mark(self, at: Array, mark: PoleMark, color: str) -> None:
+        """An arrow at a pole, and its letter."""
+        if isinstance(mark.arrow, ArcArrow):
+            self._arc(at, mark.arrow.radius, mark.arrow.start, mark.arrow.end, color)
+        else:
+            self.arrow(at + mark.arrow.start, at + mark.arrow.end, color, style="<|-|>", shrinkA=0.0, shrinkB=0.0)
+        self.text(at + mark.letter_at, mark.letter, color=color)
 
     def _arc(self, at: Array, radius: float, start: float, end: float, color: str) -> None:
         angle = np.deg2rad(np.linspace(start, end, 24))

@@ -1,50 +1,21 @@
-"""The symbol of a component as data: strokes, discs and lettering, and where the leads of its ports end.
-
-A symbol is drawn about its own middle, in units of which its box has 40 by 40; x is to the right and y is down, as in
-SVG.  It holds no drawing code, so that every view can draw it: the circuit diagram, a page in a browser (``to_dict``).
-A class of components names its symbol in ``symbol``; subclasses inherit it.  The symbols that come with kinode are in
-house_symbols.py, and are looked up by name with ``find_symbol``.
-"""
+"""The record of a symbol: shapes, lettering and anchors; and how symbols are found by name and by class."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError, find_close
+from kinode.model.base.symbols.joint_glyphs import JointGlyph
+from kinode.model.base.symbols.strokes import Disc, Lettering, Point, Stroke, shape_from_dict, shape_to_dict
 
 if TYPE_CHECKING:
     from kinode.model.base.fields import Component
 
-Point = tuple[float, float]
-
-# Numbers that follow each command of a path; relative commands are in small letters.
-ARGUMENTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "Q": 4, "A": 7, "Z": 0}
-TOKEN = re.compile(r"\s*,?\s*(?:([A-Za-z])|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))")
 TOP, BOTTOM = (0.0, -20.0), (0.0, 20.0)
-
-
-class StrokeRole(StrEnum):
-    """How a stroke is drawn; the view chooses widths and colors."""
-
-    LINE = "line"
-    """An open line, or an outline that is not filled."""
-    FACE = "face"
-    """An outline filled with the color of the paper."""
-    MASS = "mass"
-    """An outline filled with gray."""
-    INK = "ink"
-    """An outline filled with the color of the line."""
-    PLATE = "plate"
-    """A thick line, as the plate of a capacitor."""
-    THIN = "thin"
-    """A thin line, as the axes of a characteristic."""
-    DASHED = "dashed"
-    """A dashed line."""
 
 
 class Outline(StrEnum):
@@ -60,122 +31,6 @@ class Outline(StrEnum):
     """A circle in a wider box: leads run from the box to the circle."""
     BODY = "body"
     """The box of a body, which holds its name and mass."""
-
-
-class PathStep(NamedTuple):
-    """One command of a path with its numbers, such as ``V`` and (12.0,)."""
-
-    command: str
-    numbers: tuple[float, ...]
-
-
-def parse_path(text: str) -> tuple[PathStep, ...]:
-    """The commands of a path that is written as in SVG.
-
-    Parameters
-    ----------
-    text : str
-        Commands M, L, H, V, C, Q, A, Z (absolute) or in small letters (relative), each with its numbers.
-        A command whose numbers are repeated is repeated.
-
-    Returns
-    -------
-    tuple of PathStep
-
-    Raises
-    ------
-    ModelError
-        Where the text is no path; the message names the character.
-
-    Examples
-    --------
-    >>> parse_path("M0,-20V-12")
-    (PathStep(command='M', numbers=(0.0, -20.0)), PathStep(command='V', numbers=(-12.0,)))
-    """
-    steps: list[PathStep] = []
-    for command, numbers, at in _commands(text):
-        count = ARGUMENTS[command.upper()]
-        if count == 0 and numbers:
-            raise _wrong_path(text, at, f"{command} takes no numbers")
-        if count and (not numbers or len(numbers) % count):
-            raise _wrong_path(text, at, f"{command} takes {count} number{'s' * (count > 1)}, not {len(numbers)}")
-        if not steps and command.upper() != "M":
-            raise _wrong_path(text, at, "a path begins with M")
-        groups = range(0, len(numbers), count) if count else (0,)
-        steps += [PathStep(command, tuple(numbers[k : k + count])) for k in groups]
-    if not steps:
-        raise _wrong_path(text, 0, "a path begins with M")
-    return tuple(steps)
-
-
-def _commands(text: str) -> Iterator[tuple[str, list[float], int]]:
-    """Each command with all numbers up to the next one, and the character at which it stands."""
-    command, numbers, start, at = "", list[float](), 0, 0
-    while text[at:].strip():
-        token = TOKEN.match(text, at)
-        if token is None:
-            raise _wrong_path(text, at, f"{text[at]!r} is neither a command nor a number")
-        if token[1] is None:
-            numbers.append(float(token[2]))
-        else:
-            if token[1].upper() not in ARGUMENTS:
-                raise _wrong_path(text, token.start(1), f"there is no command {token[1]}")
-            if command or numbers:
-                yield command or "L", numbers, start
-            command, numbers, start = token[1], [], token.start(1)
-        at = token.end()
-    if command or numbers:
-        yield command or "L", numbers, start
-
-
-def _wrong_path(text: str, at: int, message: str) -> ModelError:
-    return ModelError(f"path {text!r}, character {at + 1}: {message}")
-
-
-@dataclass(frozen=True)
-class Stroke:
-    """A line along a path, in the notation of SVG."""
-
-    path: str
-    role: StrokeRole = StrokeRole.LINE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "role", StrokeRole(self.role))
-        self.steps()
-
-    def steps(self) -> tuple[PathStep, ...]:
-        """The commands of its path."""
-        return parse_path(self.path)
-
-
-@dataclass(frozen=True)
-class Disc:
-    """A circle about (x, y)."""
-
-    radius: float
-    x: float = 0.0
-    y: float = 0.0
-    role: StrokeRole = StrokeRole.LINE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "role", StrokeRole(self.role))
-        if not (0 < self.radius < math.inf and math.isfinite(self.x) and math.isfinite(self.y)):
-            raise ModelError(f"a disc of radius {self.radius} about ({self.x}, {self.y}) cannot be drawn")
-
-
-@dataclass(frozen=True)
-class Lettering:
-    """A text whose middle is at x and whose base line is at y."""
-
-    text: str
-    size: float = 13.0
-    x: float = 0.0
-    y: float = 0.0
-    slanted: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.text or not (0 < self.size < math.inf):
-            raise ModelError(f"lettering {self.text!r} of size {self.size} cannot be drawn")
 
 
 @dataclass(frozen=True)
@@ -195,7 +50,9 @@ class Symbol:
     size : (float, float), default (40, 40)
         Width and height of its box, at the least.
     source : bool, default False
-        Whether it supplies energy, as a voltage source or an applied force.
+        Whether a circuit begins with it: it supplies energy, as a voltage source or an applied force, or a signal.
+    glyph : JointGlyph, optional
+        What a joint is drawn with in a picture of the mechanism; a plain one if left out.
 
     Raises
     ------
@@ -204,6 +61,7 @@ class Symbol:
 
     Examples
     --------
+    >>> from kinode.model.base.symbols import Stroke, StrokeRole, Symbol
     >>> resistor = Symbol(
     ...     shapes=(Stroke("M0,-20V-12M0,12V20"), Stroke("M-6,-12H6V12H-6Z", StrokeRole.FACE)),
     ...     anchors={"plus": (0, -20), "minus": (0, 20)},
@@ -220,6 +78,7 @@ class Symbol:
     outline: Outline = Outline.NONE
     size: Point = (40.0, 40.0)
     source: bool = False
+    glyph: JointGlyph | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -233,7 +92,8 @@ class Symbol:
                 raise ModelError(f"the anchor {port} at ({x:g}, {y:g}) is outside the box of the symbol")
 
     def __hash__(self) -> int:
-        return hash((self.shapes, self.texts, tuple(self.anchors.items()), self.outline, self.size, self.source))
+        anchors = tuple(self.anchors.items())
+        return hash((self.shapes, self.texts, anchors, self.outline, self.size, self.source, self.glyph))
 
     @property
     def is_blank(self) -> bool:
@@ -262,16 +122,17 @@ class Symbol:
         return replace(self, texts=(centered(kind.replace("_", " ")[:count], size),))
 
     def to_dict(self) -> dict[str, Any]:
-        """The symbol as plain data, for JSON: what equals its default is left out.
+        """The symbol as plain data, for JSON.
 
         Returns
         -------
         dict
             ``shapes``: each ``{"path": text}`` or ``{"disc": [x, y, radius]}`` with its ``role``; ``texts``: each with
-            ``text``, ``at``, ``size``, ``slanted``; ``anchors``: port to [x, y]; ``outline``, ``size``, ``source``.
+            ``text``, ``at``, ``size``, ``slanted``; ``anchors``: port to [x, y]; ``outline``, ``size``, ``source``;
+            ``glyph`` of a joint.
         """
         return {
-            "shapes": [_shape_to_dict(shape) for shape in self.shapes],
+            "shapes": [shape_to_dict(shape) for shape in self.shapes],
             "texts": [
                 {"text": text.text, "at": [text.x, text.y], "size": text.size, "slanted": text.slanted}
                 for text in self.texts
@@ -280,6 +141,7 @@ class Symbol:
             "outline": self.outline.value,
             "size": list(self.size),
             "source": self.source,
+            "glyph": None if self.glyph is None else self.glyph.to_dict(),
         }
 
     @classmethod
@@ -287,7 +149,7 @@ class Symbol:
         """The symbol of what ``to_dict`` gave; raises ModelError where that is no symbol."""
         try:
             return cls(
-                tuple(_shape_of(shape) for shape in data.get("shapes", ())),
+                tuple(shape_from_dict(shape) for shape in data.get("shapes", ())),
                 tuple(
                     Lettering(text["text"], text["size"], text["at"][0], text["at"][1], text.get("slanted", False))
                     for text in data.get("texts", ())
@@ -296,23 +158,10 @@ class Symbol:
                 Outline(data.get("outline", Outline.NONE)),
                 tuple(data.get("size", (40.0, 40.0))),
                 bool(data.get("source", False)),
+                None if data.get("glyph") is None else JointGlyph.from_dict(data["glyph"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ModelError(f"this is no symbol: {error}") from error
-
-
-def _shape_to_dict(shape: Stroke | Disc) -> dict[str, Any]:
-    if isinstance(shape, Stroke):
-        return {"path": shape.path, "role": shape.role.value}
-    return {"disc": [shape.x, shape.y, shape.radius], "role": shape.role.value}
-
-
-def _shape_of(data: Mapping[str, Any]) -> Stroke | Disc:
-    role = StrokeRole(data.get("role", StrokeRole.LINE))
-    if "disc" in data:
-        x, y, radius = data["disc"]
-        return Disc(radius, x, y, role)
-    return Stroke(data["path"], role)
 
 
 def centered(text: str, size: float = 13.0, *, y: float = 0.0, slanted: bool = False) -> Lettering:
@@ -330,7 +179,7 @@ def find_symbol(name: str | Symbol) -> Symbol:
     """
     if isinstance(name, Symbol):
         return name
-    from kinode.model.base.house_symbols import HOUSE_SYMBOLS
+    from kinode.model.base.symbols.house_symbols import HOUSE_SYMBOLS
 
     if name in HOUSE_SYMBOLS:
         return HOUSE_SYMBOLS[name]

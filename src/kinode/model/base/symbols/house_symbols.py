@@ -9,18 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinode.model.base.symbols import (
-    BOTTOM,
-    TOP,
-    Disc,
-    Lettering,
-    Outline,
-    Point,
-    Stroke,
-    StrokeRole,
-    Symbol,
-    centered,
-)
+from kinode.model.base.symbols.joint_glyphs import GlyphFill, JointGlyph, Support
+from kinode.model.base.symbols.strokes import Disc, Lettering, Point, Stroke, StrokeRole
+from kinode.model.base.symbols.symbol_record import BOTTOM, TOP, Outline, Symbol, centered
 
 LINE, FACE, MASS, INK = StrokeRole.LINE, StrokeRole.FACE, StrokeRole.MASS, StrokeRole.INK
 PLATE, THIN, DASHED = StrokeRole.PLATE, StrokeRole.THIN, StrokeRole.DASHED
@@ -36,6 +27,12 @@ HATCH = "M-9,4L-4,-4M-2,4L3,-4M5,4L10,-4"
 COIL = "a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7 a5.5,3.5 0 0 1 0,7"
 COIL_UP = COIL.replace("0,7", "0,-7")
 LINK_BODY = "M-9,-6H9V6H-9Z"
+
+# Marks of joints in a picture of the mechanism, about one unit wide.
+SQUARE = Stroke("M-0.5,-0.5H0.5V0.5H-0.5Z")
+DIAMOND = Stroke("M0,-0.70711L0.70711,0L0,0.70711L-0.70711,0Z")
+CROSS = Stroke("M-0.16667,-0.5H0.16667V-0.16667H0.5V0.16667H0.16667V0.5H-0.16667V0.16667H-0.5V-0.16667H-0.16667Z")
+HEXAGON = Stroke("M0,-0.5L-0.43301,-0.25V0.25L0,0.5L0.43301,0.25V-0.25Z")
 
 
 def _strokes(*paths: str) -> tuple[Stroke, ...]:
@@ -57,8 +54,8 @@ def _machine(text: str) -> Symbol:
     return Symbol(texts=(centered("M", 15.0, y=-2.0), centered(text, 9.0, y=9.0)), outline=Outline.MACHINE)
 
 
-def _node(*shapes: Stroke | Disc) -> Symbol:
-    return Symbol(shapes, outline=Outline.CIRCLE)
+def _node(*shapes: Stroke | Disc, glyph: JointGlyph | None = None) -> Symbol:
+    return Symbol(shapes, outline=Outline.CIRCLE, glyph=glyph)
 
 
 def _applied(letter: str) -> Symbol:
@@ -142,15 +139,43 @@ MECHANICAL = {
 }
 
 NODES = {
-    "revolute": _node(Disc(6.0)),
-    "prismatic": _node(*_strokes("M-7,-4H7V4H-7Z", "M-13,-4V4M13,-4V4M-13,0H-7M7,0H13")),
-    "cylindrical": _node(*_strokes("M-7,-4H7V4H-7Z", "M-13,0H-7M7,0H13M-3,-9a6,4 0 1 1 6,0")),
-    "screw": _node(*_strokes("M-8,-5H8V5H-8Z", "M-13,0H13M-6,5L-2,-5M-1,5L3,-5M4,5L8,-5")),
-    "universal": _node(*_strokes("M-9,0H9M0,-9V9M-9,-4V4M9,-4V4M-4,-9H4M-4,9H4")),
-    "spherical": _node(Disc(5.0, role=INK), Stroke("M-7,-6a9,9 0 1 0 14,0")),
-    "planar": _node(*_strokes("M-12,5L-5,-7H12L5,5ZM-12,9H5")),
-    "free": _node(Disc(9.0, role=DASHED)),
-    "fixed": _node(*_strokes("M-8,-8L8,8M-8,8L8,-8")),
+    "revolute": _node(
+        Disc(6.0),
+        glyph=JointGlyph(),
+    ),
+    "prismatic": _node(
+        *_strokes("M-7,-4H7V4H-7Z", "M-13,-4V4M13,-4V4M-13,0H-7M7,0H13"),
+        glyph=JointGlyph(SQUARE, 6.0, guided=True, support=Support.PLATE),
+    ),
+    "cylindrical": _node(
+        *_strokes("M-7,-4H7V4H-7Z", "M-13,0H-7M7,0H13M-3,-9a6,4 0 1 1 6,0"),
+        glyph=JointGlyph(SQUARE, 6.5, GlyphFill.LIGHT, guided=True),
+    ),
+    "screw": _node(
+        *_strokes("M-8,-5H8V5H-8Z", "M-13,0H13M-6,5L-2,-5M-1,5L3,-5M4,5L8,-5"),
+        glyph=JointGlyph(DIAMOND, 5.5),
+    ),
+    "universal": _node(
+        *_strokes("M-9,0H9M0,-9V9M-9,-4V4M9,-4V4M-4,-9H4M-4,9H4"),
+        glyph=JointGlyph(CROSS, 8.0),
+    ),
+    "spherical": _node(
+        Disc(5.0, role=INK),
+        Stroke("M-7,-6a9,9 0 1 0 14,0"),
+        glyph=JointGlyph(Disc(0.5), 8.0, GlyphFill.DARK),
+    ),
+    "planar": _node(
+        *_strokes("M-12,5L-5,-7H12L5,5ZM-12,9H5"),
+        glyph=JointGlyph(HEXAGON, 7.0, support=Support.PLATE),
+    ),
+    "free": _node(
+        Disc(9.0, role=DASHED),
+        glyph=JointGlyph(None),
+    ),
+    "fixed": _node(
+        *_strokes("M-8,-8L8,8M-8,8L8,-8"),
+        glyph=JointGlyph(SQUARE, 3.2, GlyphFill.INK, support=Support.PLATE),
+    ),
     "gear": _node(Disc(5.0, x=-5.0), Disc(7.0, x=7.0)),
     "rack": _node(Disc(7.0, y=-4.0), Stroke("M-12,4H12M-8,4v3M-2,4v3M4,4v3M10,4v3")),
     "distance": _node(Stroke("M-9,5L9,-5"), Disc(2.0, -9.0, 5.0, INK), Disc(2.5, 9.0, -5.0)),
