@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def run(
     model: Model,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
-    method: Annotated[MethodOption | None, typer.Option(help="Integration method; dopri5 unless the model says.")] = None,
+    method: Annotated[MethodOption | None, typer.Option(help="Integration method; else the model's or dopri5.")] = None,
     step: Annotated[str | None, typer.Option(metavar="TIME", help="Step of rk4; of other methods the largest.")] = None,
     rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,

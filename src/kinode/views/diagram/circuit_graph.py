@@ -33,7 +33,7 @@ GRID = 10.0  # all places are multiples of it
 VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
 LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
 EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash")
-MAIN = frozenset(
+MAIN_FIELDS = frozenset(
     [
         "resistance",
         "capacitance",
@@ -55,7 +55,7 @@ MAIN = frozenset(
         "tension",
     ]
 )
-LONG = 18  # letters of a value that are shown
+LONGEST_VALUE = 18  # letters of a value that are shown
 
 
 @dataclass(eq=False)
@@ -134,9 +134,9 @@ class CircuitGraph:
 
     def _tie(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
         """Connect a port to a link, which is made when it is first named."""
-        found = self.links.setdefault(link, Connection(link, kind, []))
-        found.label = found.label or label
-        found.ends.append((box, box.port(port, kind, **more)))
+        connection = self.links.setdefault(link, Connection(link, kind, []))
+        connection.label = connection.label or label
+        connection.ends.append((box, box.port(port, kind, **more)))
 
     def _bodies(self) -> None:
         for name, body in self.system.bodies.items():
@@ -246,17 +246,17 @@ class CircuitGraph:
                     yield self.boxes[f"{name}.{law}"], list(find_expressions(getattr(joint, law)))
         for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
             values = (getattr(element, spec_field.name) for spec_field, _ in element.specs().values())
-            yield self.boxes[name], [found for value in values for found in _expressions(value)]
+            yield self.boxes[name], [law for value in values for law in _expressions(value)]
         for name, signal in self.system.signals.items():
             yield self.boxes[name], list(find_expressions(signal.law))
 
     def _read_by(self, law: Expression) -> Iterator[Box]:
         for name in sorted(law.names()):
             try:
-                found = find_quantity(self.system, name)
+                quantity = find_quantity(self.system, name)
             except ModelError:
                 continue
-            owner = found.frame.body if found.frame is not None else found.owner
+            owner = quantity.frame.body if quantity.frame is not None else quantity.owner
             owner = owner if owner in self.boxes else self._at_node(owner)
             if owner in self.boxes:
                 yield self.boxes[owner]
@@ -288,7 +288,7 @@ class CircuitGraph:
             return ""
         for name, (spec_field, spec) in element.specs().items():
             value = getattr(element, spec_field.name)
-            if name in MAIN and spec.shape in ("number", "law") and value is not None:
+            if name in MAIN_FIELDS and spec.shape in ("number", "law") and value is not None:
                 return self._value(value, spec.dimension)
         return ""
 
@@ -331,4 +331,4 @@ def _effort_word(joint: Joint) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
