@@ -1,6 +1,6 @@
 """Closing loops: consistent positions and speeds, and which constraint rows are independent.
 
-Rank and rows (NUMERICS of the project, section 2): lengths are scaled by a characteristic length, never
+Rank and rows (T-4.5): lengths are scaled by a characteristic length, never
 rows by their norm; the rank is the largest found at positions reached by walking along the freedoms, so
 that a start in a singular position is recognized; independent rows come from QR with column pivoting.
 """
