@@ -50,6 +50,8 @@ def to_mathml(latex: str, display: str) -> str:
     if r"\\" in found or "&</mi>" in found or "<mtext>\\" in found:
         raise ValueError(f"this formula was not understood: {latex}")
     found = re.sub(r'columnalign="(\w+)"', r'style="text-align: \1"', found)
+    # Names of functions stand apart from what they are of.
+    found = re.sub(r"(<mi>(?:sin|cos|tan|tanh)</mi>)(?!<mo|</mrow>)", r'\1<mspace width="0.167em" />', found)
     # Brackets grow with their matrix only in fonts for mathematics: lines at its sides do in all.
     return re.sub(
         r"<mo>&#x0005B;</mo><mtable>(.*?)</mtable><mo>&#x0005D;</mo>", r'<mtable class="matrix">\1</mtable>', found
