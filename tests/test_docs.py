@@ -4,6 +4,7 @@
 has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a model, and must load.
 """
 
+import doctest
 import re
 import runpy
 import shutil
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 import kinode as kn
@@ -205,6 +207,20 @@ def test_every_public_name_is_in_the_reference():
     words = set(re.findall(r"[\w.]+", text))
     shown = {word.rsplit(".", 1)[-1] for word in words}
     assert set(kn.__all__) - {"__version__"} <= shown
+
+
+PUBLIC = [word for word in kn.__all__ if ">>>" in (getattr(getattr(kn, word), "__doc__", None) or "")]
+
+
+@pytest.mark.parametrize("word", PUBLIC)
+def test_example_of_a_docstring(word, workplace):
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    space = {"kn": kn, "np": np}
+    found = doctest.DocTestFinder(recurse=False).find(getattr(kn, word), word, globs=space)
+    for example in found:
+        runner = doctest.DocTestRunner(verbose=False, optionflags=options)
+        told = []
+        assert runner.run(example, out=told.append).failed == 0, "".join(told)
 
 
 def test_every_quantity_is_in_the_reference():
