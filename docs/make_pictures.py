@@ -70,6 +70,7 @@ def make_excavator(run: Trajectory) -> Path:
         for axes in rows[:2]:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
+            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=4)  # there is no room for a second row
         rows[0].set_title("what the boom pin carries", pad=19)
         rows[2].set_xlabel(label("time", "s"))
         path = PICTURES / "excavator.png"
