@@ -77,8 +77,28 @@ def diagram(
 ) -> Diagram:  # fmt: skip
     """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
 
-    ``file`` (.svg) keeps it.  A chain that is longer than ``width``, in units of which a component has 40, is folded
-    where that is possible, or never with None; ``legend`` explains signs and lines; ``note`` stands beside the name.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        What to draw; a text is the name of a file.
+    file : str or path, optional
+        An .svg file to write.
+    width : float or None, default 1600
+        Chains that are longer are folded where that is possible; a component is 40 wide.  None never folds.
+    legend : bool, default True
+        Whether signs and lines are explained below the drawing.
+    note : str, default ""
+        A text beside the name of the system.
+
+    Returns
+    -------
+    Diagram
+        With ``svg``, ``components``, ``links``, ``crossings`` and ``size``; a notebook shows it.
+
+    Examples
+    --------
+    >>> kn.diagram("examples/motor_axis.yaml")
+    <Diagram: 9 components, 8 links, 0 crossings>
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
