@@ -71,7 +71,7 @@ _FACE = {
     **dict.fromkeys(("number", "law"), "kinode.model.base.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",
-    "register": "kinode.model.registration",
+    "register": "kinode.model.base.registration",
 }  # fmt: skip
 
 __all__ = ["__version__", *_FACE]

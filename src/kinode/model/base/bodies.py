@@ -14,6 +14,7 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.fields import Component, Reader, Spec, Value, Vector, choice, number, record, special, vector
 from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_place
+from kinode.model.base.shortcut_methods import add_shortcut
 from kinode.model.base.visuals import Visual, read_look
 
 if TYPE_CHECKING:
@@ -323,3 +324,6 @@ class Body(Component):
 
 def _list(values: Array) -> str:
     return ", ".join(f"{x:.6g}" for x in values)
+
+
+add_shortcut("body", Body)

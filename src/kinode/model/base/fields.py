@@ -12,16 +12,19 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from kinode.errors import LawError, ModelError, UnitError, find_close
 from kinode.expressions.parser import locate, parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity
+from kinode.expressions.units import DIMENSIONS, Dimension, Quantity, check_dimension, parse_quantity
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
+
+if TYPE_CHECKING:
+    from kinode.model.base.registration import Registry
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -38,6 +41,13 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # no part of the equations: initial values, limits, looks
+
+
+class Alternative(NamedTuple):
+    """A name that stands for other fields, which ``gather`` makes of it: ``torque_constant`` for ``constant``."""
+
+    fields: tuple[str, ...]
+    spec: Spec
 
 
 def declare(default: Any, spec: Spec) -> Any:
@@ -117,6 +127,11 @@ class Component:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
+    registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
+    symbol: ClassVar[Any] = None  # what it is drawn with: a symbol, or the name of one that comes with kinode
+    shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
+    leading: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
+    alternatives: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
     name: str
@@ -170,6 +185,24 @@ class Component:
             declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
             found = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
         return found
+
+    @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        """The fields that its shortcut takes by place: what it is connected to, then what else it needs."""
+        needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
+        connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
+        return tuple(dict.fromkeys((*cls.leading, *connected, *needed)))
+
+    @classmethod
+    def field_unit(cls, spec: Spec) -> str:
+        """The SI unit of a field as text; empty where it has none."""
+        dimension = spec.dimension or ""
+        unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else ""
+        return "" if unit == "1" else unit
+
+    @classmethod
+    def check_kind(cls) -> None:
+        """Refuse a kind whose declaration is wrong, when it is registered."""
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:

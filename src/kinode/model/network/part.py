@@ -142,6 +142,10 @@ class Part(Element):
         return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
 
     @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        return tuple(cls.ports())
+
+    @classmethod
     def all_unknowns(cls) -> dict[str, Unknown]:
         """Its unknowns, with those of its base classes."""
         return _merge(cls, "unknowns")
