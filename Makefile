@@ -2,6 +2,7 @@
 #   make demo    install kinode, simulate a camera on a ship in a seaway, write its report
 #   make test    the whole test suite          make lint   ruff and the strict type checker
 #   make bench   the table against the peers   make docs   the documentation site, in site/
+#   make stubs   the types that editors and type checkers see, from the declared kinds
 #   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
 #   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
 #   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
@@ -15,10 +16,10 @@ PYTEST  ?= -n auto --dist worksteal
 BIN := $(VENV)/bin
 # -qq: errors only.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
-SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
+SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-loops bench-circuits bench-events lint docs clean
+.PHONY: help demo test bench bench-loops bench-circuits bench-events lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -45,6 +46,9 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/ruff format --check $(SOURCES)
 	@$(BIN)/mypy
+
+stubs: $(VENV)/.installed
+	@$(BIN)/python tools/write_stubs.py
 
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

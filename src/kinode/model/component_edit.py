@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError
 from kinode.model.base.bodies import Body
-from kinode.model.base.fields import Component, unknown
+from kinode.model.base.fields import Component, unknown_fields
 from kinode.model.base.frames import Frame
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
 from kinode.model.frame_lookup import find_frame
@@ -78,9 +78,9 @@ def _changed_table(old: TableRecord, fields: dict[str, Any]) -> TableRecord:
 
 
 def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -> None:
-    for key in fields:
-        if key not in allowed:
-            raise ModelError(unknown("has no field", key, allowed), component=name)
+    wrong = [key for key in fields if key not in allowed]
+    if wrong:
+        raise ModelError(unknown_fields("it", wrong, allowed), component=name, field=wrong[0])
 
 
 def _follow_frames(system: System, body: Body) -> None:

@@ -20,7 +20,8 @@ from kinode.hooks import hook
 from kinode.model import frame_lookup
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS, Element
-from kinode.model.base.fields import Reader, Value, Vector, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, Vector, short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import FRAMES, Observer
 from kinode.model.base.parameters import (
@@ -36,6 +37,7 @@ from kinode.model.base.parameters import (
 )
 from kinode.model.component_store import ComponentStore
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
+from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
@@ -178,6 +180,8 @@ class System(ComponentStore, Shortcuts):
     # -- components --------------------------------------------------------------------------------
     def add_kind(self, section: str, name: str, kind: str, fields: Mapping[str, Any]) -> Any:
         """Add a component of a kind to a section: what every method of a kind's name does."""
+        if section == "drives":
+            return add_drive(self, name, fields)
         self.check_name(name)
         return self._put(self.make_component(section, name, kind, fields))
 
@@ -239,12 +243,6 @@ class System(ComponentStore, Shortcuts):
         """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
         frame: Observer = self.add_kind("frames", name, kind, fields)
         return frame
-
-    def drive(self, name: str, joint: Any, **fields: Any) -> Joint:
-        """Gear a motor to a joint: rotor of its own inertia, turning ``ratio`` times as fast, in a shaft on ``on``."""
-        from kinode.model.drive_unit import add_drive
-
-        return add_drive(self, name, {"joint": joint, **fields})
 
     def define(self, kind: str, **declaration: Any) -> type[Part]:
         """Declare a kind of part by its equations, as the section ``components`` of a file does."""

@@ -18,7 +18,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
 from kinode.errors import ModelError
-from kinode.model.base.fields import Component, Reader, Spec, Value, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from kinode.expressions.syntax_tree import Expression
-    from kinode.model.base.bodies import Body, Shape
+    from kinode.model.base.bodies import Body
     from kinode.model.base.fields import Component, Spec
     from kinode.model.base.frames import Frame
     from kinode.model.base.moving_frames import Observer
     from kinode.model.base.parameters import Symbols
+    from kinode.model.base.shapes import Shape
     from kinode.model.base.visuals import Visual
     from kinode.model.joints.coulomb_friction import Coulomb
     from kinode.model.joints.end_stops import Ends
@@ -69,7 +70,8 @@ TYPES: Mapping[str, str] = {
     "elements.axes": "FrameLike", "base": "FrameLike", "direction": "AxisLike", "turns": "TurnsLike",
     "rotation": "RotationLike", "per_coordinate": "NumbersLike", "laws_per_coordinate": "CoordinateLawsLike",
     "initial": "NumbersLike", "initial_rate": "NumbersLike", "friction": "FrictionLike", "ends": "EndsLike",
-    "limits": "LimitsLike", "compliance": "ComplianceLike", "inertia": "InertiaLike", "shape": "ShapeLike",
+    "limits": "LimitsLike", "compliance": "ComplianceLike", "inertia": "InertiaLike", "rotor_inertia": "NumbersLike",
+    "shape": "ShapeLike",
     "frames": "PlacesLike", "meshes": "VisualsLike", "times": "VectorLike", "range": "VectorLike",
     "numbers": "NumbersLike", "matrix": "MatrixLike", "input_laws": "CoordinateLawsLike", "words": "WordsLike",
     "named_laws": "NamedLawsLike", "named_numbers": "NamedNumbersLike", "function": "FunctionLike",
@@ -81,8 +83,9 @@ WORDS: Mapping[str, str] = {
     "vector": "3 numbers", "laws": "3 laws", "port": "node", "joint": "joint", "text": "text", "flag": "bool",
     "axes": "2 axes", "elements.axes": "frame", "base": "frame", "direction": "axis", "turns": "pairs of axis and law",
     "per_coordinate": "number for each freedom", "laws_per_coordinate": "law for each freedom",
-    "initial": "number for each coordinate", "initial_rate": "number for each freedom", "friction": "friction",
+    "initial": "number for each coordinate", "initial_rate": "number for each freedom", "friction": "kn.coulomb(...)",
     "ends": "mapping of numbers", "limits": "2 numbers, or mapping", "compliance": "mapping of numbers",
+    "inertia": "numbers or mapping", "rotor_inertia": "number or 2 numbers", "shape": "shape or mapping",
     "frames": "mapping of places", "meshes": "list", "times": "numbers", "range": "2 numbers",
     "input_laws": "law or laws", "words": "names", "named_laws": "mapping of laws",
     "named_numbers": "mapping of numbers", "clock": "time or rate", "seconds": "time", "count": "int", "seed": "int",

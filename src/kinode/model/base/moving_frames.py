@@ -23,9 +23,9 @@ from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about, skew
 from kinode.errors import ModelError
 from kinode.model.base.element import turned_letter
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     Vector,

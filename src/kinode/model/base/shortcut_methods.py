@@ -156,7 +156,7 @@ def write_signature(cls: type[Component]) -> Signature:
         annotation = type_of(cls, argument.spec) + (" | None" if argument.default is None else "")
         parameters.append(Parameter(argument.name, by_place, default=argument.default, annotation=annotation))
     # a port that may be left out may stand before one that may not
-    return Signature(parameters, return_annotation=cls.__name__, __validate_parameters__=False)
+    return Signature(parameters, return_annotation=cls.shortcut_result().__name__, __validate_parameters__=False)
 
 
 def write_docstring(cls: type[Component]) -> str:
@@ -170,7 +170,8 @@ def write_docstring(cls: type[Component]) -> str:
         elif argument.default is not NEEDED:
             takes += f", default {show_default(argument.default)}"
         lines += [f"{argument.name} : {takes}", f"    {_sentence(argument.spec.doc)}"]
-    lines += ["", "Returns", "-------", cls.__name__, f"    The {cls.sort()} in the system; it is not changed later."]
+    result = cls.shortcut_result()
+    lines += ["", "Returns", "-------", result.__name__, f"    The {result.sort()} as the system holds it."]
     return "\n".join(lines) + "\n"
 
 

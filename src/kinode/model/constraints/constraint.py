@@ -19,9 +19,9 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose, rotation_to_axis
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     record,

@@ -10,7 +10,8 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
 from kinode.errors import ModelError
-from kinode.model.base.fields import Alternative, Reader, Spec, special, vector
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Alternative, Spec, special, vector
 from kinode.model.base.frames import Resolve, read_rotation, rotation_matrix
 from kinode.model.base.registration import register
 from kinode.model.joints.joint_math import quaternion_rate

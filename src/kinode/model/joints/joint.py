@@ -22,9 +22,9 @@ from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     Values,

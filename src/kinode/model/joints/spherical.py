@@ -9,7 +9,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion
-from kinode.model.base.fields import Reader, Spec, Values
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Values
 from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes

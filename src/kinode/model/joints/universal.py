@@ -10,7 +10,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, atan2, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, rotation_about, turn_about
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import Reader, Spec, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, special
 from kinode.model.base.frames import Resolve, axis_vector, read_axis
 from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction

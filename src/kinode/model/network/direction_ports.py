@@ -23,7 +23,8 @@ from kinode.algebra.spatial import ZERO3, Pose
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load, Scene, check_still
-from kinode.model.base.fields import Reader, Spec, Value, frame, number, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, frame, number, special
 from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.base.registration import register
 from kinode.model.network.part import Part, Row, port

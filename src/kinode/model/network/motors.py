@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from kinode.model.base.fields import Alternative, Reader, Spec, Value, law, number, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Alternative, Spec, Value, law, number, record
 from kinode.model.base.registration import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, Unknown, port

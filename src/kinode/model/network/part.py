@@ -25,7 +25,8 @@ from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.element import Element, Load, Scene
-from kinode.model.base.fields import Component, Reader, Spec, Value, declare, record, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
 from kinode.errors import ModelError
 from kinode.model.base.element import Element, Load, Scene
-from kinode.model.base.fields import Reader, Spec, Value, law, number, record, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, law, number, record, special
 from kinode.model.base.registration import register
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
 from kinode.model.base.element import Scene
-from kinode.model.base.fields import Reader, Spec, Value, Values, law, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, Values, law, number, record, short, special
 from kinode.model.base.frames import NAME
 from kinode.model.base.registration import register
 from kinode.model.signals.continuous import PLAIN, SignalPart

@@ -18,7 +18,8 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.parser import RESERVED
 from kinode.model.base.element import Scene
 from kinode.model.base.events import Sampler
-from kinode.model.base.fields import Reader, Spec, Value, short, special, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, short, special, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.registration import register
 from kinode.model.signals.linear_systems import Coefficients

@@ -25,7 +25,8 @@ from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
 from kinode.model.base.element import Scene
 from kinode.model.base.events import Sampler, exact_seconds
-from kinode.model.base.fields import Reader, Spec, Value, law, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, law, number, record, short, special
 from kinode.model.base.registration import register
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
 
