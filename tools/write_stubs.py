@@ -43,7 +43,7 @@ FIELD_TYPES = [name for name in vars(field_types) if name.endswith("Like")]
 def write_stub() -> str:
     """The text of shortcuts.pyi: the methods of the kinds that come with kinode."""
     kinds = (Body, DriveUnit, *JOINTS.values(), *CONSTRAINTS.values(), *ELEMENTS.values())
-    classes: list[type[Component]] = [cls for cls in kinds if cls.shortcut and is_builtin(cls)]
+    classes: list[type[Component]] = [cls for cls in kinds if cls.has_shortcut and is_builtin(cls)]
     methods = "\n".join(textwrap.indent(write_method(cls), "    ") for cls in classes)
     used = [name for name in FIELD_TYPES if re.search(rf"\b{name}\b", methods)]
     results = dict.fromkeys(cls.shortcut_result() for cls in classes)

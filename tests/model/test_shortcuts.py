@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import write_stubs  # noqa: E402
 
-CLASSES = [Body, DriveUnit, *(cls for cls in (*JOINTS.values(), *ELEMENTS.values()) if cls.shortcut)]
+CLASSES = [Body, DriveUnit, *(cls for cls in (*JOINTS.values(), *ELEMENTS.values()) if cls.has_shortcut)]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.kind or cls.sort())
 
 
@@ -30,7 +30,7 @@ def test_signature_and_documentation_name_every_field(cls):
     method = getattr(kn.System, cls.kind or cls.sort())
     parameters = inspect.signature(method).parameters
     assert list(parameters)[:2] == ["self", "name"]
-    assert set(list(parameters)[2:]) == {*cls.specs(), *cls.alternatives}
+    assert set(list(parameters)[2:]) == {*cls.specs(), *cls.alternative_fields}
     lines = method.__doc__.splitlines()
     for name, (_, spec) in cls.specs().items():
         (line,) = (line for line in lines if line.startswith(f"{name} : "))

@@ -53,7 +53,7 @@ class DriveUnit(Component):
     """A motor geared to a joint: its rotor is a body that turns ``ratio`` times as fast as the joint moves."""
 
     section: ClassVar[str] = "drives"
-    shortcut: ClassVar[bool] = True
+    has_shortcut: ClassVar[bool] = True
 
     joint: str = special("joint", "the joint that it turns", ...)
     ratio: Value = number(None, "angle of the rotor for a unit of the joint's coordinate")

@@ -73,7 +73,7 @@ class Body(Component):
     """A rigid body; mass, center of mass and inertia, or a shape that gives them."""
 
     section: ClassVar[str] = "bodies"
-    shortcut: ClassVar[bool] = True
+    has_shortcut: ClassVar[bool] = True
 
     mass: Value = number("mass", "mass", 0.0)
     center_of_mass: Vector = vector("length", "center of mass, in the body's axes", ZERO, public="com")

@@ -83,7 +83,7 @@ class Element(Component):
     """Something that loads bodies."""
 
     section: ClassVar[str] = "elements"
-    registry: ClassVar[Registry[Any]] = ELEMENTS
+    kind_registry: ClassVar[Registry[Any]] = ELEMENTS
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide

@@ -56,7 +56,7 @@ class Reader:
         specs = cls.specs()
         wrong = [name for name in given if name not in specs]
         if wrong:
-            known = (*specs, *cls.alternatives)
+            known = (*specs, *cls.alternative_fields)
             raise self.fail(str(wrong[0]), unknown_fields(f"a {cls.kind or cls.sort()}", wrong, known))
         missing = [
             name for name, (field, _) in specs.items() if field.default is dataclasses.MISSING and name not in given

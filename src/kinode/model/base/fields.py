@@ -126,11 +126,11 @@ class Component:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
-    registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
+    kind_registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
     symbol: ClassVar[Any] = None  # what it is drawn with: a symbol, or the name of one that comes with kinode
-    shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
-    leading: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
-    alternatives: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
+    has_shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
+    leading_fields: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
     name: str
@@ -190,7 +190,7 @@ class Component:
         """The fields that its shortcut takes by place: what it is connected to, then what else it needs."""
         needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
         connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
-        return tuple(dict.fromkeys((*cls.leading, *connected, *needed)))
+        return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
 
     @classmethod
     def shortcut_result(cls) -> type[Component]:

@@ -71,7 +71,7 @@ class Observer(Component):
     """A frame that is no part of a body; of this kind, it rests in the frame that it stands on."""
 
     section: ClassVar[str] = "frames"
-    registry: ClassVar[Registry[Any]] = FRAMES
+    kind_registry: ClassVar[Registry[Any]] = FRAMES
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension, beside those of every frame
 
     on: Frame = special("base", "what it stands on: a body, a place on one, another frame", WORLD)

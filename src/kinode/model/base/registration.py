@@ -6,7 +6,7 @@
 
 The builder, the YAML format, the JSON schema, the documentation and the contract tests read the registries, so that a
 new kind needs no other entry.  There is one registry for joints, one for constraints, one for elements and one for
-frames; the base class of each family names its own in ``registry``.
+frames; the base class of each family names its own in ``kind_registry``.
 
 kinode's own kinds are found by walking the packages of ``builtin_kinds.py``.  A module may set ``ORDER``, the place of
 its kinds in schema and documentation.
@@ -50,12 +50,12 @@ class Registry(MutableMapping[str, type[C]]):
         return self._load(kind)[kind]
 
     def __setitem__(self, kind: str, cls: type[C]) -> None:
-        if cls.shortcut:
+        if cls.has_shortcut:
             add_shortcut(kind, cls)
         self._classes[kind] = cls
 
     def __delitem__(self, kind: str) -> None:
-        if self._load(kind)[kind].shortcut:
+        if self._load(kind)[kind].has_shortcut:
             remove_shortcut(kind)
         del self._classes[kind]
 
@@ -121,12 +121,12 @@ def register(kind: str, *, symbol: Any = None, shortcut: bool = False) -> Callab
     """
 
     def put(cls: type[C]) -> type[C]:
-        registry: Registry[Any] | None = cls.registry if issubclass(cls, Component) else None
+        registry: Registry[Any] | None = cls.kind_registry if issubclass(cls, Component) else None
         if registry is None:
             raise ModelError(
                 f"{cls.__name__} is no joint, element, constraint or frame and cannot be registered", component=kind
             )
-        cls.kind, cls.shortcut = kind, shortcut
+        cls.kind, cls.has_shortcut = kind, shortcut
         if symbol is not None:
             cls.symbol = symbol
         for base in reversed(cls.__mro__[1:]):  # their fields count, though they are no kinds themselves

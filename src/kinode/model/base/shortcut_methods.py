@@ -115,14 +115,14 @@ class Argument(NamedTuple):
 def find_arguments(cls: type[Component]) -> list[Argument]:
     """What the shortcut of a kind takes behind the name, those by place first."""
     specs, places = cls.specs(), cls.positional_fields()
-    replaceable = {field for other in cls.alternatives.values() for field in other.fields}
+    replaceable = {field for other in cls.alternative_fields.values() for field in other.fields}
     arguments = []
     for name in (*places, *(name for name in specs if name not in places)):
         field, spec = specs[name]
-        default = NEEDED if field.default is MISSING or name in cls.leading else field.default
+        default = NEEDED if field.default is MISSING or name in cls.leading_fields else field.default
         default = None if default is NEEDED and name in replaceable else default
         arguments.append(Argument(name, spec, default, name in places))
-    return [*arguments, *(Argument(name, other.spec, None, False) for name, other in cls.alternatives.items())]
+    return [*arguments, *(Argument(name, other.spec, None, False) for name, other in cls.alternative_fields.items())]
 
 
 def make_method(cls: type[Component]) -> Callable[..., Any]:

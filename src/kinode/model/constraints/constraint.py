@@ -75,7 +75,7 @@ class Constraint(Component):
     """Ties bodies or coordinates together beyond what joints do."""
 
     section: ClassVar[str] = "constraints"
-    registry: ClassVar[Registry[Any]] = CONSTRAINTS
+    kind_registry: ClassVar[Registry[Any]] = CONSTRAINTS
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
 

@@ -15,7 +15,7 @@ ORDER = 10  # in lists of kinds
 
 
 # -- between frames --------------------------------------------------------------------------------
-@register("distance")
+@register("distance", symbol="distance")
 class Distance(Constraint):
     """Two points keep a distance, as if a massless rod held them; the multiplier is its force, positive pushing.
 

@@ -64,7 +64,7 @@ def _within_a_turn(angle: Scalar) -> Scalar:
     return atan2(sin(angle), cos(angle))
 
 
-@register("gear")
+@register("gear", symbol="gear")
 class GearConstraint(CoordinateCoupling):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
@@ -84,7 +84,7 @@ class GearConstraint(CoordinateCoupling):
             raise ModelError("must not be zero", component=self.name, field="ratio")
 
 
-@register("rack")
+@register("rack", symbol="rack")
 class RackConstraint(CoordinateCoupling):
     """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way."""
 

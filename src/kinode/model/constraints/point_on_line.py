@@ -13,7 +13,7 @@ from kinode.model.constraints.constraint import Constraint, ConstraintScene, bas
 ORDER = 20  # in lists of kinds
 
 
-@register("point_on_line")
+@register("point_on_line", symbol="point_on_line")
 class PointOnLine(Constraint):
     """The origin of a frame stays on a line of another; turning is free."""
 

@@ -41,7 +41,7 @@ class _Push(Element):
         return values if self.expressed_in is None else scene.pose(self.expressed_in).R @ values
 
 
-@register("force", shortcut=True)
+@register("force", symbol="force", shortcut=True)
 class Force(_Push):
     """A force at a point, as laws; its reaction acts at the same point of space."""
 
@@ -59,7 +59,7 @@ class Force(_Push):
         return self._components(scene, self.force)
 
 
-@register("moment", shortcut=True)
+@register("moment", symbol="moment", shortcut=True)
 class Moment(_Push):
     """A free moment on a body, as laws."""
 

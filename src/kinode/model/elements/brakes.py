@@ -170,7 +170,7 @@ class Grip(Element):
         return {"u": u, "mode": mode}
 
 
-@register("brake", shortcut=True)
+@register("brake", symbol="brake", shortcut=True)
 class Brake(Grip):
     """A brake in a joint that turns."""
 
@@ -193,7 +193,7 @@ class SlideBrake(Brake):
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
 
-@register("clutch", shortcut=True)
+@register("clutch", symbol="clutch", shortcut=True)
 class Clutch(Grip):
     """A clutch between two joints: the speed of the first is brought to ratio times that of the second."""
 

@@ -16,7 +16,7 @@ from kinode.model.base.registration import register
 ORDER = 10  # in lists of kinds
 
 
-@register("spring", shortcut=True)
+@register("spring", symbol="spring", shortcut=True)
 class Spring(Element):
     """A spring and damper between two points; tension is positive when it pulls.
 

@@ -43,7 +43,7 @@ class _Everywhere(Element):
             raise ModelError(message, component=self.name)
 
 
-@register("central_gravity", shortcut=True)
+@register("central_gravity", symbol="gravity", shortcut=True)
 class CentralGravity(_Everywhere):
     """The pull of a sphere on every body, with the moment by which it turns long bodies upright.
 
@@ -104,7 +104,7 @@ class CentralGravity(_Everywhere):
         return n, away, Jn, dot(n, Jn), J[0, 0] + J[1, 1] + J[2, 2]
 
 
-@register("earth_rotation", shortcut=True)
+@register("earth_rotation", symbol="earth_rotation", shortcut=True)
 class EarthRotation(_Everywhere):
     """The world turns evenly about an axis: what is at rest in it feels the earth's rotation.
 

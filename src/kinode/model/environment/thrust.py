@@ -17,7 +17,7 @@ from kinode.model.base.registration import register
 ORDER = 120  # in lists of kinds
 
 
-@register("thrust", shortcut=True)
+@register("thrust", symbol="thrust", shortcut=True)
 class Thrust(Element):
     """A push along an axis of the frame that it acts at, as a law, such as a table of time.
 

@@ -19,7 +19,7 @@ from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
 ORDER = 40  # in lists of kinds
 
 
-@register("cylindrical", shortcut=True)
+@register("cylindrical", symbol="cylindrical", shortcut=True)
 class Cylindrical(AxialJoint):
     """b travels along the axis and turns about it."""
 

@@ -15,7 +15,7 @@ from kinode.model.joints.joint_math import small_rotation
 ORDER = 10  # in lists of kinds
 
 
-@register("fixed", shortcut=True)
+@register("fixed", symbol="fixed", shortcut=True)
 class Fixed(Joint):
     """Holds b rigidly to a."""
 

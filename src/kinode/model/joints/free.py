@@ -26,7 +26,7 @@ ROTATION = {
 }
 
 
-@register("free", shortcut=True)
+@register("free", symbol="free", shortcut=True)
 class Free(Spherical):
     """No constraint; q is x, y, z in a's axes and a unit quaternion, u velocity and angular velocity in b's axes."""
 
@@ -35,7 +35,7 @@ class Free(Spherical):
     )  # fmt: skip
     n_q: ClassVar[int] = 7
     quaternion: ClassVar[int | None] = 3
-    alternatives: ClassVar[Mapping[str, Alternative]] = ROTATION
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = ROTATION
     rubs: ClassVar[Mapping[str, str] | None] = None
     no_friction: ClassVar[str] = "nothing touches"
 

@@ -73,7 +73,7 @@ class Joint(Component):
     """Connects frame a (the parent side) to frame b (the child side)."""
 
     section: ClassVar[str] = "joints"
-    registry: ClassVar[Registry[Any]] = JOINTS
+    kind_registry: ClassVar[Registry[Any]] = JOINTS
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
     timely: ClassVar[tuple[str, ...]] = ("motion", "speed")
     n_q: ClassVar[int] = 0

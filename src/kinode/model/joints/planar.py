@@ -19,7 +19,7 @@ from kinode.model.joints.joint_math import Z, angle_about_z
 ORDER = 80  # in lists of kinds
 
 
-@register("planar", shortcut=True)
+@register("planar", symbol="planar", shortcut=True)
 class Planar(AxialJoint):
     """b slides in the plane across the axis (x, y in a's axes) and turns about the axis."""
 

@@ -19,7 +19,7 @@ from kinode.model.joints.joint_math import Z, small_rotation
 ORDER = 30  # in lists of kinds
 
 
-@register("prismatic", shortcut=True)
+@register("prismatic", symbol="prismatic", shortcut=True)
 class Prismatic(AxialJoint):
     """A slide: b travels along the axis."""
 

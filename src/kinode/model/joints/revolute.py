@@ -18,7 +18,7 @@ from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
 ORDER = 20  # in lists of kinds
 
 
-@register("revolute", shortcut=True)
+@register("revolute", symbol="revolute", shortcut=True)
 class Revolute(AxialJoint):
     """A hinge: b turns about the axis."""
 

@@ -22,7 +22,7 @@ from kinode.model.joints.joint_math import Z
 ORDER = 50  # in lists of kinds
 
 
-@register("screw", shortcut=True)
+@register("screw", symbol="screw", shortcut=True)
 class Screw(AxialJoint):
     """b turns about the axis and advances by ``lead`` for each turn."""
 

@@ -20,7 +20,7 @@ from kinode.model.joints.joint_math import quaternion_rate
 ORDER = 70  # in lists of kinds
 
 
-@register("spherical", shortcut=True)
+@register("spherical", symbol="spherical", shortcut=True)
 class Spherical(Joint):
     """A ball joint; q is a unit quaternion, u the angular velocity in b's axes."""
 

@@ -22,7 +22,7 @@ from kinode.model.joints.joint_math import Z
 ORDER = 60  # in lists of kinds
 
 
-@register("universal", shortcut=True)
+@register("universal", symbol="universal", shortcut=True)
 class Universal(Joint):
     """b turns about axes[0], fixed in a, then about axes[1], fixed in b."""
 

@@ -23,7 +23,7 @@ ORDER = 150  # in lists of kinds
 SIDES = ((1.0, "forward flank"), (-1.0, "backward flank"))
 
 
-@register("backlash_gear", shortcut=True)
+@register("backlash_gear", symbol="backlash_gear", shortcut=True)
 class BacklashGear(Gear):
     """A gear with play between its flanks."""
 

@@ -79,7 +79,7 @@ class WorldLink(Part):
         return {}
 
 
-@register("frame_link", shortcut=True)
+@register("frame_link", symbol="frame_link", shortcut=True)
 class FrameLink(WorldLink):
     """One direction of a point of a body as a node: ``force`` is what acts on the body along it."""
 
@@ -107,7 +107,7 @@ class FrameLink(WorldLink):
             raise ModelError("the frame needs a name: body.at(..., name=...)", component=self.name, field="on")
 
 
-@register("turn_link", shortcut=True)
+@register("turn_link", symbol="turn_link", shortcut=True)
 class TurnLink(WorldLink):
     """The turning of a body about one direction as a node: ``moment`` is what acts on the body about it."""
 

@@ -17,7 +17,7 @@ from kinode.model.network.two_port import Names, PoleEnds, Rows, TwoPole
 ORDER = 100  # in lists of kinds
 
 
-@register("resistor", shortcut=True)
+@register("resistor", symbol="resistor", shortcut=True)
 class Resistor(TwoPole):
     """Ohm's resistor; a law makes it a switch, a potentiometer or a hot wire."""
 
@@ -27,7 +27,7 @@ class Resistor(TwoPole):
     lost: ClassVar[str] = "resistance*current^2"
 
 
-@register("capacitor", shortcut=True)
+@register("capacitor", symbol="capacitor", shortcut=True)
 class Capacitor(TwoPole):
     """A capacitor; its voltage is a state."""
 
@@ -40,7 +40,7 @@ class Capacitor(TwoPole):
     stores: ClassVar[str] = "electric"
 
 
-@register("inductor", shortcut=True)
+@register("inductor", symbol="inductor", shortcut=True)
 class Inductor(TwoPole):
     """A coil; its current is a state."""
 
@@ -53,7 +53,7 @@ class Inductor(TwoPole):
     stores: ClassVar[str] = "electric"
 
 
-@register("voltage_source", shortcut=True)
+@register("voltage_source", symbol="voltage_source", shortcut=True)
 class VoltageSource(PoleEnds):
     """Holds a voltage, whatever current it takes; ``current`` is what it delivers."""
 
@@ -62,7 +62,7 @@ class VoltageSource(PoleEnds):
     rows: ClassVar[Rows] = (Row("voltage that it holds", "plus.voltage - minus.voltage = voltage", "plus.voltage"),)
 
 
-@register("current_source", shortcut=True)
+@register("current_source", symbol="current_source", shortcut=True)
 class CurrentSource(PoleEnds):
     """Delivers a current at plus, whatever voltage it takes."""
 
@@ -71,7 +71,7 @@ class CurrentSource(PoleEnds):
     rows: ClassVar[Rows] = (Row("current that it delivers", "plus.current = -current", "plus.current"),)
 
 
-@register("battery", shortcut=True)
+@register("battery", symbol="battery", shortcut=True)
 class Battery(PoleEnds):
     """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
 
@@ -111,7 +111,7 @@ class TwoPairs(TwoPole):
     )
 
 
-@register("transformer", shortcut=True)
+@register("transformer", symbol="transformer", shortcut=True)
 class Transformer(TwoPairs):
     """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
 
@@ -123,7 +123,7 @@ class Transformer(TwoPairs):
     )
 
 
-@register("bridge", shortcut=True)
+@register("bridge", symbol="bridge", shortcut=True)
 class Bridge(TwoPairs):
     """An ideal bridge of switches between a bus and a load: it passes on a share of the voltage, all of the power."""
 
@@ -134,7 +134,7 @@ class Bridge(TwoPairs):
     )
 
 
-@register("coupled_inductors", shortcut=True)
+@register("coupled_inductors", symbol="coupled_inductors", shortcut=True)
 class CoupledInductors(TwoPairs):
     """Two coils that share ``coupling`` of their flux: a transformer that has to be magnetized."""
 

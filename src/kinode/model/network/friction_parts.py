@@ -179,7 +179,7 @@ class SlideFriction(BearingFriction, TwoSlide):
     lost: ClassVar[str] = ShaftFriction.lost
 
 
-@register("worm_gear", shortcut=True)
+@register("worm_gear", symbol="worm_gear", shortcut=True)
 class WormGear(FrictionPart, Wheels):
     """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
 

@@ -46,7 +46,7 @@ class Motor(Part):
     }
 
 
-@register("dc_motor", shortcut=True)
+@register("dc_motor", symbol="dc_motor", shortcut=True)
 class DcMotor(Motor, TwoPole):
     """A motor with brushes: resistance, inductance, and one constant for its moment and its back EMF.
 
@@ -54,7 +54,7 @@ class DcMotor(Motor, TwoPole):
     given as ``torque_constant``, ``back_emf_constant``, or ``speed_constant``, which is its inverse: "120 rpm/V".
     """
 
-    alternatives: ClassVar[Mapping[str, Alternative]] = CONSTANT_NAMES
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = CONSTANT_NAMES
     positive: ClassVar[tuple[str, ...]] = ("slip",)
     unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance")
     structural: ClassVar[tuple[str, ...]] = ("inductance", "inertia")
@@ -102,7 +102,7 @@ class Synchronous(Motor):
     angle 0; ``inductance`` gives both axes.
     """
 
-    alternatives: ClassVar[Mapping[str, Alternative]] = {
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = {
         "inductance": Alternative(("inductance_d", "inductance_q"), Spec("number", "inductance", "of both axes"))
     }
     positive: ClassVar[tuple[str, ...]] = ("pole_pairs", "slip")
@@ -168,7 +168,7 @@ class Synchronous(Motor):
         return f"is 1.5 for amplitudes or 1 for equal power, not {value:g}" if wrong else None
 
 
-@register("brushless_motor", shortcut=True)
+@register("brushless_motor", symbol="brushless_motor", shortcut=True)
 class BrushlessMotor(Synchronous):
     """A brushless motor whose voltages along and across its magnets are given, as by an ideal amplifier."""
 
@@ -177,7 +177,7 @@ class BrushlessMotor(Synchronous):
     supplied: ClassVar[str] = "scaling*(voltage_d*current_d + voltage_q*current_q)"
 
 
-@register("inverter_motor", shortcut=True)
+@register("inverter_motor", symbol="inverter_motor", shortcut=True)
 class InverterMotor(Synchronous, TwoPole):
     """A brushless motor with an ideal inverter, which makes its voltages out of a bus and takes the power from there.
 

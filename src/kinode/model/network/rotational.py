@@ -17,7 +17,7 @@ from kinode.model.network.two_port import Names, Rows, ShaftEnds, TwoShaft
 ORDER = 140  # in lists of kinds
 
 
-@register("shaft_inertia", shortcut=True)
+@register("shaft_inertia", symbol="shaft_inertia", shortcut=True)
 class ShaftInertia(Part):
     """A wheel or rotor on a shaft."""
 
@@ -33,7 +33,7 @@ class ShaftInertia(Part):
     stores: ClassVar[str] = "kinetic"
 
 
-@register("shaft_spring", shortcut=True)
+@register("shaft_spring", symbol="spring", shortcut=True)
 class ShaftSpring(TwoShaft):
     """A torsion spring, with damping beside it where it is given."""
 
@@ -49,7 +49,7 @@ class ShaftSpring(TwoShaft):
     lost: ClassVar[str] = "damping*speed^2"
 
 
-@register("shaft_damper", shortcut=True)
+@register("shaft_damper", symbol="damper", shortcut=True)
 class ShaftDamper(TwoShaft):
     """A moment in proportion to the speed."""
 
@@ -59,7 +59,7 @@ class ShaftDamper(TwoShaft):
     lost: ClassVar[str] = "damping*speed^2"
 
 
-@register("shaft_loss", shortcut=True)
+@register("shaft_loss", symbol="smooth_friction", shortcut=True)
 class ShaftLoss(TwoShaft):
     """Losses of a bearing: a moment in proportion to the speed, and one against it, which fades below ``slip``."""
 
@@ -104,7 +104,7 @@ class Gear(Wheels):
     slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"])
 
 
-@register("gearbox", shortcut=True)
+@register("gearbox", symbol="gearbox", shortcut=True)
 class Gearbox(Gear):
     """A rigid gear; with a housing that turns, a planetary one.  Its losses depend on speed alone."""
 
@@ -116,7 +116,7 @@ class Gearbox(Gear):
     lost: ClassVar[str] = "drag*input_speed"
 
 
-@register("elastic_gearbox", shortcut=True)
+@register("elastic_gearbox", symbol="elastic_gearbox", shortcut=True)
 class ElasticGearbox(Gear):
     """A gear that gives by ``twist``, seen at its output, and rubs in proportion to what it transmits.
 
@@ -154,7 +154,7 @@ class ElasticGearbox(Gear):
         return f"is above 0 and at most 1, not {value:g}" if field == "efficiency" and value > 1 else None
 
 
-@register("speed_source", shortcut=True)
+@register("speed_source", symbol="speed_source", shortcut=True)
 class SpeedSource(ShaftEnds):
     """Holds a speed, whatever moment it takes; ``moment`` is what it delivers."""
 
@@ -165,7 +165,7 @@ class SpeedSource(ShaftEnds):
     rows: ClassVar[Rows] = (Row("speed that it holds", "a.speed - b.speed = speed", "a.speed"),)
 
 
-@register("angle_source", shortcut=True)
+@register("angle_source", symbol="angle_source", shortcut=True)
 class AngleSource(ShaftEnds):
     """Holds an angle, whatever moment it takes; ``moment`` is what it delivers."""
 
@@ -174,7 +174,7 @@ class AngleSource(ShaftEnds):
     rows: ClassVar[Rows] = (Row("angle that it holds", "a.angle - b.angle = angle", "a.angle"),)
 
 
-@register("moment_source", shortcut=True)
+@register("moment_source", symbol="moment_source", shortcut=True)
 class MomentSource(ShaftEnds):
     """Delivers a moment at a, whatever speed it takes."""
 

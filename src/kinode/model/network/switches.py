@@ -37,7 +37,7 @@ class OnOff(TwoPole):
     lost: ClassVar[str] = "voltage*current"
 
 
-@register("diode", shortcut=True)
+@register("diode", symbol="diode", shortcut=True)
 class Diode(OnOff):
     """Conducts from plus to minus, where the voltage exceeds its ``drop``."""
 
@@ -65,7 +65,7 @@ class Diode(OnOff):
         return (scene.law(self.drop) - scene.lookup(f"{self.name}.voltage")) / MILLI
 
 
-@register("switch", shortcut=True)
+@register("switch", symbol="switch", shortcut=True)
 class Switch(OnOff):
     """Conducts while its ``command`` is above zero."""
 

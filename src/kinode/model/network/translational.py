@@ -27,7 +27,7 @@ from kinode.model.network.two_port import Names, Rows, SlideEnds, TwoSlide, alon
 ORDER = 210  # in lists of kinds
 
 
-@register("slide_mass", shortcut=True)
+@register("slide_mass", symbol="slide_mass", shortcut=True)
 class SlideMass(Part):
     """A mass that moves along a line."""
 
@@ -43,7 +43,7 @@ class SlideMass(Part):
     stores: ClassVar[str] = "kinetic"
 
 
-@register("slide_spring", shortcut=True)
+@register("slide_spring", symbol="spring", shortcut=True)
 class SlideSpring(TwoSlide):
     """A spring along a line, with damping beside it where it is given; the force on it at a grows with a - b."""
 
@@ -59,7 +59,7 @@ class SlideSpring(TwoSlide):
     lost: ClassVar[str] = along(ShaftSpring.lost)
 
 
-@register("slide_damper", shortcut=True)
+@register("slide_damper", symbol="damper", shortcut=True)
 class SlideDamper(TwoSlide):
     """A force in proportion to the speed."""
 
@@ -69,7 +69,7 @@ class SlideDamper(TwoSlide):
     lost: ClassVar[str] = along(ShaftDamper.lost)
 
 
-@register("slide_loss", shortcut=True)
+@register("slide_loss", symbol="smooth_friction", shortcut=True)
 class SlideLoss(TwoSlide):
     """Losses of a guide: a force in proportion to the speed, and one against it, which fades below ``slip``."""
 
@@ -82,7 +82,7 @@ class SlideLoss(TwoSlide):
     lost: ClassVar[str] = along(ShaftLoss.lost)
 
 
-@register("lever", shortcut=True)
+@register("lever", symbol="lever", shortcut=True)
 class Lever(Part):
     """Two points of a lever on a fixed pivot; arms on both sides of it have different signs.  For small angles."""
 
@@ -97,7 +97,7 @@ class Lever(Part):
     )
 
 
-@register("pinion", shortcut=True)
+@register("pinion", symbol="pinion", shortcut=True)
 class Pinion(Part):
     """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
 
@@ -112,7 +112,7 @@ class Pinion(Part):
     )
 
 
-@register("velocity_source", shortcut=True)
+@register("velocity_source", symbol="velocity_source", shortcut=True)
 class VelocitySource(SlideEnds):
     """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
 
@@ -123,7 +123,7 @@ class VelocitySource(SlideEnds):
     rows: ClassVar[Rows] = (Row("velocity that it holds", "a.speed - b.speed = velocity", "a.speed"),)
 
 
-@register("position_source", shortcut=True)
+@register("position_source", symbol="position_source", shortcut=True)
 class PositionSource(SlideEnds):
     """Holds a position, whatever force it takes; ``force`` is what it delivers."""
 
@@ -132,7 +132,7 @@ class PositionSource(SlideEnds):
     rows: ClassVar[Rows] = rows_along(AngleSource.rows)
 
 
-@register("force_source", shortcut=True)
+@register("force_source", symbol="force_source", shortcut=True)
 class ForceSource(SlideEnds):
     """Delivers a force at a, whatever speed it takes."""
 

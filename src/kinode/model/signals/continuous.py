@@ -124,7 +124,7 @@ class _Follower(SignalPart):
         return self.state("output", scene)
 
 
-@register("filter", shortcut=True)
+@register("filter", symbol="filter", shortcut=True)
 class Filter(_Follower):
     """A lag of first order: time_constant d(output)/dt + output = gain input."""
 
@@ -139,7 +139,7 @@ class Filter(_Follower):
         return tidy([(self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)])
 
 
-@register("rate_limit", shortcut=True)
+@register("rate_limit", symbol="rate_limit", shortcut=True)
 class RateLimit(_Follower):
     """A signal that changes no faster than it may.
 
@@ -160,7 +160,7 @@ class RateLimit(_Follower):
         return tidy([clamp(wanted, -fall, rise)])
 
 
-@register("integrator", shortcut=True)
+@register("integrator", symbol="integrator", shortcut=True)
 class Integrator(SignalPart):
     """The integral of a signal; at limits it stays, and leaves them as soon as the input leads back."""
 
@@ -208,7 +208,7 @@ class Integrator(SignalPart):
         )
 
 
-@register("saturation", shortcut=True)
+@register("saturation", symbol="saturation", shortcut=True)
 class Saturation(SignalPart):
     """A signal kept within limits, with corners or, by ``smoothing``, rounded ones.
 
@@ -233,7 +233,7 @@ class Saturation(SignalPart):
         return low + above(x - low) - above(x - high)
 
 
-@register("dead_zone", shortcut=True)
+@register("dead_zone", symbol="dead_zone", shortcut=True)
 class DeadZone(SignalPart):
     """A signal without what lies within a zone: zero inside, and beyond it the distance from the zone."""
 
@@ -246,7 +246,7 @@ class DeadZone(SignalPart):
         return x - clamp(x, *(scene.law(edge) for edge in self.zone))
 
 
-@register("sensor", shortcut=True)
+@register("sensor", symbol="sensor", shortcut=True)
 class Sensor(SignalPart):
     """What an instrument shows: gain measures + offset, behind a lag where it has one."""
 

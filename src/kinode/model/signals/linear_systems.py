@@ -155,7 +155,7 @@ def trim(coefficients: Values) -> Values:
     return coefficients[first:]
 
 
-@register("transfer_function", shortcut=True)
+@register("transfer_function", symbol="transfer_function", shortcut=True)
 class TransferFunction(Rational):
     """A linear system by its transfer function, coefficients of powers of s."""
 

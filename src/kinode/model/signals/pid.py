@@ -103,7 +103,7 @@ class Regulator(SignalPart):
         return total if self.limits is None else clamp(total, *(scene.law(x) for x in self.limits))
 
 
-@register("pid", shortcut=True)
+@register("pid", symbol="pid", shortcut=True)
 class PID(Regulator):
     """A PID controller; gains that are left out are zero, so that P, PI and PD are PIDs too.
 

@@ -30,11 +30,11 @@ ORDER = 60  # in lists of kinds
 Named = tuple[tuple[str, Value], ...]
 
 
-@register("controller", shortcut=True)
+@register("controller", symbol="controller", shortcut=True)
 class Controller(Coefficients, Sampled):
     """A Python function of sampled signals, called once at each tick of a clock."""
 
-    leading: ClassVar[tuple[str, ...]] = ("function", "inputs")
+    leading_fields: ClassVar[tuple[str, ...]] = ("function", "inputs")
     inputs: Named = special("named_laws", "signals that are sampled, {name: law}: arguments of the function", ...)
     outputs: tuple[str, ...] | None = special("words", "names of several outputs; one alone is called output")
     remembers: Named = special("named_numbers", "{name: value at the start}: what the function gets and gives anew", ())

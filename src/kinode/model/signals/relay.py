@@ -15,7 +15,7 @@ from kinode.model.signals.continuous import SignalPart
 ORDER = 180  # in lists of kinds
 
 
-@register("relay", shortcut=True)
+@register("relay", symbol="relay", shortcut=True)
 class Relay(SignalPart):
     """Gives ``high`` once its input rises above ``on``, and ``low`` once it falls below ``off``."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ORDER = 200  # in lists of kinds
 
 
-@register("sampled_pid", shortcut=True)
+@register("sampled_pid", symbol="sampled_pid", shortcut=True)
 class SampledPID(Regulator, Sampled):
     """A PID controller at the ticks of a clock; h is its period, the other words are those of ``pid``.
 
@@ -92,11 +92,11 @@ class SampledPID(Regulator, Sampled):
         return held.get(name, 0.0)  # the share of a gain that is zero
 
 
-@register("sampled_transfer_function", shortcut=True)
+@register("sampled_transfer_function", symbol="sampled_transfer_function", shortcut=True)
 class SampledTransferFunction(Rational, Sampled):
     """A linear system of samples by its transfer function, coefficients of powers of z."""
 
-    leading: ClassVar[tuple[str, ...]] = ("input",)
+    leading_fields: ClassVar[tuple[str, ...]] = ("input",)
     improper: ClassVar[str] = "the output would need samples that are still to come"
 
     def check_in(self, system: System) -> None:
@@ -130,7 +130,7 @@ class SampledTransferFunction(Rational, Sampled):
 class SampledStateSpace(StateSpaceMatrices, Sampled):
     """A linear system of samples by its matrices: next x = A x + B inputs, outputs = C x + D inputs."""
 
-    leading: ClassVar[tuple[str, ...]] = ("inputs",)
+    leading_fields: ClassVar[tuple[str, ...]] = ("inputs",)
 
     @property
     def memory(self) -> tuple[str, ...]:

@@ -181,14 +181,14 @@ class Sampled(SignalPart):
         return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
 
 
-@register("sample_hold", shortcut=True)
+@register("sample_hold", symbol="sample_hold", shortcut=True)
 class SampleHold(Sampled):
     """A signal sampled and held: a converter, a digital instrument, a delay of whole samples.
 
     What is taken in is kept within ``limits``, after noise of a standard deviation is added, and before it is rounded.
     """
 
-    leading: ClassVar[tuple[str, ...]] = ("input",)
+    leading_fields: ClassVar[tuple[str, ...]] = ("input",)
     positive: ClassVar[tuple[str, ...]] = ("resolution", "noise")
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that is sampled", ...)
