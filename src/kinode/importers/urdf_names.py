@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kinode.model.system import RESERVED
+from kinode.model.component_store import RESERVED
 
 FITS = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 UNFIT = re.compile(r"[^A-Za-z0-9_]")
