@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
 from typing import Any, Protocol
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, PARTIALS, Dual, Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, PARTIALS, Dual, Scalar, apply, is_number, register_scalar_type
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
@@ -392,7 +392,7 @@ def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:
     return build(name, args)
 
 
-register_kind(Expression, _apply_expression)
+register_scalar_type(Expression, _apply_expression)
 # NumPy's functions look for methods of these names in arrays of objects.
 for _op in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
     setattr(Expression, _op, partialmethod(lambda self, op: build(op, (self,)), _op))

@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, is_zero
-from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
+from kinode.algebra.affine import Affine, Unknown
+from kinode.algebra.scalars import Array, Dual, Scalar, is_zero, new_level, tidy
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, cross, moved_force, moved_motion, skew
 
 WrenchPair = tuple[Array, Array]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, is_zero, substitute
+from kinode.algebra.affine import Affine, Unknown, substitute
 from kinode.algebra.elimination import solve
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations.circuit.circuit_equations import (
     CircuitEquations,

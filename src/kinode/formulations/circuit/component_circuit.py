@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kinode.algebra.affine import gather, is_zero
-from kinode.algebra.scalars import Array, Scalar, inverse, new_level, tidy
+from kinode.algebra.affine import constant_and_terms
+from kinode.algebra.scalars import Array, Scalar, inverse, is_zero, new_level, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot
 from kinode.formulations.circuit.circuit_equations import (
@@ -120,7 +120,7 @@ class ComponentCircuit(Snapshot):
         rubbing = find_joint_friction(self)
         x = unknowns("friction", "brake", rubbing[-1].where.stop)
         there = self.with_friction({one.name: one.efforts(x) for one in rubbing})
-        forms = [[gather(entry) for entry in one.wrench(there)] for one in rubbing]
+        forms = [[constant_and_terms(entry) for entry in one.wrench(there)] for one in rubbing]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
         found, sound = solve_brakes(rubbing, W_0, B)
@@ -235,11 +235,11 @@ class ComponentCircuit(Snapshot):
 
     @cached_property
     def mass_rows(self) -> list[Row]:
-        return [{name[2]: x for name, x in gather(row)[1].items()} for row in self._open]  # type: ignore[index]
+        return [{name[2]: x for name, x in constant_and_terms(row)[1].items()} for row in self._open]  # type: ignore[index]
 
     @cached_property
     def bias_effort(self) -> Array:
-        return tidy([-gather(row)[0] for row in self._open])
+        return tidy([-constant_and_terms(row)[0] for row in self._open])
 
 
 class ConstraintFlows(Locking):
