@@ -1,4 +1,4 @@
-"""Files in and out: ``load`` picks the format by the suffix, or by the content where the suffix says nothing."""
+"""``kn.load``: reads a model file; the suffix decides the format, for an unknown suffix the content."""
 
 from __future__ import annotations
 
@@ -24,11 +24,35 @@ def load(
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
 ) -> System:
-    """The system in a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
+    """Load a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
 
-    ``base`` ("fixed" or "free") says how a URDF's root link stands in the world and ``mimic=False`` lets its
-    mimic joints move on their own.  ``plugins`` are modules, or their names, that register kinds of joints and
-    elements; only the caller names them, a file cannot.  ``trust=True`` lets a YAML file name files outside its folder.
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    base : {"fixed", "free"}
+        How the root link of a URDF is connected to the world: rigidly, or by a free joint.
+    mimic : bool
+        Whether the mimic joints of a URDF become gears (default); False lets them move independently.
+    name : str, optional
+        Name of the system; default is the name in the file.
+    plugins : iterable of str or module
+        Modules, or their names, that register types of joints and elements.  A file cannot name plug-ins.
+    trust : bool
+        Whether a YAML file may name files outside its folder (default: it may not).
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read or the model is wrong; it names the file, line, component and field.
+
+    Examples
+    --------
+    >>> arm = kn.load("examples/ur5.urdf")  # doctest: +SKIP
     """
     for plugin in plugins:
         if isinstance(plugin, str):
