@@ -14,6 +14,7 @@ from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.views.report.html_report import compose
 
 PARTS_BY_J1 = {"total": None, "static": "j1", "kinetic": "j1"}
@@ -83,7 +84,7 @@ def test_bodies_and_their_constraints_say_the_same(name):
     """The null space of the equilibrium matrix against that of the constraints in absolute coordinates."""
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    bodies = NewtonEuler(Snapshot(dynamics.topology, start.t, start.q, start.u, start.z))
+    bodies = NewtonEuler(Snapshot(dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z)))
     assert found.redundancy == bodies.redundancy
     for joint in dynamics.system.joints:
         moment, force = np.split(bodies.is_unique(joint), 2)
@@ -107,7 +108,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
 def test_reactions_of_least_norm_are_those_of_absolute_coordinates(name):
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    bodies = NewtonEuler(Snapshot(dynamics.topology, start.t, start.q, start.u, start.z))
+    bodies = NewtonEuler(Snapshot(dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z)))
     near(reactions_of(dynamics), {joint: np.concatenate(bodies.reaction(joint)[::-1]) for joint in found.directions})
 
 
@@ -278,7 +279,9 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     """Against the virtual power of each constraint, body by body, in plain numbers."""
     dynamics = Dynamics(slotted())
     start, bodies = dynamics.initial, list(dynamics.system.bodies)
-    s = Snapshot(dynamics.topology, start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
+    s = Snapshot(
+        dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
+    )
     found = StateBatch(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
     for j, name in enumerate(("slot", "upright")):

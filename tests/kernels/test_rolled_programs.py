@@ -11,6 +11,7 @@ from kinode.kernels import kernel_programs, rolled_programs, tree_size
 from kinode.kernels.kernel_programs import Kernel
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 
@@ -23,7 +24,7 @@ def state_of(topology, seed=0):
     rng = np.random.default_rng(seed)
     q, u, z = rng.normal(size=topology.n_q), rng.normal(size=topology.n_u), rng.normal(size=topology.n_z)
     y = np.concatenate([q, u, z])
-    for start in topology.quaternions:
+    for start in topology.layout.quaternions:
         y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
     q, u, z = np.split(y, [topology.n_q, topology.n_q + topology.n_u])
     values = topology.system.parameter_values()
@@ -54,7 +55,9 @@ def expected(topology, kernel, state, x):
         given_ = {"u_dot": np.zeros(topology.n_u)}
     elif kernel.name == "loaded_acceleration":
         given_ = kernel_programs.added_loads(topology, x)
-    return np.array(kernel_programs.outputs_of(kernel, Snapshot(topology, t, *rest, **given_)), dtype=float)
+    return np.array(
+        kernel_programs.outputs_of(kernel, Snapshot(topology, EvaluationPoint(t, *rest), **given_)), dtype=float
+    )
 
 
 def all_kernels(system):

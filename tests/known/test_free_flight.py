@@ -16,8 +16,9 @@ from kinode.algebra.trace import Tape
 from kinode.formulations.free_flight import FreeFlight, ObservedBody, Origin, mass_center, system_balance
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
-from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
+from kinode.kernels.kernel_programs import Kernel, sizes
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from known import free_flight as known
 
@@ -86,7 +87,9 @@ def test_the_same_three_bodies_as_a_system_on_a_carrier():
         u += [*speed, *turning]
         u_dot += [*(C.T @ np.array(body["rddot"]) - np.cross(turning, speed)), *(C.T @ np.array(body["a_rel"]))]
     topology = find_topology(system)
-    flight = FreeFlight(Snapshot(topology, 0.0, np.array(q), np.array(u)), system.find_frame("carrier"))
+    flight = FreeFlight(
+        Snapshot(topology, EvaluationPoint(0.0, np.array(q), np.array(u))), system.find_frame("carrier")
+    )
     found = flight.balances(np.array(u_dot))
     for k, (force, moment) in enumerate(zip(known.FORCES, known.MOMENTS, strict=True)):
         assert found[f"b{k}"].needed[1] == pytest.approx(force, abs=1e-10)
@@ -105,7 +108,7 @@ def flown(system, frame, times):
     dynamics = kn.compile(system)
     topology, tape = dynamics.topology, Tape()
     count = sizes(topology, Kernel("rate"))
-    snapshot = traced_snapshot(topology, tape, count)
+    snapshot = Snapshot(topology, topology.layout.traced_point(tape))
     flight = FreeFlight(snapshot, dynamics.system.find_frame(frame))
     outputs = np.concatenate([snapshot.q_dot, flight.u_dot, snapshot.z_dot])
     stores = [("out", i, x) for i, x in enumerate(outputs)]

@@ -8,6 +8,7 @@ from kinode.errors import ModelError
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.integrate import KernelSpec, integrate
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 
 G = 9.81
@@ -21,7 +22,7 @@ def follow(system, until, rtol=1e-10, atol=1e-12):
     spec = KernelSpec(rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, 1, work, projection.address)
     run = integrate(
         spec, dynamics.initial.y, 0.0, until, rtol=rtol, atol=atol, method="dopri5",
-        quaternions=dynamics.topology.quaternions, p=dynamics.parameters, inputs=dynamics.inputs,
+        quaternions=dynamics.topology.layout.quaternions, p=dynamics.parameters, inputs=dynamics.inputs,
     )  # fmt: skip
     assert run.status == "done"
     return dynamics, run
@@ -69,8 +70,7 @@ def test_a_point_at_a_distance_is_a_pendulum():
     at = np.array([length * np.sin(state.q[0]), -length * np.cos(state.q[0])])
     assert run.y[-1, :2] == pytest.approx(at, abs=1e-8)
     q, u, _ = parts(dynamics, run.y[-1])
-    dynamics.topology.rows = dynamics.closing.rows
-    snapshot = Snapshot(dynamics.topology, run.t[-1], q, u)
+    snapshot = Snapshot(dynamics.topology, EvaluationPoint(run.t[-1], q, u))
     pull = length * state.u[0] ** 2 + G * np.cos(state.q[0])  # tension over mass
     assert float(snapshot.constraints.multipliers[0]) == pytest.approx(-2 * pull, rel=1e-7)
     on_body = [load for load in snapshot.constraints.loads(snapshot.constraints.multipliers) if load.on.body == "body"]
@@ -225,7 +225,7 @@ def test_what_rolls_down_an_incline(shape, share):
     assert_held(dynamics, run)
     q = parts(dynamics, run.y[-1])[0]
     assert q[:3] == pytest.approx([0.5 * share * G * np.sin(slope), 0, r], abs=1e-9)
-    snapshot = Snapshot(dynamics.topology, 0.0, dynamics.initial.q, dynamics.initial.u)
+    snapshot = Snapshot(dynamics.topology, EvaluationPoint(0.0, dynamics.initial.q, dynamics.initial.u))
     normal, *across = (float(x) for x in snapshot.constraints.multipliers)
     assert normal == pytest.approx(m * G * np.cos(slope), rel=1e-9)
     assert np.hypot(*across) == pytest.approx((1 - share) * m * G * np.sin(slope), rel=1e-9)

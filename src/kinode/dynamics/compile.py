@@ -35,7 +35,9 @@ from kinode.model.system import System
 from kinode.multibody.coupled_friction import check_unique
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
-from kinode.structure.topology import Coordinate, Topology, find_topology
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import Coordinate
+from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops, reactions and new code need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_closure import ClosureRank
@@ -144,21 +146,10 @@ class Dynamics(Arguments):
         if self._rows is not None:
             closing = replace(closing, rows=self._rows)
         check_unique(self.snapshot(state, p, inputs), self.closer.stresses(state, p, inputs))
-        self.topology.rows = closing.rows
+        self.topology = self.topology.with_rows(closing.rows)
         self._fingerprint += f"\nrows {closing.rows}"
         self._closing = closing
         return closing
-
-    def advance_q(self, q: Array, step: Array) -> Array:
-        """Coordinates after a step along the speeds of the state; quaternions stay unit."""
-        found = q.copy()
-        for name, where in self.topology.q_of.items():
-            joint = self.system.joints[name]
-            found[where] = q[where] + np.asarray(joint.rate_map(q[where], step[self.topology.u_of[name]]), dtype=float)
-            if joint.quaternion is not None:
-                turn = slice(where.start + joint.quaternion, where.start + joint.quaternion + 4)
-                found[turn] /= np.linalg.norm(found[turn])
-        return found
 
     def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
         """z with the modes that fit a state which was given without them."""
@@ -175,7 +166,7 @@ class Dynamics(Arguments):
     def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
         """An instant in plain numbers: slow, and good for looking inside."""
         given = self._vector("p", p), self._vector("inputs", inputs)
-        return Snapshot(self.topology, state.t, state.q, state.u, state.z, *given)
+        return Snapshot(self.topology, EvaluationPoint(state.t, state.q, state.u, state.z, *given))
 
     def values(self, state: State) -> dict[str, float]:
         """Every coordinate of a state by name."""
@@ -340,7 +331,7 @@ class Dynamics(Arguments):
         a, b = self.n_q, self.n_q + self.n_u
         if self.topology.constrained:
             y = self._call("projection", t + dt, y[:a], y[a:b], y[b:], p, inputs)[:-1]
-        for start in self.topology.quaternions:
+        for start in self.topology.layout.quaternions:
             y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
         return State(t + dt, y[:a], y[a:b], y[b:])
 

@@ -108,14 +108,14 @@ def joint_wrenches(
 def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
     """Whether in any state more of what sticks holds a loop than it has freedoms: who holds is a matter of history."""
     topology = dynamics.topology
-    if not topology.constrained or not topology.held_of:
+    if not topology.constrained or not topology.layout.discrete_of:
         return False
     z = np.atleast_2d(
         dynamics.modes(states.t, states.q, states.u, states.p, states.inputs) if states.z is None else states.z
     )
     bound = joints_in_loops(topology)
     stuck = np.zeros(len(z), dtype=int)
-    for owner, where in topology.held_of.items():
+    for owner, where in topology.layout.discrete_of.items():
         component = dynamics.system[owner]
         grips = [owner] if owner in dynamics.system.joints else list(getattr(component, "joint_fields", ()))
         held_by = [getattr(component, grip, grip) for grip in grips]

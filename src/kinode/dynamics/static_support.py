@@ -124,7 +124,7 @@ def _loose_motions(dynamics: Dynamics) -> tuple[Array, dict[Freedom, Array]]:
     state, none = dynamics.initial, np.zeros(dynamics.n_u, dtype=bool)
     motions = _null_space(dynamics, state)
     direction = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
-    there = dynamics.advance_q(state.q, WALK * direction / np.linalg.norm(direction))
+    there = dynamics.topology.advance_q(state.q, WALK * direction / np.linalg.norm(direction))
     try:
         q = dynamics.closer.assemble(state.t, there, none, state.z, None, None)
         state = State(state.t, q, state.u, state.z)

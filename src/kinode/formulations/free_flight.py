@@ -28,6 +28,7 @@ from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
@@ -163,7 +164,7 @@ class FreeFlight:
             for values, flow in ((s.q, s.q_dot), (s.z, s.z_dot))
         )
         u = np.array([seed(x, 1.0, k) for k, x in enumerate(s.u)], dtype=object)
-        found = self._components(Snapshot(self.topology, seed(s.t, 1.0), q, u, z, s.p, s.inputs))
+        found = self._components(Snapshot(self.topology, EvaluationPoint(seed(s.t, 1.0), q, u, z, s.p, s.inputs)))
         values, rates = np.empty(found.shape, dtype=object), np.zeros((*found.shape, 1 + n), dtype=object)
         for index, entry in np.ndenumerate(found):
             moves = isinstance(entry, Dual) and entry.level == level

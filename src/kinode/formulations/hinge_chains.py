@@ -26,6 +26,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 TURNS, SLIDES, HOLDS = "revolute", "prismatic", "fixed"
@@ -69,8 +70,8 @@ class Chains(Snapshot):
 
     articulated: ClassVar[bool] = False
 
-    def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
-        super().__init__(topology, t, q, u, *more, **given, full=True)
+    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
+        super().__init__(topology, point, **given, full=True)
 
     # -- positions ---------------------------------------------------------------------------------
     @cached_property

@@ -47,7 +47,7 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
-    moving = Rotators(s.topology, s.t, s.q, s.u, s.z, s.p, s.inputs, u_dot=s.u_dot, friction=s.friction_efforts)
+    moving = Rotators(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts)
     found: dict[str, Spatial] = {}
     for term, (moment, force) in moving.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"

@@ -24,6 +24,7 @@ from kinode.multibody import instant_events, loop_constraints, power
 from kinode.multibody.dependent_joints import measures
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 Outputs = Sequence[Any] | Array
@@ -64,14 +65,6 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
     }
 
 
-def traced_snapshot(
-    topology: Topology, tape: Tape, count: Mapping[str, int], kind: type[Snapshot] = Snapshot, **given: Any
-) -> Snapshot:
-    """A snapshot whose numbers are the kernel's arguments."""
-    q, u, z, p, inputs = (tape.inputs(name, count[name]) for name in ("q", "u", "z", "p", "inputs"))
-    return kind(topology, tape.input("t", 0), **{"q": q, "u": u, "z": z, "p": p, "inputs": inputs, **given})
-
-
 def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
     """The straight-line program of a kernel; ``kind`` is the formulation that it is traced from."""
     count = sizes(topology, kernel)
@@ -84,10 +77,11 @@ def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snap
 def trace(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> list[Scalar]:
     """The outputs of a kernel as nodes of a tape."""
     tape, count = Tape(), sizes(topology, kernel)
-    make = partial(traced_snapshot, topology, tape, count, kind)
+    point = topology.layout.traced_point(tape)
+    make = partial(kind, topology, point)
     x = tape.inputs("x", count["x"])
     if kernel.name == "jacobian":
-        return _flat(_jacobian(topology, make, kernel.options[0]))
+        return _flat(_jacobian(partial(kind, topology), point, kernel.options[0]))
     if kernel.name in ("direction", "slope"):
         roles = ("q", "u", "z") if kernel.name == "direction" else ("q", "u", "z", "inputs")
         return _direction(make(), tape, count, roles, kernel.options)
@@ -216,14 +210,14 @@ def _pose(snapshot: Snapshot, options: tuple[str, ...]) -> Outputs:
     return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
 
 
-def _jacobian(topology: Topology, make: Callable[..., Snapshot], of: str) -> Outputs:
+def _jacobian(make: Callable[[EvaluationPoint], Snapshot], point: EvaluationPoint, of: str) -> Outputs:
     """Angular and linear velocity of a frame for unit speeds, 6 x n_u."""
-    frame = topology.system.find_frame(of)
 
     def velocity(u: Array) -> Array:
-        return np.concatenate(make(u=u).velocity(frame))
+        there = make(point.replaced(u=u))
+        return np.concatenate(there.velocity(there.system.find_frame(of)))
 
-    n = topology.n_u
+    n = len(point.u)
     still = velocity(np.zeros(n))
     columns = [velocity(np.eye(n)[k]) - still for k in range(n)]
     return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))

@@ -10,7 +10,7 @@ results        straight-line, loading what the loops left
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_programs import Kernel
 from kinode.kernels.rolled_programs import RolledSnapshot, Sweeper, pack_numbers
 from kinode.kernels.tree_sweeps import Plan, SweepLayout, TreePass, lay_out
+from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
 
@@ -50,9 +51,8 @@ class TreeLoops:
 
     def snapshot(self, tape: Tape, full: bool) -> Any:
         """A snapshot whose links are loaded from this tree's loops."""
-        made: Any = kernel_programs.traced_snapshot(
-            self.roller.topology, tape, self.roller.count, kind=RolledSnapshot, full=full, **self.roller.given(tape)
-        )
+        topology = self.roller.topology
+        made: Any = RolledSnapshot(topology, topology.layout.traced_point(tape), full=full, **self.roller.given(tape))
         made.loops, made.asked, made.tape = self, self.asked, tape
         made.full_snapshot = self.roller.full_snapshot
         return made
@@ -87,7 +87,7 @@ class TreeLoops:
         roller, topology = self.roller, self.roller.topology
         nodes = self.tree.nodes
 
-        def offsets(of: dict[str, Any]) -> np.ndarray:
+        def offsets(of: Mapping[str, slice]) -> np.ndarray:
             return np.array([of[n.joint.name].start if n.joint.name in of else 0 for n in nodes], dtype=np.int64)
 
         def table(of: dict[int, int]) -> np.ndarray:
@@ -131,7 +131,7 @@ class RolledBuilder:
         self.count = kernel_programs.sizes(topology, kernel)
         self.memory = WorkSpace()
         self.prelude_tape = Tape()
-        self.prelude = kernel_programs.traced_snapshot(topology, self.prelude_tape, self.count)
+        self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape))
         self.first: list[Store] = []
         self.driven: dict[str, tuple[int, int, int]] = {}
         self._place_driven()

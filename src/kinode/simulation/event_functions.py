@@ -26,7 +26,7 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     wanted = {"roots": table.roots, "glance": any(told), "jump": table.roots, "sample": not all(in_python)}
     kernels = [dynamics.kernel(name) if needed else None for name, needed in wanted.items()]
     roots, glance, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
-    held = [dynamics.topology.held_of[entry.owner] for entry in table.samplers]
+    held = [dynamics.topology.layout.discrete_of[entry.owner] for entry in table.samplers]
     reads = kernels[0].reads_z if kernels[0] is not None else ()
     spec = EventSpec(
         owners=tuple(entry.owner for entry in table.roots),

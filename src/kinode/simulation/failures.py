@@ -23,6 +23,7 @@ from kinode.ode.event_spec import ENDLESS
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory, split
+from kinode.structure.evaluation_point import EvaluationPoint
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 
@@ -129,7 +130,7 @@ def _blame_zero(snapshot: Snapshot, dynamics: Dynamics) -> str | None:
 
 def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> Snapshot:
     state = split(dynamics, t, y)
-    return Snapshot(dynamics.topology, t, state.q, state.u, state.z, motion.p, motion.inputs)
+    return Snapshot(dynamics.topology, EvaluationPoint(t, state.q, state.u, state.z, motion.p, motion.inputs))
 
 
 def _blame_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:

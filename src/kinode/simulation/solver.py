@@ -142,7 +142,7 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
         raise ArgumentError(f"start: {bad[0]} is not finite")
     if dynamics.topology.events is not None:
         dynamics.topology.events.check_modes(state.z)
-    return split(dynamics, state.t, normalized(y, dynamics.topology.quaternions))
+    return split(dynamics, state.t, normalized(y, dynamics.topology.layout.quaternions))
 
 
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
@@ -201,7 +201,7 @@ class Solver:
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if options.method == "stiff" and dynamics.topology.constrained:
             raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
-        self.quaternions = dynamics.topology.quaternions
+        self.quaternions = dynamics.topology.layout.quaternions
         self._use(dynamics)
 
     def _use(self, dynamics: Dynamics) -> None:

@@ -30,7 +30,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.symbolic.explanation import Explanation, Step
 from kinode.symbolic.notation import Notation, chosen_rows
-from kinode.symbolic.traced_derivation import friction_of, traced_state
+from kinode.symbolic.traced_derivation import friction_of
 from kinode.symbolic.worksheet import Item, Worksheet
 
 TENSOR = ("xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
@@ -80,11 +80,13 @@ class Explainer:
         self.state = self.dynamics.state(at)
         self.plain = self.dynamics.snapshot(self.state)
         self.sheet = Worksheet(Notation(self.topology), self._known())
-        if not self.topology.quaternions:  # speeds are rates of coordinates
+        if not self.topology.layout.quaternions:  # speeds are rates of coordinates
             self.sheet.dotted.update({"u": ("q", 1), "u_dot": ("q", 2)})
         tape, friction = self.sheet.tape, friction_of(self.topology, self.sheet.tape)
         self.u_dot = tape.inputs("u_dot", self.topology.n_u)
-        self.snapshot = Snapshot(*traced_state(self.topology, tape), u_dot=self.u_dot, friction=friction, full=True)
+        self.snapshot = Snapshot(
+            self.topology, self.topology.layout.traced_point(tape), u_dot=self.u_dot, friction=friction, full=True
+        )
         if self.topology.constrained:
             self.snapshot.multipliers = tape.inputs("lam", len(chosen_rows(self.topology)))
         self.nodes = self.topology.full.nodes
@@ -434,7 +436,12 @@ class Explainer:
     def _equations(self) -> Step:
         """The same with all symbols of bodies and gears replaced: functions of the coordinates and of laws of time."""
         s = self.snapshot
-        whole = Snapshot(self.topology, s.t, s.q, s.u, s.z, s.p, s.inputs, u_dot=self.u_dot, friction=s.given_friction)
+        whole = Snapshot(
+            self.topology,
+            s.point,
+            u_dot=self.u_dot,
+            friction=s.given_friction,
+        )
         whole.multipliers = s.multipliers
         prescribed = {name: state for name, state in s._joint_states.items() if self.system.joints[name].driven}
         whole._joint_states.update(prescribed)

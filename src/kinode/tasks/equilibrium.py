@@ -126,7 +126,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
 
 def _find_sticking(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> tuple[str, ...]:
     """What rubs and could hold something: no stop, and no brake that is released."""
-    locks = dynamics.snapshot(state, p, inputs).locking.locks if dynamics.topology.held_of else []
+    locks = dynamics.snapshot(state, p, inputs).locking.locks if dynamics.topology.layout.discrete_of else []
     rubbing = (lock for lock in locks if lock.part != "stop" and (lock.takes is None or float(lock.takes(1.0)) > 0))
     return tuple(dict.fromkeys(lock.owner for lock in rubbing))
 
@@ -270,7 +270,7 @@ class _Search:
         return found
 
     def _moved(self, state: State, step: Array) -> State:
-        q = self.dynamics.advance_q(state.q, step)
+        q = self.dynamics.topology.advance_q(state.q, step)
         if self.dynamics.topology.constrained:
             mask = np.zeros(self.dynamics.n_u, dtype=bool)
             mask[list(self.held)] = True
@@ -286,7 +286,7 @@ class _Search:
         return np.array(columns).T if columns else np.zeros((0, 0))
 
     def _near(self, state: State, step: Array) -> State:
-        return State(state.t, self.dynamics.advance_q(state.q, step), state.u, state.z)
+        return State(state.t, self.dynamics.topology.advance_q(state.q, step), state.u, state.z)
 
     def run(self) -> tuple[State, float]:
         """The state of rest, and what is left of the forces."""

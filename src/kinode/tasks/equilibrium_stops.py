@@ -13,7 +13,9 @@ from kinode.model.joints.joint_events import STOP
 
 
 def _rigid_ends(dynamics: Dynamics) -> list[Joint]:
-    joints = (dynamics.system.joints[name] for name in dynamics.topology.held_of if name in dynamics.system.joints)
+    joints = (
+        dynamics.system.joints[name] for name in dynamics.topology.layout.discrete_of if name in dynamics.system.joints
+    )
     return [joint for joint in joints if joint.ends is not None and joint.ends.rigid]
 
 

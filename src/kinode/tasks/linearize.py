@@ -230,7 +230,7 @@ class Slopes:
         return found
 
     def _drift(self, step: Array) -> Array:
-        at, q = self.at, self.dynamics.advance_q(self.at.q, step)
+        at, q = self.at, self.dynamics.topology.advance_q(self.at.q, step)
         return self.dynamics.closer.evaluate(at.t, q, at.u, at.z, self.p, self.inputs)[2]
 
     @cached_property

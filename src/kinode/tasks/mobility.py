@@ -134,7 +134,7 @@ def _generic(dynamics: Dynamics, closing: ClosureRank) -> State:
     for k in range(TRIES):
         step = start.u if k == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
         try:
-            there = dynamics.advance_q(start.q, (WALK + k / TRIES) * step / np.linalg.norm(step))
+            there = dynamics.topology.advance_q(start.q, (WALK + k / TRIES) * step / np.linalg.norm(step))
             q = closer.assemble(start.t, there, none, start.z, None, None)
         except AssemblyError:
             continue

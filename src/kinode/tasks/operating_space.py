@@ -232,7 +232,7 @@ class _Search:
                 N = self._null(State(start.t, q, np.zeros(self.dynamics.n_u), start.z), self.held)
                 step = N @ self.rng.normal(size=N.shape[1])
                 length = WALK / max(float(np.linalg.norm(step)), 1e-12) if constrained else 1.0
-                there = self.dynamics.advance_q(q, length * step)
+                there = self.dynamics.topology.advance_q(q, length * step)
                 if constrained:
                     try:
                         there = self.dynamics.closer.assemble(start.t, there, none, start.z, None, None)

@@ -31,6 +31,7 @@ from kinode.model.system import System
 from kinode.multibody.instant_events import settled_held
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology
 from kinode.tasks.verify_identities import IDENTITIES, compare_parts
 
@@ -282,7 +283,7 @@ def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tupl
             z[where] = drawn[where]
     for _ in range(3):
         speeds = closer.assemble_speeds(t, q, 0.1 * u, none, z, None, None)
-        q = closer.assemble(t, dynamics.advance_q(q, speeds), none, z, None, None)
+        q = closer.assemble(t, dynamics.topology.advance_q(q, speeds), none, z, None, None)
     speeds = closer.assemble_speeds(t, q, u, none, z, None, None)
     return with_modes(dynamics.topology, t, q, speeds, z)
 
@@ -304,7 +305,7 @@ def random_state(
     for c in topology.coordinates:
         if c.kind == "length":
             y[start[c.role] + c.index] *= length
-    for k in topology.quaternions:
+    for k in topology.layout.quaternions:
         y[k : k + 4] = rng.normal(size=4)
         y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
     return with_modes(topology, float(rng.uniform(0.0, 1.0)), y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :])
@@ -319,7 +320,7 @@ def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tu
     p = np.array([values[name] for name in topology.parameters])
     inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
     z = np.concatenate([z[: len(z) - held], np.zeros(held)])
-    return t, q, u, np.array(settled_held(Snapshot(topology, t, q, u, z, p, inputs)), dtype=float)
+    return t, q, u, np.array(settled_held(Snapshot(topology, EvaluationPoint(t, q, u, z, p, inputs))), dtype=float)
 
 
 # -- the table -------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ class Assembler:
 
     def close(self, q: Array) -> tuple[Array, float]:
         """A position near q in which all holds, and by how much it does not."""
-        return close_rows(self.rows, self.dynamics.advance_q, q, ~self.held)
+        return close_rows(self.rows, self.dynamics.topology.advance_q, q, ~self.held)
 
     def _wished_q(self) -> Array:
         q = np.zeros(self.topology.n_q)
@@ -211,7 +211,7 @@ class Assembler:
         reach = self.units[: self.topology.n_u] * np.where(self.units[: self.topology.n_u] == 1.0, np.pi, 1.0)
         for k in range(max(STARTS.start, min(STARTS.stop, 200 // max(self.topology.n_u, 1)))):
             step = rng.uniform(-1.0, 1.0, self.topology.n_u) * reach * (1.0 if k % 2 else 0.3)
-            yield self.dynamics.advance_q(begin, np.where(self.held, 0.0, step))
+            yield self.dynamics.topology.advance_q(begin, np.where(self.held, 0.0, step))
 
     def _unwound(self, q: Array) -> Array:
         """The same position with full turns taken off that lead away from what is wished."""
@@ -258,7 +258,7 @@ class Assembler:
         longest = float(abs(step).max())
         share = min(1.0, 0.5 / longest) if longest > 0 else 1.0
         for _ in range(HALVINGS):
-            q, gap = self.close(self.dynamics.advance_q(here.q, share * step))
+            q, gap = self.close(self.dynamics.topology.advance_q(here.q, share * step))
             if gap <= CLOSED_ENOUGH:
                 there = self._point(q, weights)
                 less = there.cost < here.cost * (1 - 1e-12)
@@ -289,7 +289,7 @@ class Assembler:
         for k in range(n):
             ends = []
             for side in (1e-5, -1e-5):
-                slope, A = parts(self.dynamics.advance_q(here.q, side * here.tangent[:, k]))
+                slope, A = parts(self.dynamics.topology.advance_q(here.q, side * here.tangent[:, k]))
                 ends.append(slope + A.T @ lam)
             found[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
         return 0.5 * (found + found.T)

@@ -23,7 +23,7 @@ ROUNDS = 50
 def settle(dynamics: Dynamics, state: State, said: Collection[str], p: Any, inputs: Any) -> State:
     """The state with the followers where they settle; those in ``said`` stay as they are."""
     topology, system = dynamics.topology, dynamics.system
-    owners = dict.fromkeys((*topology.z_of, *topology.held_of))
+    owners = dict.fromkeys((*topology.z_of, *topology.layout.discrete_of))
     followers = [name for name in owners if name in system and type(system[name]).settled is not Component.settled]
     places = {c.name: c.index for c in topology.coordinates if c.role == "z" and c.name not in said}
     for _ in range(ROUNDS if followers else 0):

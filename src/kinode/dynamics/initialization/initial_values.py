@@ -57,7 +57,7 @@ def read_initial_values(
     found, z = {}, np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
         z[where] = topology.initial_states(name, resolve)
-    for name, where in topology.held_of.items():
+    for name, where in topology.layout.discrete_of.items():
         z[where] = arguments.system[name].initial_held(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:

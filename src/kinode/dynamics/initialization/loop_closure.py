@@ -17,9 +17,10 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.trace import Tape
 from kinode.errors import AssemblyError
-from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
+from kinode.kernels.kernel_programs import Kernel
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.system import joint_frame
+from kinode.multibody.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics
@@ -83,7 +84,7 @@ class LoopCloser:
     @cached_property
     def _pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
-        traced = traced_snapshot(self.topology, Tape(), sizes(self.topology, Kernel("closure")))
+        traced = Snapshot(self.topology, self.topology.layout.traced_point(Tape()))
         pattern = traced.constraints.pattern
         rows, columns = np.array(pattern, dtype=np.int64).reshape(-1, 2).T
         return rows, columns
@@ -96,7 +97,7 @@ class LoopCloser:
             c, G, _ = self.evaluate(t, q, still, z, p, inputs)
             return c[self.holding], G[self.holding]
 
-        found, gap = close(rows, self.dynamics.advance_q, q, ~held)
+        found, gap = close(rows, self.dynamics.topology.advance_q, q, ~held)
         if gap > CLOSED_ENOUGH:
             raise AssemblyError(f"the loops stay open by {gap:.1e} of the mechanism's size")
         return found
@@ -152,7 +153,7 @@ class LoopCloser:
             # onwards rather than to and fro, which would stay near the start
             direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ way)
             way = direction / np.linalg.norm(direction)
-            there = self.dynamics.advance_q(at, WALK * (1 + k / WALKS) * way)
+            there = self.dynamics.topology.advance_q(at, WALK * (1 + k / WALKS) * way)
             try:
                 at = self.assemble(t, there, none, z, p, inputs)
             except AssemblyError:
