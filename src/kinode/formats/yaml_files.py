@@ -58,23 +58,17 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
 
 
 def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
-    """Load a system from text.
+    """Load a system from text: YAML or JSON.
 
     Parameters
     ----------
     text : str
-        A model in YAML or JSON.
+        The model.
     file : str or path, optional
-        The file that the text is from, for error messages and for the files that the text names.
+        The file that the text is from: for error messages, and for the files that it names.
     trust : bool
-        Whether the text may name files outside the folder of ``file`` (default: it may not).
+        Whether the text may name files outside the folder of ``file``; default False.
 
-    Returns
-    -------
-    System
-
-    Examples
-    --------
     >>> text = "kinode: 1\\nbodies: {bob: {mass: 1}}\\njoints: {pin: {kind: revolute, between: [world, bob]}}"
     >>> system = loads(text)
     """
