@@ -1,4 +1,4 @@
-"""Loads in joints over time: reactions and wrenches on any body, about any point, in any axes."""
+"""Loads in joints over time: reactions and whole wrenches on either body, about any point, in any axes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kinode.kernels.state import Wrench
 from kinode.model.base.fields import unknown
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
 
 def reaction(
-    run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool, hold: Any = None
+    run: RunQuantities, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool, hold: Any = None
 ) -> Wrench:
-    """Force and moment of a joint, each (time, 3)."""
+    """The reaction of a joint, or its whole wrench: force in N and moment in N*m, each (time, 3)."""
     record = find_joint(run, joint)
     body = None
     if on is not None:
@@ -28,18 +28,19 @@ def reaction(
     return _all(run, [record.name], ReactionRequest(part, whole, body, about, axes), hold)[record.name]
 
 
-def reactions(run: Trajectory, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
-    """The same of several joints, from one compiled function."""
+def reactions(run: RunQuantities, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
+    """The reactions of several joints, from one compiled function."""
     return _all(run, joints, ReactionRequest(part), hold)
 
 
-def _all(run: Trajectory, joints: list[str], wanted: ReactionRequest, hold: Any) -> dict[str, Wrench]:
+def _all(run: RunQuantities, joints: list[str], wanted: ReactionRequest, hold: Any) -> dict[str, Wrench]:
     wanted = wanted.held_by(run.dynamics, hold, joints)
     sharing = run.shared(wanted.part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
     return joint_wrenches(run.dynamics, tuple(joints), run.states, wanted, sharing)
 
 
-def find_joint(run: Trajectory, name: Any) -> Any:
+def find_joint(run: RunQuantities, name: Any) -> Any:
+    """The joint of this name; ArgumentError with similar names if there is none."""
     key = getattr(name, "name", name)
     if key not in run.system.joints:
         raise ArgumentError(unknown("no joint is called", str(key), run.system.joints))
