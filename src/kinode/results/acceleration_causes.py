@@ -14,7 +14,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
-from kinode.formulations.acceleration_contributions import TERMS, WAYS, chain_names
+from kinode.formulations.acceleration_contributions import ACCELERATION_BREAKDOWNS, TERMS, chain_names
 from kinode.hooks import hook
 from kinode.results.peak_mean_rms import measure
 from kinode.results.text_tables import format_number, format_percent, format_table
@@ -136,8 +136,8 @@ class AccelerationCauses:
 
 def acceleration_by_cause(run: RunQuantities, of: Any, by: str, expressed_in: Any) -> AccelerationCauses:
     """The breakdown of the acceleration of the origin of a body or frame, by tier or by segment."""
-    if by not in WAYS:
-        raise ArgumentError(f"by: {' or '.join(WAYS)}, not {by!r}")
+    if by not in ACCELERATION_BREAKDOWNS:
+        raise ArgumentError(f"by: {' or '.join(ACCELERATION_BREAKDOWNS)}, not {by!r}")
     dynamics = run.dynamics
     name = dynamics._frame(of)
     frame = dynamics.system.find_frame(name)

@@ -20,7 +20,7 @@ from kinode.dynamics.joint_reactions import ReactionRequest, seen
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.static_support import check_held, read_hold
 from kinode.errors import ArgumentError
-from kinode.formulations.reaction_contributions import check_way, contributions
+from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook
 from kinode.kernels.kernel_programs import hold_option
 from kinode.multibody.loop_statics import INERTIA_OF
@@ -156,7 +156,7 @@ def _clean(values: Array, most: float) -> Array:
 def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: Any, axes: Any) -> Causes:
     """The breakdown of the kinetic share of a joint's reaction."""
     dynamics, record = run.dynamics, find_joint(run, joint)
-    check_way(dynamics.topology, by)
+    check_breakdown(dynamics.topology, by)
     held = read_hold(dynamics, hold, "kinetic", [record.name])
     about, axes = (None if x is None else dynamics._frame(x) for x in (about, axes))
     names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, held))
