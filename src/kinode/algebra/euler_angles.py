@@ -1,4 +1,4 @@
-"""Euler angles of a body: precession psi, nutation theta, spin phi [SPEC 4.3, 4.4].
+"""Euler angles of a body: precession psi, nutation theta, spin phi (T-10.3), (T-10.4).
 
     R = Rz(psi) Rx(theta) Rz(phi) C,      w = C' P(phi) P(theta) (psi_dot, theta_dot, phi_dot)   in body axes
 
@@ -34,7 +34,7 @@ def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
 
 
 def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
-    """psi_dot, theta_dot, phi_dot for an angular velocity w in body axes: T w with T = (C' P(phi) P(theta))^-1 [4.10].
+    """psi_dot, theta_dot, phi_dot for an angular velocity w in body axes: T w, T = (C' P(phi) P(theta))^-1 (T-10.10).
 
     sin(phi) and cos(phi) are entries of R divided by sin(theta); no angle is computed.  Where the axes coincide,
     theta_dot is the rate at which they separate.

@@ -52,7 +52,7 @@ def skew(a: Array) -> Array:
 
 
 def rotation_about(axis: Array, angle: Scalar) -> Array:
-    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis [U.1]."""
+    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis (T-1.1)."""
     S = skew(axis)
     R: Array = IDENTITY3 + sin(angle) * S + (1.0 - cos(angle)) * (S @ S)
     return R
@@ -259,7 +259,7 @@ class RigidInertia:
         return RigidInertia(self.mass + other.mass, self.moment + other.moment, self.J + other.J)
 
     def seen_from(self, X: Pose) -> RigidInertia:
-        """The same inertia in frame A; X is the pose X_AB of its own frame B [U.2]."""
+        """The same inertia in frame A; X is the pose X_AB of its own frame B (T-1.2)."""
         h = X.R @ self.moment
         J = rotate_matrix(X.R, self.J, X.turn, symmetric=True)
         p = X.p

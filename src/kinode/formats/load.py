@@ -24,22 +24,22 @@ def load(
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
 ) -> System:
-    """Load a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
+    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
 
     Parameters
     ----------
     path : str or path
-        The file.
-    base : {"fixed", "free"}
-        How the root link of a URDF is connected to the world: rigidly, or by a free joint.
-    mimic : bool
-        Whether the mimic joints of a URDF become gears (default); False lets them move independently.
+        The file.  Its ending says the format, or its content where the ending says nothing.
+    base : {"fixed", "free"}, default "fixed"
+        How the root link of a URDF stands in the world.  For other files only "fixed" is allowed.
+    mimic : bool, default True
+        Whether the mimic joints of a URDF follow the joints that they name; with False they move on their own.
     name : str, optional
-        Name of the system; default is the name in the file.
-    plugins : iterable of str or module
-        Modules, or their names, that register types of joints and elements.  A file cannot name plug-ins.
-    trust : bool
-        Whether a YAML file may name files outside its folder (default: it may not).
+        Another name for the system.
+    plugins : iterable of modules or their names, default ()
+        Modules that register joints and elements.  Only the caller names them; a file cannot.
+    trust : bool, default False
+        Whether a YAML file may name files outside its folder.
 
     Returns
     -------
@@ -48,11 +48,13 @@ def load(
     Raises
     ------
     ModelError
-        If the file cannot be read or the model is wrong; it names the file, line, component and field.
+        The file cannot be read, or its model is wrong; the error has the file, the line, the component and the field.
 
     Examples
     --------
-    >>> arm = kn.load("examples/ur5.urdf")  # doctest: +SKIP
+    >>> system = kn.load("examples/pendulum.yaml")
+    >>> list(system.joints)
+    ['pivot']
     """
     for plugin in plugins:
         if isinstance(plugin, str):

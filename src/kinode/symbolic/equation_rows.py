@@ -11,7 +11,7 @@ from kinode.algebra.scalars import Scalar
 
 
 class EquationRow(NamedTuple):
-    """left x + beside = right x + given: coefficients by unknown, and known terms; ``group`` is the title of the row."""
+    """left x + beside = right x + given: coefficients by unknown, and known terms; ``group`` is the title."""
 
     group: str
     left: dict[int, Scalar]

@@ -85,7 +85,9 @@ def equations(
 
     Examples
     --------
-    >>> print(kn.equations(pendulum))  # doctest: +SKIP
+    >>> print(kn.equations(kn.load("examples/pendulum.yaml")))
+    pendulum: 1 equation of motion, by lagrange
+      L**2*u_dot_pivot/3 + 4.905*L*cos(q_pivot) = 0
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")

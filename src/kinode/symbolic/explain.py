@@ -1,6 +1,6 @@
 """``kn.explain``: how the equations of motion of a given system are derived, step by step.
 
-The steps are those of the recursive Newton-Euler algorithm [SPEC 1.3]: kinematics from the base outwards
+The steps are those of the recursive Newton-Euler algorithm (docs/theory/chains.md): kinematics from the base outwards
 (``explain_motion``), forces from the tips inwards, and the equations along the freedoms of the joints
 (``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.link_steps``).
 
@@ -49,7 +49,9 @@ def explain(system: System, at: Mapping[str, Any] | State | None = None) -> Expl
 
     Examples
     --------
-    >>> print(kn.explain(arm).text(steps=["Accelerations"]))  # doctest: +SKIP
+    >>> explanation = kn.explain(kn.load("examples/pendulum.yaml"), at={"pivot.u": 2.0})
+    >>> explanation.formulas["w_bar_z"], explanation.values["w_bar_z"]
+    (u_pivot, 2.0)
     """
     if not isinstance(system, System):
         raise ArgumentError(f"explain: a System is expected, not {short(system)}; kn.load reads one from a file")

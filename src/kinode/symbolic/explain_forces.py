@@ -1,7 +1,7 @@
 """The dynamic steps of ``kn.explain``: loops, inertia, balances, elimination of reactions, equations of motion.
 
 Forces are summed from the tips to the base, and projected on the freedoms of the joints: the recursive Newton-Euler
-algorithm of R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3 [SPEC 1.3, 0.7, 0.9, 0.10].  A loop is
+algorithm of R. Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3 (T-6.7), (T-6.9), (T-6.10).  A loop is
 the open tree and the forces of the constraints that close it.
 """
 

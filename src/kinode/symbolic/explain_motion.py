@@ -1,6 +1,6 @@
 """The kinematic steps of ``kn.explain``: relative motion, poles, velocities and accelerations, from the base outwards.
 
-The recursion is that of R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 5 [SPEC 1.3, 0.6], in the axes
+The recursion is that of R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 5 (T-6.6), in the axes
 of each body and about its pole.  The functions of ``link_steps`` are the ones that are compiled.
 """
 

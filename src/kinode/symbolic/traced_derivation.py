@@ -2,9 +2,9 @@
 
     M u_dot + h = G' lam,    G u_dot = gamma
 
-M is the mass matrix.  h are all other terms, with the efforts and loads of the model, on the left side.  G and gamma are
-the independent constraint rows of the loops.  Efforts of friction are inputs of the tape, because they depend on the
-reactions.
+M is the mass matrix.  h are all other terms on the left side, those of the model's efforts and loads included.  G and
+gamma are the independent constraint rows of the loops.  Efforts of friction are inputs of the tape, because they depend
+on the reactions.
 """
 
 from __future__ import annotations
