@@ -27,7 +27,7 @@ import kinode as kn
 import measure
 from kinode.algebra.trace import count_operations
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from loops import time_words
 
 ROOT = Path(__file__).resolve().parent.parent

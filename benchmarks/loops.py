@@ -132,7 +132,8 @@ def growth() -> list[tuple[int, float, int]]:
     """N, seconds of one evaluation of the rate of N four-bars, and its operations."""
     import kinode as kn
     from kinode.algebra.trace import count_operations
-    from kinode.kernels.kernel_programs import Kernel, trace
+    from kinode.kernels.kernel_options import Kernel
+    from kinode.kernels.kernel_programs import trace
 
     found = []
     for n in GROWTH:

@@ -16,7 +16,8 @@ from kinode.algebra.trace import Tape
 from kinode.formulations.free_flight import FreeFlight, ObservedBody, Origin, mass_center, system_balance
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
-from kinode.kernels.kernel_programs import Kernel, sizes
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import sizes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -113,7 +114,7 @@ def flown(system, frame, times):
     outputs = np.concatenate([snapshot.q_dot, flight.u_dot, snapshot.z_dot])
     stores = [("out", i, x) for i, x in enumerate(outputs)]
     code = compiler.build(
-        f"test free flight {frame}\n{dynamics._fingerprint}", 1,
+        f"test free flight {frame}\n{dynamics.kernels.fingerprint}", 1,
         lambda: Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])], False),
     )  # fmt: skip
     a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u

@@ -82,7 +82,7 @@ def compute_parts(run: RunQuantities, wrenches: dict[str, Wrench]) -> dict[str, 
 @IGNORE_OVERFLOW
 def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
     """The loads of all joints except free ones, in order of declaration."""
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     wrenches = find_wrenches(run) if wrenches is None else wrenches
     efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
     loads = []

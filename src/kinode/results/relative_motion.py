@@ -28,9 +28,9 @@ _NEEDED = {
 
 def motion(run: RunQuantities, quantity: str, of: Any, relative_to: Any, expressed_in: Any) -> Array:
     """A quantity of a frame relative to an observer, in the observer's axes or in others."""
-    name = run.dynamics._frame(of)
-    observer = None if relative_to is None else run.dynamics._frame(relative_to)
-    axes = observer if expressed_in is None else run.dynamics._frame(expressed_in)
+    name = run.dynamics.arguments.frame_name(of)
+    observer = None if relative_to is None else run.dynamics.arguments.frame_name(relative_to)
+    axes = observer if expressed_in is None else run.dynamics.arguments.frame_name(expressed_in)
     observer, axes = (None if x == "world" else x for x in (observer, axes))
     wanted = [f"{owner}.{key}" for owner in (name, observer) if owner for key in _NEEDED[quantity]]
     values = run.evaluate([*wanted, *([f"{axes}.rotation"] if axes else [])])

@@ -72,7 +72,7 @@ def find_shaft(run: RunQuantities, joint: Any, word: str) -> Shaft:
     if record.kind not in BEARING_JOINTS or not isinstance(record, AxialJoint):
         kinds = " or ".join(BEARING_JOINTS)
         raise ArgumentError(f"{word}: {record.name} is {record.kind}; two bearings make a {kinds} joint")
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     axes = np.asarray(record.axis_rotation(resolve, resolve), dtype=float)
     names = [f"{record.name}.{x}" for x in ("q", "u")]
     values = run.evaluate(names)

@@ -153,7 +153,7 @@ def _independent(topology: Topology) -> Topology:
     """The topology with an independent set of constraint rows, if there are constraints."""
     if not topology.constrained:
         return topology
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
     return Dynamics(topology.system).topology
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.kernels.state import State

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.dynamics.initialization.assembly_errors import find_gaps
@@ -49,18 +49,19 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    wishes = read_initial_values(dynamics, start or {}, dynamics._resolver(p), rough=True)
+    wishes = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), rough=True)
     held = tuple(_joint(wishes, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
     joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in wishes.joints.items() if n in held}
     joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
     wishes = replace(wishes, joints={**wishes.joints, **joints}, weights=_weights(wishes, weights))
-    return _told(dynamics, Assembler(dynamics, wishes, t, p, given), dynamics.assembled(wishes, t, p, given))
+    assembler = dynamics.start.assembler(wishes, t, p, given)
+    return _told(dynamics, assembler, dynamics.start.solve(wishes, t, p, given))
 
 
 def _told(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
     """What there is to know of an assembled state."""
     values: dict[str, float] = {}
-    snapshot = dynamics.snapshot(state, assembler.p, assembler.inputs)
+    snapshot = dynamics.snapshot(state, assembler.point.p, assembler.point.inputs)
     for name, joint in dynamics.system.joints.items():
         if joint.n_u:
             parts = (coordinate_names(joint)[0], tuple(part for part, _ in joint.coordinates))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, ModelError, SimulationError
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.joints.end_stops import bounds
@@ -80,7 +80,7 @@ def inverse(
 def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
     """Refuse a path beyond the ends of a joint, which no longer act where the path is given."""
     for name, joint in joints.items():
-        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics._resolver(run.p))
+        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics.arguments.resolver(run.p))
         for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
             if np.any(beyond):
                 when = float(run.t[np.argmax(beyond)])
@@ -302,7 +302,7 @@ def _read_run(system: System, times: Any, run: Trajectory, names: Any) -> tuple[
 
 
 def _freedoms(dynamics: Dynamics) -> int:
-    return dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
+    return dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
 
 
 def _follow(

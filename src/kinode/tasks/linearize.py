@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, rate
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import fit_modes
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -135,7 +135,8 @@ def linearize(
     at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
-    return linearize_at(dynamics, fit_modes(dynamics, begin, p, given), p, given, names, anywhere=anywhere)
+    fitted = fit_modes(dynamics.kernels, dynamics.point(begin, p, given))
+    return linearize_at(dynamics, replace(begin, z=fitted.z), p, given, names, anywhere=anywhere)
 
 
 def linearize_at(
@@ -187,8 +188,9 @@ class Slopes:
         q, u, z = (np.broadcast_to(x, (count, len(x))) for x in (self.at.q, self.at.u, self.at.z))
         kernel = Kernel("slope", names)
         if not count:
-            return np.zeros((0, self.dynamics.kernel(kernel).sizes["out"]))
-        return self.dynamics._call(kernel, self.at.t, q, u, z, self.p, self.inputs, directions)
+            return np.zeros((0, self.dynamics.kernels.machine(kernel).sizes["out"]))
+        point = self.dynamics.point(State(self.at.t, q, u, z), self.p, self.inputs)
+        return self.dynamics.kernels.call(kernel, point, directions)
 
     # -- independent changes -----------------------------------------------------------------------
     @cached_property
@@ -202,8 +204,7 @@ class Slopes:
 
     @cached_property
     def _jacobian(self) -> Array:
-        at = self.at
-        return self.dynamics.closer.evaluate(at.t, at.q, at.u, at.z, self.p, self.inputs)[1]
+        return self.dynamics.loops.evaluate(self.dynamics.point(self.at, self.p, self.inputs))[1]
 
     @cached_property
     def follow(self) -> Array:
@@ -230,8 +231,8 @@ class Slopes:
         return found
 
     def _drift(self, step: Array) -> Array:
-        at, q = self.at, self.dynamics.topology.advance_q(self.at.q, step)
-        return self.dynamics.closer.evaluate(at.t, q, at.u, at.z, self.p, self.inputs)[2]
+        moved = replace(self.at, q=self.topology.advance_q(self.at.q, step))
+        return self.dynamics.loops.evaluate(self.dynamics.point(moved, self.p, self.inputs))[2]
 
     @cached_property
     def basis(self) -> Array:

@@ -13,7 +13,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
