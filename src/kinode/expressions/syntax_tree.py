@@ -19,16 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
 from typing import Any, Protocol
 
-from kinode.algebra.scalars import (
-    FLOAT_FUNCTIONS,
-    PARTIALS,
-    Dual,
-    Scalar,
-    apply,
-    is_number,
-    is_zero,
-    register_scalar_type,
-)
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, register_scalar_type
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
@@ -157,11 +148,9 @@ class Expression:
 
     def derivative(self, name: str) -> Expression | float:
         """Its partial derivative with respect to a name."""
-        rates: dict[int, Scalar] = {}
-        for node in walk(self):
-            rates[id(node)] = _rate(node, name, rates)
-        result: Expression | float = _plain(rates[id(self)])
-        return result
+        from kinode.expressions.differentiation import differentiate
+
+        return differentiate(self, name)
 
     def substitute(self, values: Mapping[str, Expression | float]) -> Expression | float:
         """The expression with other expressions, or numbers, in place of names."""
@@ -199,7 +188,7 @@ class Expression:
                 same = all(old is arg for old, arg in zip(node.args, args, strict=True))
                 new = node if same else build(node.op, args)
             made[id(node)] = new
-        return _plain(made[id(self)])
+        return plain_inverse(made[id(self)])
 
 
 def symbol(name: str) -> Expression:
@@ -226,7 +215,7 @@ def build(op: str, args: tuple[Any, ...]) -> Scalar:
     """The operation on these arguments, simplified by the few rules of this module."""
     if op == "mul":
         return _multiply(args[0], args[1])
-    args = tuple(_plain(arg) for arg in args)
+    args = tuple(plain_inverse(arg) for arg in args)
     if op in FLOAT_FUNCTIONS and all(is_number(arg) for arg in args):
         return FLOAT_FUNCTIONS[op](*(float(arg) for arg in args))
     a, b = args[0], args[1] if len(args) > 1 else None
@@ -262,7 +251,7 @@ def _sum(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _multiply(a: Scalar, b: Scalar) -> Scalar:
-    a = _plain(a)
+    a = plain_inverse(a)
     if is_number(a) and _is_constant_inverse(b):
         return divide(a, b.args[0])
     if is_number(a) and is_number(b):
@@ -275,7 +264,7 @@ def _multiply(a: Scalar, b: Scalar) -> Scalar:
 
 def divide(a: Scalar, b: Scalar) -> Scalar:
     """a/b of expressions and plain numbers; LawError if b is plain zero."""
-    a, b = _plain(a), _plain(b)
+    a, b = plain_inverse(a), plain_inverse(b)
     if is_number(b):
         if b == 0:
             raise LawError("a law divides by zero")
@@ -294,7 +283,7 @@ def _is_constant_inverse(x: Scalar) -> bool:
     return type(x) is Expression and x.op == "inv" and is_number(x.args[0])
 
 
-def _plain(x: Scalar) -> Scalar:
+def plain_inverse(x: Scalar) -> Scalar:
     """The float 1/x in place of inv(x) of a number x, which is kept only as a divisor, so that a/3 prints as a/3."""
     return 1.0 / x.args[0] if _is_constant_inverse(x) else x
 
@@ -370,30 +359,6 @@ def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Sc
             raise LawError(f"the law calls the table {args[0]!r}, which is not at hand")
         return call(args[0], args[1:]) if node.op == "call" else call(args[0], args[2:], args[1])
     return apply(node.op, *args)
-
-
-def _rate(node: Expression, name: str, rates: dict[int, Scalar]) -> Scalar:
-    if node.op == "name":
-        return 1.0 if node.args[0] == name else 0.0
-    changes = [rates[id(arg)] if type(arg) is Expression else 0.0 for arg in node.args]
-    if all(is_zero(change) for change in changes):
-        return 0.0
-    if node.op == "where":
-        return build("where", (node.args[0], *changes[1:]))
-    if node.op in ("call", "call_derivative"):
-        table, *args = node.args
-        axes = args.pop(0) if node.op == "call_derivative" else ()
-        changes = changes[-len(args) :]
-        partials: tuple[Scalar, ...] = tuple(
-            Expression("call_derivative", (table, tuple(sorted((*axes, i))), *args)) for i in range(len(args))
-        )
-    else:
-        partials = PARTIALS[node.op](*node.args)
-    rate: Scalar = 0.0
-    for partial, change in zip(partials, changes, strict=True):
-        if not is_zero(change):
-            rate = rate + partial * change
-    return rate
 
 
 def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:

@@ -50,7 +50,33 @@ def schema() -> Schema:
     """
     import kinode.model.system  # noqa: F401  (fills the registries of joints, elements and constraints)
 
-    properties: Schema = {
+    properties = _sections()
+    inner = {key: value for key, value in properties.items() if key != "kinode"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kinode model",
+        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
+        "type": "object",
+        "properties": properties,
+        "required": ["kinode"],
+        "additionalProperties": False,
+        "$defs": {
+            **_values(),
+            "system": {"type": "object", "properties": inner, "additionalProperties": False},
+            "body": _component(Body),
+            "joint": _kinds(JOINTS),
+            "element": _elements(),
+            "component": _declaration(),
+            "constraint": _kinds(CONSTRAINTS),
+            "observer": _kinds(FRAMES),
+            "drive": _drive(),
+        },
+    }
+
+
+def _sections() -> Schema:
+    """The sections of a file."""
+    return {
         "kinode": {"const": VERSION, "description": "version of the format"},
         "name": {"type": "string", "description": "name of the system"},
         "gravity": _ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
@@ -78,27 +104,6 @@ def schema() -> Schema:
         "changes": _named({"type": ["object", "number", "string"]}, "component: fields to replace, after extends"),
         "run": _component(RunDefaults),
         "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
-    }
-    inner = {key: value for key, value in properties.items() if key != "kinode"}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "kinode model",
-        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
-        "type": "object",
-        "properties": properties,
-        "required": ["kinode"],
-        "additionalProperties": False,
-        "$defs": {
-            **_values(),
-            "system": {"type": "object", "properties": inner, "additionalProperties": False},
-            "body": _component(Body),
-            "joint": _kinds(JOINTS),
-            "element": _elements(),
-            "component": _declaration(),
-            "constraint": _kinds(CONSTRAINTS),
-            "observer": _kinds(FRAMES),
-            "drive": _drive(),
-        },
     }
 
 
