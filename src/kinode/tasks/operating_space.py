@@ -355,7 +355,7 @@ def _follower(system: System, constraint: Any) -> str | None:
 
 
 def _law(values: tuple[Any, ...]) -> str:
-    texts = [f"{x:.6g}" if isinstance(x, float) else x.short() for x in values]
+    texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
 
