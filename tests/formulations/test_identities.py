@@ -26,8 +26,9 @@ from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
 from kinode.tasks.verify_identities import grow
+from kinode.tasks.verify_states import random_state
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 LEAD = {"screw": {"lead": 0.3}}

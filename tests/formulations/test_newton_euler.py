@@ -24,7 +24,8 @@ from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
+from kinode.tasks.verify_states import random_state
 from known.elastic import DEFAULT, ROD, UNDAMPED, elastic, elastic_of_free_bodies, series
 
 

@@ -15,7 +15,7 @@ from kinode.formulations.reaction_contributions import bodies_behind, contributi
 from kinode.formulations.vector_rotators import CAUSES
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
 

@@ -17,7 +17,7 @@ from sympy import Rational, Symbol, cos, sin
 
 import kinode as kn
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
 

@@ -12,7 +12,7 @@ from strategies import build, plans
 import kinode as kn
 from kinode.symbolic import notation
 from kinode.symbolic.explain import explain
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 EXAMPLES = "examples"
 

@@ -83,7 +83,8 @@ class Expression:
         nodes = list(walk(self))
         places = {id(node): i for i, node in enumerate(nodes)}
         flat = [
-            (node.op, tuple(_Place(places[id(a)]) if type(a) is Expression else a for a in node.args)) for node in nodes
+            (node.op, tuple(_NodeIndex(places[id(a)]) if type(a) is Expression else a for a in node.args))
+            for node in nodes
         ]
         return _unflatten, (flat,)
 
@@ -316,14 +317,14 @@ def _same(a: Expression, b: Expression) -> bool:
     return True
 
 
-class _Place(int):
+class _NodeIndex(int):
     """In a pickled expression: the index of a subexpression that is an argument."""
 
 
 def _unflatten(flat: list[tuple[str, tuple[Any, ...]]]) -> Expression:
     nodes: list[Expression] = []
     for op, args in flat:
-        nodes.append(Expression(op, tuple(nodes[arg] if type(arg) is _Place else arg for arg in args)))
+        nodes.append(Expression(op, tuple(nodes[arg] if type(arg) is _NodeIndex else arg for arg in args)))
     return nodes[-1]
 
 

@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()
 
 def write_system(system: System, version: int) -> str:
     """The text of the file."""
-    writer = _Writer(system)
+    writer = _YamlWriter(system)
     lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
     sections: dict[str, dict[str, Any]] = {
         "components": {kind: writer.declaration(cls) for kind, cls in system.kinds.items()},
@@ -67,7 +67,7 @@ def write_system(system: System, version: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Writer:
+class _YamlWriter:
     """Converts records to plain values: dicts, lists, text and floats."""
 
     def __init__(self, system: System) -> None:

@@ -52,7 +52,7 @@ def find_circuit(topology: Topology) -> CircuitStructure:
     if topology.constraints:
         names = ", ".join(c.name for c in topology.constraints)
         raise ArgumentError(f"the structure of a circuit is that of bodies and joints; no joint: {names}")
-    writer = _Writer(topology)
+    writer = _StructureWriter(topology)
     for node in topology.full.nodes:
         writer.node(node)
     for cut in topology.cuts:
@@ -65,7 +65,7 @@ def find_circuit(topology: Topology) -> CircuitStructure:
     return CircuitStructure(tuple(writer.rows), variables, find_structure(rows, len(variables)))
 
 
-class _Writer:
+class _StructureWriter:
     """Collects rows, with the variables that occur in them."""
 
     def __init__(self, topology: Topology) -> None:

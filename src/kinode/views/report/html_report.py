@@ -309,7 +309,8 @@ def _relative_error(run: Trajectory) -> float | None:
 
 def _verify(run: Trajectory) -> Any:
     """At two states: who reads a report waits for it, and what is wrong is wrong at almost every state."""
-    from kinode.tasks.verify import enough_states, verify
+    from kinode.tasks.verify import verify
+    from kinode.tasks.verify_states import enough_states
 
     try:
         return verify(run.system, enough_states(run.dynamics.topology, 2))
