@@ -14,6 +14,7 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.moving_frames import FRAMES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.part import Part
@@ -21,7 +22,8 @@ from kinode.model.network.part import Part
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 from pages import PAGES, Block, blocks, differ, outputs  # noqa: E402
-from parts import rewrite  # noqa: E402
+from parts import FAMILIES, rewrite, write_kinds  # noqa: E402
+from parts import PAGES as TABLES  # noqa: E402
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODELS = sorted((ROOT / "examples").glob("*.yaml"))
@@ -107,11 +109,19 @@ def test_readme_shows_rows_of_the_benchmarks():
         assert any(other.startswith(row) for other in all_rows), row
 
 
-def test_tables_of_parts_are_those_of_the_classes():
-    text = (ROOT / "docs" / "circuits.md").read_text()
+@pytest.mark.parametrize("page", TABLES, ids=name)
+def test_tables_of_kinds_are_those_of_the_classes(page):
+    text = page.read_text()
     assert rewrite(text) == text, "`python docs/parts.py` writes them"
-    kinds = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
-    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(ROOT / "docs" / "circuits.md")} >= kinds
+
+
+def test_every_kind_is_in_a_table():
+    kinds = {*JOINTS, *CONSTRAINTS, *ELEMENTS, *FRAMES}
+    rows = table_rows(ROOT / "docs" / "kinds.md")
+    assert {row.split("|")[1].strip(" `") for row in rows} >= kinds
+    assert all(write_kinds(family) in (ROOT / "docs" / "kinds.md").read_text() for family in FAMILIES)
+    parts = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
+    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(ROOT / "docs" / "circuits.md")} >= parts
 
 
 def test_blocks_are_found(tmp_path):
