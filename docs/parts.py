@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -20,12 +21,13 @@ from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.part import OWN, Part
 from kinode.model.signals.continuous import SignalPart
 
-DOCS = Path(__file__).resolve().parent
-PAGES = (DOCS / "circuits.md", DOCS / "kinds.md")
+REFERENCE = Path(__file__).resolve().parent / "reference"
+PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md")
 TABLE = re.compile(r"(<!-- (parts|kinds): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Said of all parts at once: what goes in comes out; a voltage is that between two ports.
 PLAIN = re.compile(r"[\w.]+( \+ [\w.]+)+ = 0|\w+ = -?\w+\.\w+( - \w+\.\w+)?")
 LONG = 80
+COLUMN = 70  # characters of an equation in a line
 
 
 # -- parts of networks, with their equations ------------------------------------------------------------------
@@ -49,8 +51,14 @@ def write_parts(parts: list[type[Part]]) -> str:
         texts = [row.text for row in cls.class_rows()]
         texts += [f"{name} = {formula.text}" for name, formula in cls.formulas().items() if len(formula.text) < LONG]
         texts = [text for text in texts if not PLAIN.fullmatch(text)]
-        rows += [f"{cls.kind if not k else '':<18}{text}" for k, text in enumerate(texts)]
+        rows += [f"{cls.kind if not k else '':<18}{line}" for k, line in enumerate(_wrap(texts))]
     return "\n".join([*lines, "", '```text title="equations"', *rows, "```", ""])
+
+
+def _wrap(equations: list[str]) -> list[str]:
+    """Equations on lines that fit the column of a page."""
+    wrapper = textwrap.TextWrapper(COLUMN, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [line for text in equations for line in wrapper.wrap(text)]
 
 
 def _port(cls: type[Part], name: str) -> str:

@@ -39,7 +39,7 @@ _FACE = {
         "kinode.model.environment.atmosphere"),
     # compile and solve
     "compile": "kinode.dynamics.compile",
-    "Dynamics": "kinode.dynamics.compile",
+    "Dynamics": "kinode.dynamics.compiled_system",
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
@@ -117,8 +117,8 @@ if TYPE_CHECKING:
     from kinode.algebra.scalars import where as where
     from kinode.algebra.spatial import Pose as Pose
     from kinode.algebra.spatial import turn_about as turn_about
-    from kinode.dynamics.compile import Dynamics as Dynamics
     from kinode.dynamics.compile import compile as compile
+    from kinode.dynamics.compiled_system import Dynamics as Dynamics
     from kinode.errors import ArgumentError as ArgumentError
     from kinode.errors import AssemblyError as AssemblyError
     from kinode.errors import Error as Error

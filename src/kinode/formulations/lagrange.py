@@ -1,4 +1,4 @@
-"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q [SPEC 1.2, equation (1)], on a tree.
+"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q (T-3.13), on a tree.
 
 The independent check of the recursive formulation.  It shares with it only what the joints say of their
 poses (``transform``, ``rate_map``) and how laws are read; motion subspaces, link inertias, recursions and the

@@ -1,9 +1,9 @@
 """Who loads a joint: the kinetic part of its reaction as a sum with names, by body, by cause or term by term.
 
 By body it is the inertia of one body at a time, all others being without inertia: any joint, and loops too, where the
-share depends on who holds as the kinetic part itself does.  By cause it is the sum of rotators [SPEC 3.12-3.17], which
-knows hinges and slides of a tree alone: in a loop the same motion of a rod is one cause when it is described from one
-end and another from the other.
+share depends on who holds as the kinetic part itself does.  By cause it is the sum of rotators (T-9.12) to (T-9.17),
+which knows hinges and slides of a tree alone: in a loop the same motion of a rod is one cause when it is described from
+one end and another from the other.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from kinode.algebra.scalars import Array, is_number
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import find_row, outputs_of, sizes
 from kinode.kernels.rolled_programs import RolledSnapshot, Sweeper, pack_numbers
 from kinode.kernels.tree_sweeps import Plan, SweepLayout, TreePass, lay_out
 from kinode.multibody.snapshot import Snapshot
@@ -128,7 +128,7 @@ class RolledBuilder:
 
     def __init__(self, topology: Topology, kernel: Kernel) -> None:
         self.topology, self.kernel = topology, kernel
-        self.count = kernel_programs.sizes(topology, kernel)
+        self.count = sizes(topology, kernel)
         self.memory = WorkSpace()
         self.prelude_tape = Tape()
         self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape))
@@ -164,12 +164,11 @@ class RolledBuilder:
             return np.concatenate([np.eye(3).ravel(), np.zeros(3)])
         return np.zeros(3)
 
-    def given(self, tape: Tape) -> dict[str, Any]:
+    def given(self, tape: Tape) -> Mapping[str, Any]:
         """What a snapshot is given besides the state: added efforts and wrenches, accelerations."""
-        x = tape.inputs("x", self.count["x"])
-        if self.kernel.name == "loaded_acceleration":
-            return kernel_programs.added_loads(self.topology, x)
-        return {"u_dot": x} if self.kernel.name == "reactions_of_motion" else {}
+        if self.kernel.name in ("effort", "bias"):  # the loops see to these
+            return {}
+        return find_row(self.kernel).given(self.topology, tape.inputs("x", self.count["x"]))
 
     @property
     def full_snapshot(self) -> Any:
@@ -287,7 +286,7 @@ class RolledBuilder:
         if name == "rate":
             start = topology.n_q + topology.n_u
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z
-        outputs = kernel_programs.outputs_of(self.kernel, snapshot)
+        outputs = outputs_of(self.kernel, snapshot)
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)
 
 

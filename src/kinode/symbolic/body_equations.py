@@ -1,4 +1,4 @@
-"""The equations of every body by itself: ``kn.equations(system, "newton_euler")`` [SPEC 5.1, U.3-U.5].
+"""The equations of every body by itself: ``kn.equations(system, "newton_euler")`` (T-10.1), (T-1.6).
 
     M v_dot + Omega v = Q + L W + ...        six balances of each body, in its axes about its origin
     A'W = 0                                  a reaction does no work along its joint's freedoms

@@ -124,7 +124,7 @@ def _independent(topology: Topology) -> Topology:
     """With an independent set of constraint rows, where there are constraints."""
     if not topology.constrained:
         return topology
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
     return Dynamics(topology.system).topology
 

@@ -1,11 +1,11 @@
 """The algorithm that builds the equations, step by step, for a given system: ``kn.explain``.
 
-The steps are those of SPEC 1.3, and the functions that take them are those that are compiled (link_steps.py): outward
-for turning, velocities and accelerations [0.6], body by body for what inertia asks for [0.7], inward for what joints
-pass on [0.9], along the freedoms for the equations [0.10].  Each body is seen in its own axes, about its pole, which is
-where its joint holds it; the formulas of a body hold the symbols of the body below, so that they stay short for any
-number of tiers.  Loops are the tree that is left when they are cut open, and the forces of the constraints that close
-them.
+The steps are those of docs/theory/chains.md, and the functions that take them are those that are compiled
+(link_steps.py): outward for turning, velocities and accelerations (T-6.6), body by body for what inertia asks for
+(T-6.7), inward for what joints pass on (T-6.9), along the freedoms for the equations (T-6.10).  Each body is seen in
+its own axes, about its pole, which is where its joint holds it; the formulas of a body hold the symbols of the body
+below, so that they stay short for any number of tiers.  Loops are the tree that is left when they are cut open, and the
+forces of the constraints that close them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.kernels.state import State

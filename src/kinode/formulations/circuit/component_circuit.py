@@ -1,4 +1,4 @@
-"""The component circuit: the equations of a mechanism from component equations and nodal laws alone [SPEC 2].
+"""The component circuit: the equations of a mechanism from component equations and nodal laws alone (T-7.13).
 
 ``circuit_rows`` holds the rows of components; here they are joined to one linear system for all accelerations and flows
 of an instant, which is solved in the order of causality (``elimination``).  With the recursive formulation it shares

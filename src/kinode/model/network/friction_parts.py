@@ -114,6 +114,7 @@ class BearingFriction(FrictionPart):
     unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
     positive: ClassVar[tuple[str, ...]] = ("stribeck_speed",)
     flow: ClassVar[str] = "moment"
+    symbol: ClassVar[str] = "stick_slip_friction"
     coulomb: Value
     breakaway: Value | None
     stribeck_speed: Value | None

@@ -46,6 +46,7 @@ class SignalPart(Element):
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
     positive: ClassVar[tuple[str, ...]] = ()  # numbers that have to be
     ordered: ClassVar[tuple[str, ...]] = ()  # ranges, [low, high]
+    symbol: ClassVar[str] = "block"
 
     @property
     def conservative(self) -> bool:
