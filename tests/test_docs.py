@@ -133,9 +133,7 @@ def test_every_kind_is_in_a_table():
     assert {row.split("|")[1].strip(" `") for row in rows} >= kinds
     assert all(write_kinds(family) in page.read_text() for family in FAMILIES)
     parts = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
-    assert {
-        row.split("(")[0].removeprefix("| `") for row in table_rows(DOCS / "reference" / "network-parts.md")
-    } >= parts
+    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(parts_page)} >= parts
 
 
 def prose(page):
