@@ -83,9 +83,9 @@ MODELS = [on_the_joint, through_a_gear, between_joints, elastic, driven, geared,
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_all_ways_agree_with_parts(model):
-    found = verify(model(), 2, compiled=False)
-    assert found.ok, str(found)
-    compared = {row.quantity for row in found.rows if {row.one, row.two} == {"recursive", "circuit"}}
+    verification = verify(model(), 2, compiled=False)
+    assert verification.ok, str(verification)
+    compared = {row.quantity for row in verification.rows if {row.one, row.two} == {"recursive", "circuit"}}
     assert compared >= {"accelerations", "reactions"}
     assert "other rates" in compared or model is on_the_joint
 

@@ -27,8 +27,9 @@ from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
 from kinode.tasks.verify_identities import grow
+from kinode.tasks.verify_states import random_state
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": ComponentCircuit}
@@ -56,8 +57,8 @@ def near(a, b, size=0.0):
 @given(plans(), st.integers(0, 99))
 @settings(max_examples=40)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
-    found = verify(build(plan), 1, seed=seed, compiled=False)
-    assert found.ok, str(found)
+    verification = verify(build(plan), 1, seed=seed, compiled=False)
+    assert verification.ok, str(verification)
 
 
 def drives(kind):
@@ -73,8 +74,8 @@ def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
     """Every joint for certain, not only where hypothesis happens to look."""
     loads = frozenset() if kind == "fixed" else frozenset({"effort", "damping"})
     links = (Link("revolute", -1, seed=1), Link(kind, 0, backward, drive, loads, seed=2), Link("revolute", 1, seed=3))
-    found = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
-    assert found.ok, str(found)
+    verification = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
+    assert verification.ok, str(verification)
 
 
 @given(plans(), st.integers(0, 99))
@@ -262,7 +263,7 @@ def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
         near(x, sign * plain(y), size=100.0)
 
 
-# -- kinds of number --------------------------------------------------------------------------------
+# -- scalar types -----------------------------------------------------------------------------------
 
 
 @every_way
@@ -314,9 +315,9 @@ def test_symbols_give_the_equation_of_a_pendulum(way):
     system.revolute("hinge", system.world, body)
     topology = find_topology(system)
     p = np.array([{"m": m, "l": l, "J": J}[name] for name in topology.parameters], dtype=object)
-    found = WAYS[way](topology, 0.0, np.array([q]), np.array([u]), p=p)
-    assert sympy.simplify(found.mass_matrix[0, 0] - (J + m * l**2)) == 0
-    assert sympy.simplify(sympy.nsimplify(found.u_dot[0]) + m * l * sympy.sin(q) / (J + m * l**2)) == 0
+    evaluated = WAYS[way](topology, 0.0, np.array([q]), np.array([u]), p=p)
+    assert sympy.simplify(evaluated.mass_matrix[0, 0] - (J + m * l**2)) == 0
+    assert sympy.simplify(sympy.nsimplify(evaluated.u_dot[0]) + m * l * sympy.sin(q) / (J + m * l**2)) == 0
 
 
 # -- verify itself ----------------------------------------------------------------------------------
@@ -329,29 +330,31 @@ def test_verify_finds_what_is_wrong(monkeypatch):
     right = FORMULATIONS["lagrange"]
 
     def evaluate(topology, numbers, wanted):
-        found = right.evaluate(topology, numbers, wanted)
-        if "u_dot" in found:
-            found["u_dot"] = found["u_dot"] * [1.0, -1.0]
-        return found
+        outputs = right.evaluate(topology, numbers, wanted)
+        if "u_dot" in outputs:
+            outputs["u_dot"] = outputs["u_dot"] * [1.0, -1.0]
+        return outputs
 
     monkeypatch.setitem(FORMULATIONS, "lagrange", dataclasses.replace(right, evaluate=evaluate))
-    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
-    assert not found.ok
-    wrong = {(row.quantity, row.one) for row in found.rows if not row.ok}
+    verification = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
+    assert not verification.ok
+    wrong = {(row.quantity, row.one) for row in verification.rows if not row.ok}
     assert ("accelerations", "recursive") in wrong
     assert ("power balance", "lagrange") in wrong
     assert not any(one == "recursive" and quantity != "accelerations" for quantity, one in wrong)
-    assert not found.worst.ok
-    assert "joint1.u_dot" in str(found)
-    assert "!" in str(found)
-    assert "accelerations: recursive and lagrange are" in str(found)
-    assert max(map(len, str(found).splitlines())) <= 150
+    assert not verification.worst.ok
+    assert "joint1.u_dot" in str(verification)
+    assert "!" in str(verification)
+    assert "accelerations: recursive and lagrange are" in str(verification)
+    assert max(map(len, str(verification).splitlines())) <= 150
 
 
 def test_verify_compares_the_compiled_code():
-    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2)
-    assert found.ok, str(found)
-    compiled = {row.quantity for row in found.rows if row.two == "compiled"}
+    verification = verify(
+        build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2
+    )
+    assert verification.ok, str(verification)
+    compiled = {row.quantity for row in verification.rows if row.two == "compiled"}
     assert {"accelerations", "mass matrix", "bias", "inverse dynamics", "kinetic energy", "reactions"} <= compiled
 
 
@@ -360,8 +363,8 @@ def test_every_formulation_gives_what_it_promises():
     t, q, u, z = numbers(topology, 0)
     for formulation in FORMULATIONS.values():
         assert formulation.applies(topology) is None
-        found = formulation.evaluate(topology, InstantValues(t, q, u, z), OUTPUTS)
-        assert formulation.outputs <= set(found)
+        outputs = formulation.evaluate(topology, InstantValues(t, q, u, z), OUTPUTS)
+        assert formulation.outputs <= set(outputs)
 
 
 @pytest.mark.parametrize(("model", "states", "words"), [
@@ -388,5 +391,5 @@ def test_where_all_energy_is_in_parts_rounding_is_no_disagreement():
     system.brushless_motor("motor", "shaft", voltage_q=20, inertia=3e-4, **data)
     system.shaft_spring("coupling", "shaft", "load", stiffness=15)
     system.shaft_inertia("wheel", "load", inertia=2e-3)
-    found = verify(system)
-    assert found.ok, str(found)
+    verification = verify(system)
+    assert verification.ok, str(verification)

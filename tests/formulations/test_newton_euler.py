@@ -25,7 +25,8 @@ from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
+from kinode.tasks.verify_states import random_state
 from known.elastic import DEFAULT, ROD, UNDAMPED, elastic, elastic_of_free_bodies, series
 
 
@@ -126,9 +127,9 @@ def test_bodies_without_mass_or_inertia_of_their_own():
     system.prismatic("rail", system.world, cart, axis="x", stiffness=20.0)
     system.revolute("first", cart, cross, axis="x")
     system.revolute("second", cross, bob, axis="z")
-    found = verify(system, 3)
-    assert found.ok, str(found)
-    assert any(row.two == "newton_euler" and row.quantity == "reactions" for row in found.rows)
+    verification = verify(system, 3)
+    assert verification.ok, str(verification)
+    assert any(row.two == "newton_euler" and row.quantity == "reactions" for row in verification.rows)
 
 
 def test_a_freedom_without_inertia_is_refused():
@@ -141,10 +142,10 @@ def test_a_freedom_without_inertia_is_refused():
 
 def test_verify_compares_reactions_with_the_recursion():
     plan = Plan((Link("revolute", -1, seed=1), Link("universal", 0, seed=2)), springs=((1, -1),))
-    found = verify(topology_of(plan).system, 2, compiled=False)
-    rows = {row.quantity: row for row in found.rows if (row.one, row.two) == ("recursive", "newton_euler")}
+    verification = verify(topology_of(plan).system, 2, compiled=False)
+    rows = {row.quantity: row for row in verification.rows if (row.one, row.two) == ("recursive", "newton_euler")}
     assert {"accelerations", "inverse dynamics", "reactions"} <= set(rows)
-    assert found.ok, str(found)
+    assert verification.ok, str(verification)
 
 
 # -- the elastic system with two degrees of freedom -------------------------------------------------
@@ -321,15 +322,15 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     )
     gamma = -plain(rate(lambda x: jacobian(x) @ u, q, u))
     K = np.block([[plain(s.mass_matrix), -G.T], [G, np.zeros((2, 2))]])
-    found = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
+    solution = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
 
     angles = dict(zip("ADBC", [*q, q[1] - q[0] - q[2]], strict=True))
     speeds = dict(zip("ADBC", [*u, u[1] - u[0] - u[2]], strict=True))
     state = [np.array([values[name] for name in loop.u_of]) for values in (angles, speeds)]
     bodies = NewtonEuler(Snapshot(loop, EvaluationPoint(0.0, *state)))
     assert bodies.redundancy == 3
-    near([bodies.joint_acceleration(name)[0] for name in "ADB"], found[:3])
-    near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], found[3:])
+    near([bodies.joint_acceleration(name)[0] for name in "ADB"], solution[:3])
+    near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], solution[3:])
     near(bodies.joint_effort("C"), moment[2:])
     for joint in loop.system.joints:
         assert list(bodies.is_unique(joint)) == [False, False, True, True, True, False]

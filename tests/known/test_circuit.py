@@ -14,7 +14,8 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.sigma_method import StructureError, choose_states
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
+from kinode.tasks.verify_states import random_state
 from known import circuit as known
 
 WAYS = ("circuit", "recursive")

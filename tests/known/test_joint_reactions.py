@@ -14,7 +14,7 @@ from kinode.formulations.vector_rotators import CAUSES, Rotators
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
 
 CHAINS = {"3R": HINGES, "RPR": SLIDE}

@@ -23,7 +23,8 @@ from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state, verify
+from kinode.tasks.verify import verify
+from kinode.tasks.verify_states import random_state
 
 WORLD = Frame("world")
 G = 9.81

@@ -18,7 +18,7 @@ from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 G = 9.81
 JOINTS = ("j1", "j2", "j3", "j4")

@@ -19,7 +19,7 @@ from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -11,7 +11,7 @@ from kinode.formulations.acceleration_contributions import TERMS, by_segment, by
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
-from kinode.tasks.verify import random_state
+from kinode.tasks.verify_states import random_state
 
 
 def turntable():

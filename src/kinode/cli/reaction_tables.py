@@ -15,9 +15,9 @@ from kinode.cli.terminal_tables import MOST_ROWS, console, make_table
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.results.joint_loads import reactions
-from kinode.results.load_summary import find_wrenches, is_zero
+from kinode.results.load_summary import find_wrenches, is_negligible
 from kinode.results.peak_mean_rms import Measure, measure
-from kinode.results.reaction_causes import Causes, find_causes
+from kinode.results.reaction_causes import Causes, causes_or_bodies
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def print_joint(run: Trajectory, asked: Question) -> None:
     _print_parts(out, run, asked)
     if asked.causes:
         out.print()
-        _print_causes(out, find_causes(run, asked.joint, asked.hold))
+        _print_causes(out, causes_or_bodies(run, asked.joint, asked.hold))
     if asked.at is not None:
         out.print()
         for bearing in run.bearings(asked.joint, asked.at, asked.part, hold=asked.hold_for_part):
@@ -128,7 +128,7 @@ def _print_reason(out: Console, reason: str) -> None:
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
     """Of force and moment; what is nothing but rounding beside the whole load is nothing."""
     parts = (wrench.force, wrench.moment)
-    return [measure(run.t, 0.0 * x if is_zero(x, total) else x) for x in parts]
+    return [measure(run.t, 0.0 * x if is_negligible(x, total) else x) for x in parts]
 
 
 def _print_causes(out: Console, causes: Causes) -> None:
@@ -147,7 +147,7 @@ def draw(run: Trajectory, asked: Question, file: Path) -> None:
 
     bearings = run.system.joints[asked.joint].has_bearings
     if asked.causes:
-        find_causes(run, asked.joint, asked.hold).plot(file=file)
+        causes_or_bodies(run, asked.joint, asked.hold).plot(file=file)
     elif asked.frequency is not None:
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         spectrum.plot(file=file, frequency=asked.frequency)

@@ -1,4 +1,4 @@
-"""Files in and out: ``load`` picks the format by the suffix, or by the content where the suffix says nothing."""
+"""``kn.load``: reads a model file; the suffix decides the format, for an unknown suffix the content."""
 
 from __future__ import annotations
 

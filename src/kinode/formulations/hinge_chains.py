@@ -1,11 +1,11 @@
-"""Trees of hinges and slides as the joint-reaction methods see them (T-9.1) to (T-9.9).
+"""Trees of revolute and prismatic joints, for the joint-reaction methods (T-9.1) to (T-9.9).
 
-A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the
-joint's point on the limb's side), the mass center C.  Positions come from Rodrigues matrices (T-9.1), (T-9.2),
-reactions from sums over the bodies behind a joint (T-9.8), (T-9.9).  How the inertia of one body comes about is
-left to the method (quasi_base, rotators); the recursive formulation is not used.
+A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the joint's
+point on the side of the limb), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2), reactions
+from sums over the bodies behind a joint (T-9.8), (T-9.9).  The methods (quasi_base, rotators) define the inertia of one
+body.  The recursive formulation is not used.
 
-Not dealt with: joints other than hinges, slides and fixed ones, and loops.
+Other types of joints, and loops, are not supported.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Z = np.array([0.0, 0.0, 1.0])
 
 
 def hinges_and_slides(topology: Topology) -> str | None:
-    """The reason why these methods do not apply."""
+    """The reason why these methods do not apply, or None."""
     other = [joint.name for joint in topology.system.joints.values() if joint.kind not in (TURNS, SLIDES, HOLDS)]
     return f"it knows revolute, prismatic and fixed joints alone: {', '.join(other)}" if other else None
 
 
 @dataclass(frozen=True, eq=False)
 class ChainLink:
-    """A body, the joint that carries it, and where both are; ``path`` holds the limbs from the base to this one."""
+    """A body with the joint that carries it, in world axes; ``path`` are the limbs from the base to this one."""
 
     index: int
     body: str
@@ -66,7 +66,7 @@ class ChainLink:
 
 
 class Chains(Snapshot):
-    """One instant of a tree of hinges and slides; a method says what moving a body takes (``inertia_of``)."""
+    """One evaluation of a tree of revolute and prismatic joints; a method defines ``inertia_of`` a body."""
 
     articulated: ClassVar[bool] = False
 
@@ -76,22 +76,22 @@ class Chains(Snapshot):
     # -- positions ---------------------------------------------------------------------------------
     @cached_property
     def limbs(self) -> list[ChainLink]:
-        """All limbs, carriers first."""
-        found: list[ChainLink] = []
+        """All limbs, each after its carrier."""
+        limbs: list[ChainLink] = []
         at = {"world": -1}
         for node in self.tree.nodes:
             carrier = at[node.carrier]
-            at[node.bodies[0]] = len(found)
-            found.append(self._limb(found, carrier, node.joint, node.reversed, node.bodies[0]))
-        return found
+            at[node.bodies[0]] = len(limbs)
+            limbs.append(self._limb(limbs, carrier, node.joint, node.reversed, node.bodies[0]))
+        return limbs
 
-    def _limb(self, found: Sequence[ChainLink], carrier: int, joint: Joint, is_reversed: bool, name: str) -> ChainLink:
-        X_WA = IDENTITY_POSE if carrier < 0 else found[carrier].X
+    def _limb(self, limbs: Sequence[ChainLink], carrier: int, joint: Joint, is_reversed: bool, name: str) -> ChainLink:
+        X_WA = IDENTITY_POSE if carrier < 0 else limbs[carrier].X
         near, far = (joint_frame(joint, side).pose(self.resolve) for side in _sides(is_reversed))
         axis, q = joint.axis_rotation(self.resolve, self.system.nominal) @ Z, 0.0
         if joint.n_u:
             q = self.joint_state(joint.name)[0][0]
-        if is_reversed:  # the carrier is b: seen from there a turns and slides the other way
+        if is_reversed:  # the carrier is b: relative to it, a moves in the opposite sense
             axis = -axis
         turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # (T-9.1)
         slide = q * axis if joint.kind == SLIDES else ZERO3
@@ -100,10 +100,10 @@ class Chains(Snapshot):
         body = self.system.bodies[name]
         rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
         J = X.R @ (rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))) @ X.R.T
-        path = (*(found[carrier].path if carrier >= 0 else ()), len(found))
+        path = (*(limbs[carrier].path if carrier >= 0 else ()), len(limbs))
         pole = X_WF.point(slide)
         return ChainLink(
-            len(found), name, joint, is_reversed, path, X, X_WF.p, pole, X_WF.R @ axis, X.point(c), rigid.mass, J
+            len(limbs), name, joint, is_reversed, path, X, X_WF.p, pole, X_WF.R @ axis, X.point(c), rigid.mass, J
         )
 
     @cached_property
@@ -124,7 +124,7 @@ class Chains(Snapshot):
 
     @cached_property
     def speeds(self) -> list[Scalar]:
-        """One for each limb, none for fixed joints."""
+        """The speed of each limb's joint, 0 for fixed joints."""
         return [state[1][0] if len(state[1]) else 0.0 for state in self.node_states]
 
     @cached_property
@@ -133,7 +133,7 @@ class Chains(Snapshot):
 
     @staticmethod
     def scalars(per_node: Sequence[Array]) -> list[Scalar]:
-        """One number for each joint from one array for each."""
+        """The only entry of each array, 0 for empty ones."""
         return [values[0] if len(values) else 0.0 for values in per_node]
 
     def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
@@ -150,7 +150,7 @@ class Chains(Snapshot):
         return total
 
     def turning_rate(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
-        """Angular acceleration of a limb: every axis is carried by the joints before it (T-9.6)."""
+        """Angular acceleration of a limb; every axis rotates with the joints before it (T-9.6)."""
         total, carried = ZERO3, ZERO3
         for k in limb.path:
             if self.limbs[k].turns:
@@ -160,7 +160,7 @@ class Chains(Snapshot):
         return total
 
     def point_velocity(self, limb: ChainLink, point: Array) -> Array:
-        """Of a point fixed in a limb (T-9.5)."""
+        """Velocity of a point fixed in a limb (T-9.5)."""
         total: Array = ZERO3
         for alpha, speed in self.moving(limb):
             total = total + self.quasi_base(alpha, point) * speed
@@ -169,10 +169,10 @@ class Chains(Snapshot):
     def point_acceleration(
         self, limb: ChainLink, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Array:
-        """The same for accelerations (T-9.5), with the sum over Gamma gathered by the outer joint.
+        """Acceleration of a point fixed in a limb (T-9.5), with the sum over Gamma collected by the outer joint.
 
-        Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once: in all, the angular velocities
-        before b count twice, b's own once.
+        Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once.  So the angular velocities before b
+        count twice, b's own once.
         """
         total, carried = ZERO3, ZERO3
         for k in limb.path:
@@ -185,7 +185,7 @@ class Chains(Snapshot):
             carried = carried + own
         return total
 
-    # -- what laws and elements ask ----------------------------------------------------------------
+    # -- poses and velocities for expressions and elements -----------------------------------------
     def body_pose(self, frame: Frame) -> Pose:
         X = frame.pose(self.resolve)
         return X if frame.body == "world" else self.limb_of[frame.body].X @ X
@@ -216,11 +216,11 @@ class Chains(Snapshot):
 
     # -- balances ----------------------------------------------------------------------------------
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
-        """Moment about the mass center and force that the motion of one body takes."""
+        """Moment about the mass center and force that the motion of one body needs."""
         raise NotImplementedError
 
     def behind_joint(self, k: int, wrenches: Sequence[Spatial], point: Array) -> Spatial:
-        """Moment about a point and force on all that a joint carries, from those at the mass centers (T-9.8)."""
+        """Moment about a point and force on all bodies behind a joint, from those at the mass centers (T-9.8)."""
         moment, force = ZERO3, ZERO3
         for limb in self.behind(k):
             M, F = wrenches[limb.index]
@@ -229,50 +229,50 @@ class Chains(Snapshot):
         return moment, force
 
     def kinetic(self, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Spatial]:
-        """What the motion of each body takes, at its mass center."""
+        """Moment and force that the motion of each body needs, at its mass center."""
         return [self.inertia_of(limb, speeds, accelerations) for limb in self.limbs]
 
     @cached_property
     def static(self) -> list[Spatial]:
-        """What balances gravity and applied loads, at each mass center (T-9.24)."""
-        found: list[Spatial] = [(ZERO3, -limb.mass * self.gravity) for limb in self.limbs]
+        """Moment and force that balance weight and applied loads, at each mass center (T-9.24)."""
+        wrenches: list[Spatial] = [(ZERO3, -limb.mass * self.gravity) for limb in self.limbs]
         loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
         loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
         for load in loads:
             if load.on.body != "world":
                 limb = self.limb_of[load.on.body]
                 point = self.pose(load.on).p if load.at is None else load.at
-                M, F = found[limb.index]
-                found[limb.index] = (M - load.moment - cross(point - limb.center, load.force), F - load.force)
-        return found
+                M, F = wrenches[limb.index]
+                wrenches[limb.index] = (M - load.moment - cross(point - limb.center, load.force), F - load.force)
+        return wrenches
 
     @cached_property
     def moving_wrenches(self) -> list[Spatial]:
-        """The kinetic part of what acts on each body, as it moves now."""
+        """Moment and force that the actual motion of each body needs."""
         return self.kinetic(self.speeds, self.accelerations)
 
     def along(self, wrenches: Sequence[Spatial]) -> list[Array]:
-        """Q: the part of what each joint transmits along its freedom (T-9.9)."""
-        found = []
+        """Q: the component of the wrench of each joint along its freedom (T-9.9)."""
+        efforts = []
         for limb in self.limbs:
             moment, force = self.behind_joint(limb.index, wrenches, limb.pole)
-            found.append(tidy([dot(limb.axis, moment if limb.turns else force)] if limb.joint.n_u else []))
-        return found
+            efforts.append(tidy([dot(limb.axis, moment if limb.turns else force)] if limb.joint.n_u else []))
+        return efforts
 
     # -- equations of motion -----------------------------------------------------------------------
     @cached_property
     def mass_matrix(self) -> Array:
-        """Column by column: what a unit acceleration takes, from rest."""
-        still = [0.0] * len(self.limbs)
+        """M, column by column: the efforts for a unit acceleration from rest."""
+        at_rest = [0.0] * len(self.limbs)
         columns = []
         for unit in np.eye(self.topology.n_u):
             per_node = [ratio * unit[k : k + 1] if n else unit[:0] for k, ratio, n in self._ways]
-            columns.append(self.collect(self.along(self.kinetic(still, self.scalars(per_node)))))
+            columns.append(self.collect(self.along(self.kinetic(at_rest, self.scalars(per_node)))))
         return np.array(columns, dtype=object).T if columns else np.zeros((0, 0))
 
     @cached_property
     def _ways(self) -> list[tuple[int, Scalar, int]]:
-        """For each limb: which speed of the state moves it, times what, and whether any does."""
+        """For each limb: the index of its speed in the state, the ratio, and its number of freedoms."""
         ways = [self.state_of(limb.joint.name) for limb in self.limbs]
         return [
             (0, 0.0, limb.joint.n_u) if way is None else (way[0], way[1], limb.joint.n_u)
@@ -280,7 +280,7 @@ class Chains(Snapshot):
         ]
 
     def needed(self, per_node: Sequence[Array]) -> Array:
-        """Efforts beyond the model's own for some accelerations of the joints."""
+        """Efforts to be added to those of the model for given accelerations of the joints."""
         moving = self.kinetic(self.speeds, self.scalars(per_node))
         both = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
         return self.collect([h - tau for h, tau in zip(self.along(both), self.efforts, strict=True)])
@@ -311,7 +311,7 @@ class Chains(Snapshot):
 
     # -- reactions ---------------------------------------------------------------------------------
     def wrenches_at_centers(self, part: str) -> list[Spatial]:
-        """What each body is moved and held by: total, static or kinetic (T-9.24) to (T-9.26)."""
+        """Moment and force that each body needs: total, static or kinetic (T-9.24) to (T-9.26)."""
         if part == "static":
             return self.static
         if part == "kinetic":
@@ -320,12 +320,12 @@ class Chains(Snapshot):
         return [(a[0] + b[0], a[1] + b[1]) for a, b in pairs]
 
     def joint_wrench(self, name: str, part: str = "total", **more: Any) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
+        """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
         limb = self.limbs[self.node_named[name]]
         return self.as_given(limb, self.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
 
     def as_given(self, limb: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
-        """A wrench on a limb about its pole as the joint was declared; also without what acts along the axis."""
+        """A wrench on a limb about its pole, converted to a on b of the joint: whole, and without the axis part."""
         moment, force = wrench
         e = limb.axis
         held = (
@@ -333,15 +333,15 @@ class Chains(Snapshot):
             force - dot(e, force) * e if limb.slides else force,
         )
         R = self.pose(joint_frame(limb.joint, "parent")).R
-        found = []
+        wrenches = []
         for M, F in (wrench, held):
-            if limb.reversed:  # b takes the opposite, about its own point
+            if limb.reversed:  # the opposite acts on b, about b's own point
                 M, F = -M - cross(limb.pole - limb.mount, F), -F
-            found.append((R.T @ M, R.T @ F))
-        return found[0], found[1]
+            wrenches.append((R.T @ M, R.T @ F))
+        return wrenches[0], wrenches[1]
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedom."""
+        """The effort along a joint's freedom."""
         limb = self.limbs[self.node_named[name]]
         if limb.joint.driven or name in self.topology.tied or self.given_u_dot is not None:
             return self.along(self.wrenches_at_centers("total"))[limb.index]

@@ -1,17 +1,17 @@
-"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q (T-3.13), on a tree.
+"""Lagrange's equations: derivatives of energies, A(q) u_dot + D = Q (T-3.13), on a tree.
 
-The independent check of the recursive formulation.  It shares with it only what the joints say of their
-poses (``transform``, ``rate_map``) and how laws are read; motion subspaces, link inertias, recursions and the
-symbolic derivatives of prescribed motions are not used here.  Every body is placed by its own chain of poses,
-every velocity is the derivative of a pose, and prescribed motion comes in by differentiating by t.
+It is an independent check of the recursive formulation.  Shared are only the poses of joints (``transform``,
+``rate_map``) and the evaluation of expressions.  Motion subspaces, link inertias, recursions and the symbolic
+derivatives of prescribed motions are not used.  The pose of every body follows from its chain of joints, every velocity
+is the derivative of a pose, and prescribed motion enters through derivatives with respect to t.
 
 With x = (t, q, z) and x_dot = (1, N u, z_dot), twice the kinetic energy is the quadratic form
 ``pair(V, V)`` of the bodies' velocities V(x, x_dot), which are linear in x_dot.  For each direction n_i of N,
 
     n_i . (d/dt dT/dx_dot - dT/dx)  =  n_i . (Q - dV/dx)
 
-holds with unit quaternions too, because n_i runs along the motions that are possible and the equations are
-the same for every way to continue T beyond unit length.  Loops and reactions are not dealt with here.
+holds for unit quaternions too: n_i is tangent to the possible motions, and the equations do not depend on how T is
+continued beyond unit length.  Loops and reactions are not supported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from kinode.structure.topology import Topology
 
 @dataclass(frozen=True, eq=False)
 class LagrangeLink:
-    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far, A being the carrier."""
+    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far; A is the carrier."""
 
     body: str
     carrier: str
@@ -52,7 +52,7 @@ class LagrangeLink:
 
 
 class LinkVariation(NamedTuple):
-    """How a body changes along a direction: its pose, the velocity of its center, its angular velocity in body axes."""
+    """Derivatives of a body along a direction: pose, position of the mass center, angular velocity in body axes."""
 
     R_dot: Array
     p_dot: Array
@@ -61,7 +61,7 @@ class LinkVariation(NamedTuple):
 
 
 class Energies(Snapshot):
-    """One instant of a system as Lagrange sees it: poses, and what follows from differentiating them."""
+    """One evaluation of a tree by Lagrange's equations: poses and their derivatives."""
 
     def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
         super().__init__(topology, point, **given, full=True)
@@ -73,7 +73,7 @@ class Energies(Snapshot):
         return np.concatenate([np.array([self.t], dtype=object), self.q, self.z])
 
     def law_at(self, value: Value, t: Scalar) -> Scalar:
-        """A law of time, at another time than the snapshot's (a dual, say)."""
+        """An expression of time, at another time than the snapshot's (such as a dual)."""
 
         def lookup(name: str) -> Scalar:
             if name == "t":
@@ -102,7 +102,7 @@ class Energies(Snapshot):
         return EMPTY
 
     def flow(self, x: Array, u: Array, t_dot: Scalar) -> Array:
-        """x_dot; with ``t_dot`` zero only what u moves: the columns of N for unit speeds."""
+        """x_dot for speeds u; with ``t_dot`` = 0 and unit speeds these are the columns of N."""
         topology = self.topology
         x_dot = np.zeros(len(x), dtype=object)
         x_dot[0] = t_dot
@@ -111,7 +111,7 @@ class Energies(Snapshot):
             x_dot[1 + where.start : 1 + where.stop] = rates
         for name, where in topology.z_of.items():
             joint, start = self.system.joints.get(name), 1 + topology.n_q
-            if joint is None:  # no energy depends on the states of observers
+            if joint is None:  # the states of moving frames do not affect the energies
                 continue
             assert joint.speed is not None
             speed = np.array([self.law_at(law, x[0]) * t_dot for law in joint.speed], dtype=object)
@@ -124,18 +124,18 @@ class Energies(Snapshot):
 
     @cached_property
     def x_ddot(self) -> Array:
-        """With u_dot = 0: what N_dot u and the prescribed motions contribute."""
+        """x_ddot for u_dot = 0: the terms of N_dot u and of prescribed motions."""
         return rate(lambda x: self.flow(x, self.u, 1.0), self.x, self.x_dot)
 
     @cached_property
     def directions(self) -> list[Array]:
-        """The columns of N: how x changes for a unit of each speed."""
+        """The columns of N: x_dot for a unit of each speed."""
         return [self.flow(self.x, unit, 0.0) for unit in np.eye(self.topology.n_u)]
 
     # -- poses and velocities ----------------------------------------------------------------------
     @cached_property
     def limbs(self) -> list[LagrangeLink]:
-        found = []
+        limbs = []
         for node in self.topology.full.nodes:
             joint, body = node.joint, self.system.bodies[node.bodies[0]]
             C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
@@ -147,11 +147,11 @@ class Energies(Snapshot):
             limb = LagrangeLink(
                 body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
             )
-            found.append(limb)
-        return found
+            limbs.append(limb)
+        return limbs
 
     def place_bodies(self, x: Array) -> Array:
-        """The poses of all bodies as rows of (R, p), 12 numbers each, from the joints' transforms alone."""
+        """The poses of all bodies as rows (R, p) of 12 numbers, from the joints' transforms."""
         poses = {"world": Pose(IDENTITY3, ZERO3)}
         rows = []
         for limb in self.limbs:
@@ -162,15 +162,15 @@ class Energies(Snapshot):
         return np.array(rows, dtype=object)
 
     def move_bodies(self, x: Array, along: Array) -> dict[str, LinkVariation]:
-        """How every body moves while x changes at ``along``, by differentiating its pose."""
-        found = {}
+        """The derivatives of all bodies along a direction of x, by differentiating their poses."""
+        variations = {}
         values, rates = value_and_rate(self.place_bodies, x, along)
         for limb, value, change in zip(self.limbs, values, rates, strict=True):
             R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
             turn = R.T @ R_dot
             w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
-            found[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
-        return found
+            variations[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
+        return variations
 
     def pair(self, one: Mapping[str, LinkVariation], two: Mapping[str, LinkVariation]) -> Scalar:
         """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
@@ -183,18 +183,18 @@ class Energies(Snapshot):
     @cached_property
     def body_poses(self) -> dict[str, Pose]:
         rows = self.place_bodies(self.x)
-        found = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
-        return {"world": Pose(IDENTITY3, ZERO3), **found}
+        poses = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
+        return {"world": Pose(IDENTITY3, ZERO3), **poses}
 
     @cached_property
     def body_motions(self) -> dict[str, LinkVariation]:
-        """The actual motion."""
+        """Derivatives of all bodies along the actual motion."""
         still = LinkVariation(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
         return {"world": still, **self.move_bodies(self.x, self.x_dot)}
 
     @cached_property
     def virtual(self) -> list[dict[str, LinkVariation]]:
-        """The motions that unit speeds make possible."""
+        """Derivatives of all bodies for a unit of each speed: the virtual motions."""
         return [self.move_bodies(self.x, n) for n in self.directions]
 
     # -- the equations -----------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class Energies(Snapshot):
         )
 
     def potential_at(self, x: Array) -> Array:
-        """Energy of gravity and joint stiffness as a function of x."""
+        """Potential energy of gravity and joint stiffness as a function of x."""
         total: Scalar = 0.0
         for limb, row in zip(self.limbs, self.place_bodies(x), strict=True):
             total = total - limb.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ limb.center)
@@ -245,7 +245,7 @@ class Energies(Snapshot):
 
     @cached_property
     def generalized_force(self) -> Array:
-        """Q - dV/dx along each direction: virtual work of loads and efforts, and the slope of the potential."""
+        """Q - dV/dx along each direction: virtual work of loads and efforts, minus the derivative of the potential."""
         loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
         total = []
         for n, V in zip(self.directions, self.virtual, strict=True):
@@ -269,7 +269,7 @@ class Energies(Snapshot):
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
 
     def _effort_work(self) -> Array:
-        """Of drives, damping and stops in the joints, and of extra efforts."""
+        """Virtual work of drives, damping and stops in the joints, and of added efforts."""
         topology = self.topology
         total = np.zeros(topology.n_u, dtype=object)
         for name, joint in self.system.joints.items():
@@ -296,10 +296,10 @@ class Energies(Snapshot):
 
     @cached_property
     def inverse_effort(self) -> Array:
-        """Efforts beyond the model's own that the given accelerations need."""
+        """Efforts to be added to those of the model for the given accelerations."""
         return tidy(self.mass_matrix @ self.u_dot - self.bias_effort)
 
-    # -- what laws and elements ask ------------------------------------------------------------------
+    # -- poses and velocities for expressions and elements -------------------------------------------
     def body_pose(self, frame: Frame) -> Pose:
         return self.body_poses[frame.body] @ frame.pose(self.resolve)
 

@@ -1,13 +1,11 @@
 """The Rodrigues approach: quasi-base vectors T and Gamma, reactions as sums over the bodies behind a joint.
 
-Equations (T-9.1) to (T-9.10), after Cajic and Lazarevic (2016).
-
-T_a(i) is the velocity of the mass center of body i for a unit speed of joint a, Gamma_ab(i) what the product of
-two speeds adds to its acceleration, so that
+Equations (T-9.1) to (T-9.10), after Cajic and Lazarevic (2016).  T_a(i) is the velocity of the mass center of body i
+for a unit speed of joint a; Gamma_ab(i) is the coefficient of the product of two speeds in its acceleration:
 
     v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        (T-9.5)
 
-For any tree of revolute, prismatic and fixed joints.
+For trees of revolute, prismatic and fixed joints; not for loops.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from kinode.multibody.link_steps import Spatial
 
 
 class QuasiBase(Chains):
-    """One instant by quasi-base vectors."""
+    """One evaluation of a tree by quasi-base vectors."""
 
     def T(self, alpha: int, i: int) -> Array:
         """Quasi-base vector of joint alpha for body i (T-9.3)."""
@@ -32,7 +30,7 @@ class QuasiBase(Chains):
         return self.quasi_base(self.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
 
     def Gamma(self, alpha: int, beta: int, i: int) -> Array:
-        """What the product of two speeds adds to the acceleration of body i's center (T-9.4)."""
+        """Coefficient of the product of two speeds in the acceleration of body i's mass center (T-9.4)."""
         a, b = min(alpha, beta), max(alpha, beta)
         limb = self.limbs[i]
         if not (self._carries(a, limb) and self._carries(b, limb) and self.limbs[a].turns):
@@ -51,7 +49,7 @@ class QuasiBase(Chains):
 
     @cached_property
     def mass_matrix(self) -> Array:
-        """sum over bodies of m T_a . T_b + e_a . J e_b."""
+        """M_ab: sum over bodies of m T_a . T_b + e_a . J e_b."""
         n = self.topology.n_u
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0

@@ -82,7 +82,7 @@ def lay_out(
     nobody will read them any more, so that a long tree stays in the cache.
     """
     n = len(plan.parents)
-    builders = [_Case(plan, members, key, passes, roots) for key, members in _group(plan).items()]
+    builders = [_LinkCase(plan, members, key, passes, roots) for key, members in _group(plan).items()]
     width = max((b.width for b in builders), default=0)
     case_of = np.zeros(n, dtype=np.int64)
     at_row, at_prow = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -178,7 +178,7 @@ def _mark(x: Scalar) -> float | None:
     return float(x) if is_number(x) and x in (0, 1, -1) else None
 
 
-class _Case:
+class _LinkCase:
     """The traced passes of one structure."""
 
     def __init__(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, NonlinearError, form, gather, substitute
+from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, form, substitute
 from kinode.algebra.elimination import SingularError, solve
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
 from kinode.errors import LawError, ModelError
@@ -156,7 +156,7 @@ class Condensed:
             total: Scalar = 0.0
             for flow in flows:
                 total = total - self.value((flow, 0))
-            tau[coordinate], slopes[coordinate] = gather(total)
+            tau[coordinate], slopes[coordinate] = constant_and_terms(total)
             self._check_slopes(name, slopes[coordinate])
         return found
 
@@ -260,7 +260,7 @@ class Peek:
 
 def without_accelerations(motion: PartMotion, value: Scalar, what: str) -> Scalar:
     """A number from a form in accelerations, at those of the motion."""
-    _, terms = gather(value)
+    _, terms = constant_and_terms(value)
     if not terms:
         return value
     if motion.accelerating:

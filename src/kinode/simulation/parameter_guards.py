@@ -36,7 +36,7 @@ class Guarded:
 
     @property
     def words(self) -> str:
-        return f"the {self.field} of {self.part}, {self.law.short()},"
+        return f"the {self.field} of {self.part}, {self.law.excerpt()},"
 
     def wrong(self, values: Array) -> Array:
         """Where values are not as they must be, or change their sign since the first."""

@@ -16,7 +16,7 @@ from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Value
 from kinode.model.network.nodes import Node
-from kinode.model.network.part import Part, Start
+from kinode.model.network.part import Part, PartInitialValue
 from kinode.model.system import System
 from kinode.structure import network_errors
 from kinode.structure.network_equations import (
@@ -115,7 +115,7 @@ class Network:
         return found
 
     @cached_property
-    def starts(self) -> tuple[Start, ...]:
+    def starts(self) -> tuple[PartInitialValue, ...]:
         """Initial values of parts, their quantities in the variables of the network."""
         return tuple(
             start._replace(quantity=self.rows.expand(start.quantity))

@@ -126,7 +126,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     Modes stay as they are while it is looked for; one that contradicts what was found is changed, and all begins anew.
     """
     start = off_rigid_ends(dynamics, start)
-    search = _Search(dynamics, start, p, inputs, held)
+    search = _RestSearch(dynamics, start, p, inputs, held)
     state, residual = search.run()
     changes = 0
     while (wrong := find_misfit(dynamics.kernels, dynamics.point(state, p, inputs))) is not None:
@@ -134,7 +134,7 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
             message = "changes its mode again and again: in none all rests; a simulation tells what it does"
             raise ModelError(message, component=wrong.owner)
         start = replace(start, z=with_mode(dynamics.point(start, p, inputs), wrong).z)
-        search = _Search(dynamics, start, p, inputs, held)
+        search = _RestSearch(dynamics, start, p, inputs, held)
         state, residual = search.run()
     check_rigid_ends(dynamics, state, p)
     speeds = {c.name for c in dynamics.coordinates if c.role == "u"}
@@ -156,7 +156,7 @@ class _Undecided(Exception):
     """A position does not decide where other states rest."""
 
 
-class _Search:
+class _RestSearch:
     """Damped Newton steps on the forces of the independent coordinates."""
 
     def __init__(self, dynamics: Dynamics, start: State, p: Any, inputs: Any, held: set[int]) -> None:

@@ -217,7 +217,7 @@ def near_singular(
     closing: Closure | None = dynamics.closure if dynamics.topology.constrained else None
     if closing is None or not closing.rows or not len(t):
         return []
-    measure = _Measure(dynamics, p, inputs)
+    measure = _SingularityMeasure(dynamics, p, inputs)
     sizes = measure(t, y)
     reference = (float(np.median(sizes)) if closing.singular else float(sizes[0])) or 1.0
     sizes = sizes / reference
@@ -232,7 +232,7 @@ def near_singular(
     return found
 
 
-class _Measure:
+class _SingularityMeasure:
     """The smallest eigenvalue of G M^-1 G' of many states, the independent rows alone, lengths scaled."""
 
     def __init__(self, dynamics: Dynamics, p: Any, inputs: Any) -> None:

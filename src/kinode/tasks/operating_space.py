@@ -153,7 +153,7 @@ def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
     axes = None if expressed_in is None else system.find_frame(expressed_in)
-    search = _Search(system, model if isinstance(model, Dynamics) else Dynamics(system))
+    search = _ReleasedMechanism(system, model if isinstance(model, Dynamics) else Dynamics(system))
     frames = {name: _point(system, name) for name in system.bodies}
     of_bodies: dict[str, list[Array]] = {name: [] for name in frames}
     of_joints: dict[str, list[Array]] = {name: [] for name in system.joints}
@@ -178,7 +178,7 @@ def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _ReleasedPosition:
     """A position of the released mechanism and speeds that it may have there."""
 
     dynamics: Dynamics
@@ -190,7 +190,7 @@ class _Place:
         return self.dynamics.snapshot(State(self.state.t, self.state.q, u, self.state.z))
 
 
-class _Search:
+class _ReleasedMechanism:
     """Positions and motions of a mechanism whose drives are released."""
 
     def __init__(self, system: System, dynamics: Dynamics) -> None:
@@ -216,13 +216,15 @@ class _Search:
         held = np.vstack([self.held, self.drives])
         self.free_freedoms = min(self._null(state, held).shape[1] for state in self._states)
 
-    def places(self) -> Iterator[_Place]:
+    def places(self) -> Iterator[_ReleasedPosition]:
         """Positions without symmetry, each with some motions."""
         held = np.vstack([self.held, self.drives])
         for state in self._states:
             N, N_free = self._null(state, self.held), self._null(state, held)[:, : self.free_freedoms]
             motions = self.rng.normal(size=(MOTIONS if N.size else 1, N.shape[1])) @ N.T
-            yield _Place(self.dynamics, state, motions, self.rng.normal(size=(2, N_free.shape[1])) @ N_free.T)
+            yield _ReleasedPosition(
+                self.dynamics, state, motions, self.rng.normal(size=(2, N_free.shape[1])) @ N_free.T
+            )
 
     def _null(self, state: State, held: Array) -> Array:
         """Speeds that constraints and rows held at rest leave, a column for each freedom."""
@@ -355,7 +357,7 @@ def _follower(system: System, constraint: Any) -> str | None:
 
 
 def _law(values: tuple[Any, ...]) -> str:
-    texts = [f"{x:.6g}" if isinstance(x, float) else x.short() for x in values]
+    texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
 

@@ -15,7 +15,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.initial_values import InitialValues
 from kinode.errors import ModelError
 from kinode.model.base.frames import Resolve
-from kinode.model.network.part import Start
+from kinode.model.network.part import PartInitialValue
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.network_blocks import Network, single_order
@@ -47,7 +47,7 @@ def start_network(
     places = {c.name: c.index for c in topology.coordinates if c.role == "z"}
     loose = [places[f"{s.owner}.{s.name}"] for s in network.states if (s.variable, s.order) not in held]
     wanted = np.array([float(resolve(start.value)) for start in starts])
-    given = _Measure(topology, point, [start.quantity for start in starts])
+    given = _NetworkQuantities(topology, point, [start.quantity for start in starts])
     z, r = point.z.copy(), given(point.z) - wanted
     for _ in range(ROUNDS):
         if _holds(r, wanted).all() or not loose:
@@ -59,14 +59,14 @@ def start_network(
         k = int(wrong[0])
         raise _refused(network, starts[k], wanted[k], wanted[k] + r[k])
     if eases and loose:
-        ease = _Measure(topology, point, eases)
+        ease = _NetworkQuantities(topology, point, eases)
         _, sizes, V = np.linalg.svd(given.slopes(z, loose))
         N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # what leaves the initial values as they are
         z[loose] += N @ np.linalg.lstsq(ease.slopes(z, loose) @ N, -ease(z), rcond=1e-10)[0]
     return point.replaced(z=z)
 
 
-class _Measure:
+class _NetworkQuantities:
     """Quantities of the network as functions of z."""
 
     def __init__(self, topology: Topology, point: EvaluationPoint, quantities: Sequence[ExpressionOrNumber]) -> None:
@@ -91,7 +91,7 @@ def _holds(r: Array, wanted: Array) -> Array:
     return found
 
 
-def _refused(network: Network, start: Start, wanted: float, found: float) -> ModelError:
+def _refused(network: Network, start: PartInitialValue, wanted: float, found: float) -> ModelError:
     """An initial value that contradicts what else is given."""
     order = single_order(start.quantity)
     joint = network.joint_of.get(order[0]) if order else None

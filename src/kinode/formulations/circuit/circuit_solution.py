@@ -1,8 +1,8 @@
-"""All components of an instant wired together, and solved: one linear system for accelerations and flows.
+"""The linear system of a component circuit: all components connected, and solved for accelerations and flows.
 
-Order of the pivots (causality): from leaf to root for each joint its potential V_M, the flow of its body, the
-acceleration of its own axis, what F brings, and the flow that goes on to the carrier; behind them what joins branches,
-closing rows of loops, constraints and locks, whose flows have a symmetric positive matrix among themselves.
+Order of elimination (causality): from the leaves to the root, for each joint its potential V_M, the flow of its body,
+the acceleration along its axis, the contribution of F, and the flow on its carrier.  Loop constraints, constraint
+elements and locks follow; the matrix of their flows is symmetric positive definite.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, is_zero, substitute
+from kinode.algebra.affine import Affine, Unknown, substitute
 from kinode.algebra.elimination import solve
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations.circuit.circuit_equations import (
     CircuitEquations,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClosingJoint:
-    """A joint that closes a loop: what it holds with and what drives it, at M in M's axes; its own accelerations."""
+    """A cut joint: its reaction (``held``) and the wrench of its effort (``driving``), at M in M's axes; its u_dot."""
 
     held: Array
     driving: Array
@@ -52,7 +52,7 @@ class ClosingJoint:
 
 @dataclass(frozen=True, eq=False)
 class CircuitSolution:
-    """Values of all unknowns; ``brakes`` are those of friction where it stayed open."""
+    """Values of all unknowns; ``brakes`` are the friction forces if they stayed symbolic."""
 
     values: Mapping[Unknown, Scalar]
     closings: Mapping[str, ClosingJoint]
@@ -60,21 +60,21 @@ class CircuitSolution:
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
     def numbers(self, forms: Iterable[Scalar]) -> Array:
-        """What forms of unknowns are."""
-        found = [substitute(x, self.values) for x in forms]
-        return tidy([substitute(x, self.brakes) for x in found] if self.brakes else found)
+        """The values of affine forms."""
+        partial = [substitute(x, self.values) for x in forms]
+        return tidy([substitute(x, self.brakes) for x in partial] if self.brakes else partial)
 
 
 def closing_flows(circuit: ComponentCircuit) -> dict[str, Array]:
-    """Flows of the rows that close loops, by constraint; zero where a row depends on others."""
-    chosen, start, found = circuit.topology.rows, 0, {}
+    """Flows of the loop constraints; zero for dependent rows."""
+    chosen, start, flows_of = circuit.topology.rows, 0, {}
     for tie in circuit.constraints.ties:
         flows = unknowns(tie.name, "held", len(tie.units))
         for k in range(len(flows)):
             if chosen is not None and start + k not in chosen:
                 flows[k] = 0.0
-        found[tie.name], start = flows, start + len(flows)
-    return found
+        flows_of[tie.name], start = flows, start + len(flows)
+    return flows_of
 
 
 def holding_flows(circuit: ComponentCircuit) -> Array:
@@ -83,9 +83,9 @@ def holding_flows(circuit: ComponentCircuit) -> Array:
 
 
 class CircuitSystem:
-    """The rows of an instant, as they are put together.
+    """The equations of one evaluation, while they are assembled.
 
-    Where accelerations are given, loops are open and nothing is locked: efforts are what has to be found.
+    If accelerations are given (inverse dynamics), loops are open and no joint is locked.
     """
 
     def __init__(self, circuit: ComponentCircuit) -> None:
@@ -97,11 +97,11 @@ class CircuitSystem:
         self.on: list[list[WrenchPair]] = [[] for _ in self.nodes]  # flows on each link, about its origin
         network = circuit.topology.network
         self.parts = None if network is None else Wired(circuit, network)
-        self.along: dict[str, Array] = {}  # what gears and locks do along joints
+        self.along: dict[str, Array] = {}  # efforts of gears and locks along joints
         self.closings: dict[str, ClosingJoint] = {}
 
     def solve(self) -> CircuitSolution:
-        """Wire everything together and eliminate."""
+        """Assemble all equations and solve them."""
         self.load(applied_loads(self.circuit))
         self.gear()
         if self.parts is not None:
@@ -114,24 +114,24 @@ class CircuitSystem:
             last += [self.tie(constraint, flows[constraint.name]) for constraint in self.circuit.topology.constraints]
         for node in reversed(self.nodes):
             self.wire(node)
-        for places, found in last:
-            self.rows.solve_for(places, found)
+        for places, unknown_flows in last:
+            self.rows.solve_for(places, unknown_flows)
         if self.free:
             self.hold()
         return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.parts)
 
     def load(self, loads: list[Load]) -> None:
-        """Flows on bodies that are given as loads in world axes."""
+        """Add loads, given in world axes, to the flows on bodies."""
         for flows, load in zip(self.on, self.circuit.gathered(loads), strict=True):
             if load is not None:
                 flows.append(load)
 
     def act(self, name: str, effort: Array) -> None:
-        """Something acts along a joint's freedoms."""
+        """Add an effort along a joint's freedoms."""
         self.along[name] = self.along[name] + effort if name in self.along else effort
 
     def effort(self, name: str) -> Array:
-        """All that acts along a joint's freedoms, but for a drive that is to be found."""
+        """The effort along a joint's freedoms, without that of a drive that prescribes its motion."""
         circuit = self.circuit
         total = circuit.own_effort(name)
         if circuit.extra_effort is not None and name in circuit.topology.u_of:
@@ -142,7 +142,7 @@ class CircuitSystem:
 
     # -- trees -----------------------------------------------------------------------------------------
     def wire(self, node: TreeLink) -> None:
-        """A link, the kinematic node that carries it, and the flow that goes on to its carrier."""
+        """Add a link, the kinematic node that carries it, and its flow on the carrier."""
         i, name, rows, k = node.index, node.joint.name, self.rows, self.kinematics
         X_PF, X, S = self.circuit.geometry.placements[i], k.poses[i], k.subspaces[i]
         at_M, carried, at_F = k.sources[i]
@@ -161,7 +161,7 @@ class CircuitSystem:
         at_F.solve(rows)
 
     def drive(self, node: TreeLink, needed: Array) -> None:
-        """The third link of a kinematic node: it gives the acceleration, or what a gear passes on."""
+        """Add the third link of a kinematic node: it gives the acceleration, or the effort of a gear."""
         name, topology = node.joint.name, self.circuit.topology
         effort = self.effort(name)
         open_rates = self.free and self.circuit.node_states[node.index][2] is None
@@ -178,7 +178,7 @@ class CircuitSystem:
             self.rows.solve_for(self.rows.add(needed - effort), u_dot)
 
     def gear(self) -> None:
-        """Gears act along the joint that follows, and back on the one that leads."""
+        """Add the efforts of gears along the following and the leading joint."""
         for follower, coupling in self.circuit.topology.couplings.items():
             flow = unknowns(coupling.constraint, "gear", self.circuit.system.joints[follower].n_u)
             self.act(follower, flow)
@@ -194,7 +194,7 @@ class CircuitSystem:
         return node, X, Potential(V.seen_from(X), self.kinematics.level)
 
     def close(self, joint: Joint, flows: Array) -> tuple[list[int], Array]:
-        """A joint that closes a loop: rows along the directions that it holds, and flows along these."""
+        """Add a cut joint: its rows along the constrained directions, and the flows along them."""
         circuit, level = self.circuit, self.kinematics.level
         form = joint.form(circuit.resolve)
         C = Pose(joint.axis_rotation(circuit.resolve, circuit.system.nominal), ZERO3)
@@ -219,7 +219,7 @@ class CircuitSystem:
         return self.chosen(G @ missing, flows)
 
     def tie(self, constraint: Constraint, flows: Array) -> tuple[list[int], Array]:
-        """A constraint that is no joint: its rows with as many rates as they need, and what it does to bodies."""
+        """Add a constraint element: its differentiated rows, and its loads on bodies."""
         circuit = self.circuit
         tie = loop_constraints.loop_constraint_of(circuit.topology, constraint)
         then = loop_constraints.MotionRates(self.acceleration, self.turn)
@@ -228,12 +228,12 @@ class CircuitSystem:
         return self.chosen(rows, flows)
 
     def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
-        """The independent ones."""
+        """Add the independent rows; returns their indices and flows."""
         open_ = [not is_zero(flow) for flow in flows]
         return self.rows.add(rows[open_]), flows[open_]
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular acceleration and acceleration of a frame on a body, in world axes, as forms."""
+        """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""
         node, X = self.circuit.place(frame)
         if node == WORLD:
             return ZERO3, ZERO3
@@ -247,13 +247,13 @@ class CircuitSystem:
 
     # -- locks -----------------------------------------------------------------------------------------
     def lock(self) -> None:
-        """What holds joints still acts along them."""
+        """Add the locking forces along joints."""
         for lock, flow in zip(self.circuit.locking.locks, holding_flows(self.circuit), strict=True):
             for name, factor in lock.joints:
                 self.act(name, np.array([factor * flow], dtype=object))
 
     def hold(self) -> None:
-        """A lock gives the effort that keeps accelerations away, or none: rows whose pivot never vanishes."""
+        """Add the rows of locks: zero acceleration if stuck, else zero force; their pivots never vanish."""
         for lock, flow in zip(self.circuit.locking.locks, holding_flows(self.circuit), strict=True):
             rate: Scalar = 0.0
             for name, factor in lock.joints:
@@ -269,6 +269,6 @@ def split(V: Array) -> WrenchPair:
 
 
 def applied_loads(circuit: ComponentCircuit) -> list[Load]:
-    """What elements and given wrenches do to bodies."""
+    """Loads of elements and given wrenches on bodies."""
     loads = [load for element in circuit.system.elements.values() for load in element.wrenches(circuit)]
     return loads + [Load(Frame(body), force, moment) for body, (force, moment) in circuit.wrenches.items()]

@@ -1,13 +1,13 @@
 """The component circuit: the equations of a mechanism from component equations and nodal laws alone (T-7.13).
 
-``circuit_rows`` holds the rows of components; here they are joined to one linear system for all accelerations and flows
-of an instant, which is solved in the order of causality (``elimination``).  With the recursive formulation it shares
-what joints say of themselves (``transform``, ``motion_subspace``, ``closure``), the constants of bodies, laws and
-loads; no recursion, no mass matrix, no derivative written by hand.
+``circuit_equations`` has the equations of components.  Here they form one linear system for all accelerations and
+flows, which is solved in the order of causality (``algebra.elimination``).  Shared with the recursive formulation are
+the functions of joints (``transform``, ``motion_subspace``, ``closure``), the constants of bodies, expressions and
+loads. There is no recursion, no mass matrix, and no derivative written by hand.
 
-Reactions are the flows of links.  Where friction depends on them, the brakes of the contacts are unknowns that stay
-open in the solution: it is affine in them, and ``friction`` finds which ones agree with the reactions they make.
-The mass matrix and the bias are what the efforts are when accelerations stay open.
+Reactions are the flows of links.  If friction depends on them, the friction forces stay symbolic: the solution is
+affine in them, and ``coupled_friction`` finds the values that agree with the reactions.  The mass matrix and the bias
+are the coefficients and the constant of the efforts with symbolic accelerations.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kinode.algebra.affine import gather, is_zero
-from kinode.algebra.scalars import Array, Scalar, inverse, new_level, tidy
+from kinode.algebra.affine import constant_and_terms
+from kinode.algebra.scalars import Array, Scalar, inverse, is_zero, new_level, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot
 from kinode.formulations.circuit.circuit_equations import (
@@ -44,11 +44,11 @@ from kinode.structure.topology import Topology
 
 
 class Kinematics:
-    """Potentials and the rows that give them, from the root to the leaves: nothing that efforts change."""
+    """Potentials and their equations, from the root to the leaves; they do not depend on efforts."""
 
     def __init__(self, circuit: ComponentCircuit) -> None:
         self.rows, self.level = CircuitEquations(), new_level()
-        self.sources: list[tuple[Cause, ...]] = []  # for each node: of its link V_M, of what F brings there, of F
+        self.sources: list[tuple[Cause, ...]] = []  # for each node: of V_M, of V_F at M, of V_F
         self.links: list[Potential] = []
         self.poses: list[Pose] = []  # X_FM
         self.subspaces: list[Array] = []
@@ -76,7 +76,7 @@ class Kinematics:
 
 
 class ComponentCircuit(Snapshot):
-    """One instant of a system as a circuit of components; every body is one."""
+    """One evaluation of a system as a circuit of components; every body is one."""
 
     articulated: ClassVar[bool] = False
 
@@ -90,7 +90,7 @@ class ComponentCircuit(Snapshot):
 
     @cached_property
     def moved(self) -> list[LinkKinematics]:
-        """What is asked of a link besides its pose: no bias of accelerations, which differentiating rows gives."""
+        """Link kinematics without bias accelerations, which follow here from differentiating the equations."""
         k = self.kinematics
         each = zip(k.poses, k.subspaces, k.links, strict=True)
         return [LinkKinematics(X, S, V.values[:3], ZERO3, ZERO3) for X, S, V in each]
@@ -100,7 +100,7 @@ class ComponentCircuit(Snapshot):
         return [V.values[3:] for V in self.kinematics.links]
 
     def rates_of(self, node: TreeLink) -> Array:
-        """u_dot of a node's joint: prescribed, given, or unknown."""
+        """u_dot of a node's joint: prescribed, given, or unknowns."""
         name, known = node.joint.name, self.node_states[node.index][2]
         if known is not None:
             return known
@@ -114,21 +114,21 @@ class ComponentCircuit(Snapshot):
     # -- the linear system ------------------------------------------------------------------------------
     @cached_property
     def solution(self) -> CircuitSolution:
-        """All accelerations and flows; with friction, at the brakes that agree with the reactions they make."""
+        """All accelerations and flows; with friction, for the friction forces that agree with the reactions."""
         if self.given_friction is not None or self._own_motion is not None or not has_friction(self.system):
             return CircuitSystem(self).solve()
         rubbing = find_joint_friction(self)
         x = unknowns("friction", "brake", rubbing[-1].where.stop)
         there = self.with_friction({one.name: one.efforts(x) for one in rubbing})
-        forms = [[gather(entry) for entry in one.wrench(there)] for one in rubbing]
+        forms = [[constant_and_terms(entry) for entry in one.wrench(there)] for one in rubbing]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
-        found, sound = solve_brakes(rubbing, W_0, B)
-        brakes = {name_of(brake): value * inverse(sound) for brake, value in zip(x, found, strict=True)}
+        values, sound = solve_brakes(rubbing, W_0, B)
+        brakes = {name_of(brake): value * inverse(sound) for brake, value in zip(x, values, strict=True)}
         return replace(there.solution, brakes=brakes)
 
     def with_friction(self, efforts: Mapping[str, Array]) -> Self:
-        """The same instant with friction efforts that are given; what they do not change is shared."""
+        """The same evaluation with given efforts of friction; the kinematics is shared."""
         if not has_friction(self.system):
             return self
         there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.given_u_dot, friction=efforts)
@@ -138,7 +138,7 @@ class ComponentCircuit(Snapshot):
 
     @cached_property
     def locking(self) -> Locking:
-        """What may hold joints still: with the flows that the solution has for it."""
+        """The locks of joints, with the flows of the solution as locking forces."""
         return ConstraintFlows(self)
 
     @cached_property
@@ -168,7 +168,7 @@ class ComponentCircuit(Snapshot):
 
     @property
     def multipliers(self) -> Array | None:  # type: ignore[override]
-        """Flows of the independent closing rows; accelerations that are given leave loops open."""
+        """Flows of the independent loop constraints; None if accelerations are given, which leaves loops open."""
         if not self.topology.constrained or self.given_u_dot is not None:
             return None
         return self.solution.numbers(x for flows in closing_flows(self).values() for x in flows if not is_zero(x))
@@ -184,19 +184,19 @@ class ComponentCircuit(Snapshot):
 
     # -- parts ------------------------------------------------------------------------------------------
     def part_effort(self, name: str) -> Array | None:
-        """What elements such as brakes do along a joint; nothing is condensed, as parts act by their flows."""
+        """The effort of elements such as brakes along a joint; network components act by their flows."""
         own = self.element_efforts.get(name)
         return None if own is None else tidy([own])
 
     def parts_on(self, name: str) -> Array:
-        """What parts do along a joint."""
+        """The effort of network components along a joint."""
         parts = self.solution.parts
         if parts is None or name not in parts.network.touched:
             return np.zeros(self.system.joints[name].n_u)
         return self.solution.numbers(parts.along(name))
 
     def part_rates(self, name: str) -> Array:
-        """Rates of the states of a part or a node: unknowns of the circuit."""
+        """Time derivatives of the states of a network component or node: unknowns of the circuit."""
         parts = self.solution.parts
         assert parts is not None
         states = [state for state in parts.network.states if state.owner == name]
@@ -211,7 +211,7 @@ class ComponentCircuit(Snapshot):
     def inverse_effort(self) -> Array:
         return self.efforts_beyond(self.link_wrenches)
 
-    # -- what follows -----------------------------------------------------------------------------------
+    # -- energies, mass matrix, bias --------------------------------------------------------------------
     @cached_property
     def link_sums(self) -> Array:
         """Kinetic energy, momentum, angular momentum, first moment and mass of all links."""
@@ -227,7 +227,7 @@ class ComponentCircuit(Snapshot):
 
     @cached_property
     def _open(self) -> Array:
-        """Efforts along the speeds of the state as forms in its accelerations: M u_dot + h - tau."""
+        """Efforts along the speeds of the state as affine forms in its accelerations: M u_dot + h - tau."""
         friction = self.sliding if has_friction(self.system) else {}
         u_dot = unknowns("state", "u_dot", self.topology.n_u)
         there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=u_dot, friction=friction)
@@ -235,18 +235,18 @@ class ComponentCircuit(Snapshot):
 
     @cached_property
     def mass_rows(self) -> list[Row]:
-        return [{name[2]: x for name, x in gather(row)[1].items()} for row in self._open]  # type: ignore[index]
+        return [{name[2]: x for name, x in constant_and_terms(row)[1].items()} for row in self._open]  # type: ignore[index]
 
     @cached_property
     def bias_effort(self) -> Array:
-        return tidy([-gather(row)[0] for row in self._open])
+        return tidy([-constant_and_terms(row)[0] for row in self._open])
 
 
 class ConstraintFlows(Locking):
-    """Locks, whose efforts are flows of the circuit."""
+    """Locks whose forces are flows of the circuit."""
 
     @cached_property
     def _found_efforts(self) -> Array:
         circuit: Any = self.motion
-        found = circuit.solution.numbers(holding_flows(circuit))
-        return tidy([s * x for s, x in zip(self.stuck, found, strict=True)])
+        flows = circuit.solution.numbers(holding_flows(circuit))
+        return tidy([s * x for s, x in zip(self.stuck, flows, strict=True)])

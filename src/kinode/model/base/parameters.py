@@ -87,7 +87,7 @@ class RunDefaults(Component):
         given = cls("run", **reader.read_component(cls, raw)).given()
         for field, value in given.items():
             if isinstance(value, Expression):
-                raise reader.fail(field, f"a plain number is expected, not {value.short()}")
+                raise reader.fail(field, f"a plain number is expected, not {value.excerpt()}")
             if field in ("step", "rtol", "atol") and value <= 0:
                 raise reader.fail(field, f"must be positive, not {value:g}")
         if "until" in given and given["until"] <= given.get("t0", 0.0):
@@ -140,7 +140,7 @@ def evaluate_constant(value: Expression, lookup: Callable[[str], float]) -> floa
     except (ArithmeticError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
+        raise LawError(f"{value.excerpt()} has no finite value at the parameters' present values")
     return number
 
 

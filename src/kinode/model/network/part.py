@@ -105,7 +105,7 @@ class PartEquation(NamedTuple):
     solves: str | None
 
 
-class Start(NamedTuple):
+class PartInitialValue(NamedTuple):
     """What a quantity is at the beginning: an expression in the names of the system, its field and its value."""
 
     part: str
@@ -248,7 +248,7 @@ class Part(Element):
             found.append(PartEquation(self.name, row.name, Equation(*sides), target))
         return tuple(found)
 
-    def initial_values(self) -> tuple[Start, ...]:
+    def initial_values(self) -> tuple[PartInitialValue, ...]:
         """What is given of its state at the beginning."""
         values, unknowns, found = self.local_values(), self.all_unknowns(), []
         for name, field in self.all_starts().items():
@@ -256,7 +256,7 @@ class Part(Element):
             if value is not None:
                 priority = unknowns[name].priority if name in unknowns else 0
                 quantity = self._put(parse_formula(name), values, name)
-                found.append(Start(self.name, field, quantity, value, priority))
+                found.append(PartInitialValue(self.name, field, quantity, value, priority))
         return tuple(found)
 
     def _put(

@@ -11,7 +11,7 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.results.joint_loads import reactions
-from kinode.results.reaction_causes import Causes, find_causes
+from kinode.results.reaction_causes import Causes, causes_or_bodies
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
 from kinode.views.report.html_markup import Markup, join, picture, table, tag
@@ -40,7 +40,7 @@ def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = M
         return Markup("")
     sections = []
     for name in _most_moved(run, wrenches)[:count]:
-        causes = find_causes(run, name)
+        causes = causes_or_bodies(run, name)
         if causes.shares:
             sections.append(_joint(run, causes))
     return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")

@@ -63,7 +63,7 @@ def _step(explanation: Explanation, number: int, step: Step) -> Markup:
 
 def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
     """A row for each component that is not zero by itself; the owner's name before the first."""
-    looks, owner = explanation.notation.looks, item.owner
+    looks, owner = explanation.notation.styles, item.owner
     write = printer_of(looks)
     for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
         if formula is not None and formula == 0:

@@ -19,7 +19,7 @@ LONGEST_LINE = 16  # operations a line, after which a sum goes on in the next
 
 def equations_markup(printed: Printed) -> Markup:
     """All sections of printed equations."""
-    printer = printer_of(printed.notation.looks)
+    printer = printer_of(printed.notation.styles)
     parts: list[Markup] = []
     for section in printed.sections:
         if section.title:
