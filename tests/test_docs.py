@@ -17,6 +17,7 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.moving_frames import FRAMES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
 from kinode.model.network.part import Part
@@ -26,7 +27,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 import gallery  # noqa: E402
 import site_math  # noqa: E402
 from pages import FENCE, PAGES, Block, blocks, differ, outputs  # noqa: E402
-from parts import rewrite  # noqa: E402
+from parts import FAMILIES, rewrite, write_kinds  # noqa: E402
+from parts import PAGES as TABLES  # noqa: E402
 
 DOCS = ROOT / "docs"
 WRITTEN = [*PAGES, ROOT / "CHANGELOG.md"]
@@ -118,11 +120,20 @@ def test_readme_shows_rows_of_the_benchmarks():
         assert any(other.startswith(row) for other in all_rows), row
 
 
-def test_tables_of_parts_are_those_of_the_classes():
-    page = DOCS / "reference" / "network-parts.md"
-    assert rewrite(page.read_text()) == page.read_text(), "`python docs/parts.py` writes them"
-    kinds = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
-    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(page)} >= kinds
+@pytest.mark.parametrize("page", TABLES, ids=name)
+def test_tables_of_kinds_are_those_of_the_classes(page):
+    text = page.read_text()
+    assert rewrite(text) == text, "`python docs/parts.py` writes them"
+
+
+def test_every_kind_is_in_a_table():
+    kinds = {*JOINTS, *CONSTRAINTS, *ELEMENTS, *FRAMES}
+    page, parts_page = DOCS / "reference" / "kinds.md", DOCS / "reference" / "network-parts.md"
+    rows = table_rows(page)
+    assert {row.split("|")[1].strip(" `") for row in rows} >= kinds
+    assert all(write_kinds(family) in page.read_text() for family in FAMILIES)
+    parts = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
+    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(parts_page)} >= parts
 
 
 def prose(page):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 from number_kinds import KINDS
 from strategies import KINDS as JOINT_KINDS
 from strategies import Link, Plan, build, plans, topology_of, turn
@@ -31,7 +32,6 @@ from kinode.tasks.verify_identities import grow
 from kinode.tasks.verify_states import random_state
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
-LEAD = {"screw": {"lead": 0.3}}
 WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": ComponentCircuit}
 every_way = pytest.mark.parametrize("way", WAYS)
 
@@ -287,7 +287,9 @@ def test_symbols_give_what_floats_give(way, kind):
     """One body with plain numbers: formulas are to be read, and grow fast."""
     system = System("plain")
     body = system.body("body", mass=2.0, com=(0.3, 0.0, 0.0), inertia=(0.1, 0.2, 0.25))
-    system.joint("joint", kind, system.world, body, damping=[0.5] * len(JOINTS[kind].coordinates), **LEAD.get(kind, {}))
+    system.joint(
+        "joint", kind, system.world, body, damping=[0.5] * len(JOINTS[kind].coordinates), **needed_fields(kind)
+    )
     topology = find_topology(system)
     t, q, u, z = numbers(topology, 1)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 from scipy.integrate import solve_ivp
 from strategies import Link, Plan, plans, topology_of, turn
 
@@ -108,8 +109,7 @@ def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_directions_of_the_reaction_are_those_without_work(kind):
     system = kn.System("one")
-    lead = {"lead": 0.3} if kind == "screw" else {}
-    joint = system.joint("joint", kind, system.world, system.body("body", mass=1.0), **lead)
+    joint = system.joint("joint", kind, system.world, system.body("body", mass=1.0), **needed_fields(kind))
     q, form = joint.neutral_q(), joint.form(system.nominal)
     S = plain(joint.motion_subspace(q + (0.3 if joint.quaternion is None else 0.0), form)).reshape(6, joint.n_u)
     N = complement(S, 0.2)
@@ -232,9 +232,8 @@ def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, 
     t, q, u, z = random_state(open_tree, rng)
     system = open_tree.system
     place = [system["body0"].at(*rng.normal(size=3), matrix=turn(rng).tolist()), None]
-    lead = {"lead": 0.3} if kind == "screw" else {}
     other = kn.System("sample")
-    sample = other.joint("closing", kind, other.world, other.body("body", mass=1.0), **lead)
+    sample = other.joint("closing", kind, other.world, other.body("body", mass=1.0), **needed_fields(kind))
     own = rng.normal(size=sample.n_q)
     if sample.quaternion is not None:
         own[sample.quaternion :] /= np.linalg.norm(own[sample.quaternion :])
@@ -243,7 +242,7 @@ def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, 
     s = Snapshot(open_tree, EvaluationPoint(t, q, u, z))
     X_BM = s.pose(Frame("body1")).inverse() @ s.pose(place[0]) @ (X.inverse() if backward else X)
     place[1] = system["body1"].at(*plain(X_BM.p), matrix=plain(X_BM.R).tolist())
-    system.joint("closing", kind, *(reversed(place) if backward else place), **lead)
+    system.joint("closing", kind, *(reversed(place) if backward else place), **needed_fields(kind))
     loop = find_topology(system)
     assert loop.cut_names == ("closing",)
     G = plain(Snapshot(loop, EvaluationPoint(t, q, u, z)).constraints.jacobian).reshape(-1, loop.n_u)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
@@ -36,7 +37,7 @@ def two_links(kind, back=False, friction=None, **more):
     two = system.body("two", mass=1.5, com=(0.2, -0.1, 0.1), inertia=(0.1, 0.12, 0.13))
     system.revolute("base", system.world, one, axis=(1, 2, 0.5), friction=friction_of("revolute"))
     sides = [one.at(0.3, 0.1, 0, rpy=(0.1, 0.2, 0.3)), two.at(0.1, 0, 0.2)]
-    more |= {"lead": 0.1} if kind == "screw" else {}
+    more |= needed_fields(kind, 0.1)
     system.joint("joint", kind, *(sides[::-1] if back else sides), friction=friction or friction_of(kind), **more)
     return system
 
@@ -281,7 +282,7 @@ def test_a_parameter_changes_friction_without_compiling_anew():
 def test_what_cannot_be_is_refused_by_name(kind, friction, said):
     system = kn.System("bad")
     body = system.body("body", mass=1)
-    more = {"lead": 0.1} if kind == "screw" else {}
+    more = needed_fields(kind, 0.1)
     with pytest.raises(kn.Error, match=r"hinge\.friction") as error:
         system.joint("hinge", kind, system.world, body, friction=friction, **more)
     assert said in str(error.value)

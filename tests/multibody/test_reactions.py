@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 from strategies import Link, Plan, build, plans, topology_of
 
 from kinode.algebra.scalars import rate
@@ -190,7 +191,7 @@ def hung(kind, backward, **fields):
     system = System("hung", gravity=(0.0, 0.0, -G))
     body = system.body("body", mass=2.0, com=(0.3, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
     ends = (body, system.world) if backward else (system.world, body)
-    system.joint("joint", kind, *ends, **fields, **({"lead": 0.2} if kind == "screw" else {}))
+    system.joint("joint", kind, *ends, **fields, **needed_fields(kind, 0.2))
     topology = find_topology(system)
     q = JOINTS[kind].neutral_q(system["joint"])
     return Snapshot(topology, EvaluationPoint(0.0, q, np.zeros(topology.n_u)), u_dot=np.zeros(topology.n_u))

@@ -1,6 +1,6 @@
 """Every joint of the registry in one loop: in the tree, as the cut that closes it, and with its sides exchanged.
 
-A joint that is registered comes under this contract by itself; one that needs fields is told them in FIELDS.  All is
+A joint that is registered comes under this contract by itself; needed fields are numbers.  All is
 compared at closed states in general position, with speeds, by plain numbers: equal accelerations of all bodies there
 are equal motions.
 """
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
@@ -19,8 +20,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
-FIELDS = {"screw": {"lead": 0.1}, "universal": {"axes": ("x", "y")}}
-KINDS = [kind for kind in JOINTS if JOINTS[kind].__module__.startswith("kinode.")]
+KINDS = list(JOINTS)
 VARIANTS = [("tree", False), ("cut", False), ("tree", True), ("cut", True)]
 ON = {"ball": "a", "tested": "b", "other": "c", "ground": "c"}
 SAME = 1e-9  # relative; the states agree to 1e-14, the equations have condition 1e4 at the most
@@ -43,7 +43,8 @@ def loop(kind, tested, reverse, seat=((0, 0, 0), (0, 0, 0)), fields=None):
     ]
     for add in grounds if tested == "tree" else grounds[::-1]:
         add()
-    wanted = dict(FIELDS.get(kind, {}) if fields is None else fields)
+    axes = {"axes": ("x", "y")} if "axes" in JOINTS[kind].specs() else {}
+    wanted = dict({**needed_fields(kind, 0.1), **axes} if fields is None else fields)
     if reverse and "axes" in wanted:
         wanted["axes"] = wanted["axes"][::-1]
     system.joint("tested", kind, *(pair[::-1] if reverse else pair), **wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 
 from kinode.model.base.shapes import box, cylinder, rod, sphere
 from kinode.model.base.visuals import Visual
@@ -67,7 +68,7 @@ def masses(draw: st.DrawFn) -> dict[str, Any]:
 def _fields(draw: st.DrawFn, system: System, kind: str, name: str) -> dict[str, Any]:
     cls = JOINTS[kind]
     n = len(cls.coordinates)
-    fields: dict[str, Any] = {"lead": 0.01} if kind == "screw" else {}
+    fields: dict[str, Any] = needed_fields(kind, 0.01)
     if kind == "universal":
         fields["axes"] = draw(st.sampled_from([("x", "y"), ("z", (1.0, 1.0, 0.0))]))
     elif hasattr(cls, "axis"):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
+from joint_contract import needed_fields
 
 from kinode.algebra.spatial import rotation_from_quaternion
 from kinode.model.joints.joint import JOINTS
@@ -135,9 +136,7 @@ def _declare_joint(system: System, plan: Plan, i: int, R_0: np.ndarray, flip: bo
     near, far = _frame(system, link.parent, rng, R_0), _frame(system, i, rng, R_0)
     a, b = (far, near) if link.backward != flip else (near, far)
     cls, n = JOINTS[link.kind], len(JOINTS[link.kind].coordinates)
-    fields: dict[str, object] = {}
-    if link.kind == "screw":
-        fields["lead"] = 0.3
+    fields: dict[str, object] = dict(needed_fields(link.kind))
     axis = tuple(rng.normal(size=3))
     if link.kind == "universal":
         axes = (axis, tuple(rng.normal(size=3)))

@@ -18,7 +18,6 @@ from kinode.results.joint_loads import reactions
 from kinode.results.load_summary import find_wrenches, is_negligible
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.reaction_causes import Causes, causes_or_bodies
-from kinode.results.shaft_loads import BEARING_JOINTS
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
@@ -146,13 +145,13 @@ def draw(run: Trajectory, asked: Question, file: Path) -> None:
     """The picture that goes with the question: causes, spectrum, pressure around a shaft, or load over time."""
     from kinode.views.plots.time_plots import plot_loads
 
-    kind = run.system.joints[asked.joint].kind
+    bearings = run.system.joints[asked.joint].has_bearings
     if asked.causes:
         causes_or_bodies(run, asked.joint, asked.hold).plot(file=file)
     elif asked.frequency is not None:
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         spectrum.plot(file=file, frequency=asked.frequency)
-    elif kind in BEARING_JOINTS and float(np.ptp(run[f"{asked.joint}.q"].reshape(len(run), -1)[:, -1])) > 2.0 * np.pi:
+    elif bearings and float(np.ptp(run[f"{asked.joint}.q"].reshape(len(run), -1)[:, -1])) > 2.0 * np.pi:
         run.pressure(asked.joint, asked.part, hold=asked.hold_for_part).plot(file=file)
     else:
         plot_loads(run, asked.joint, part=asked.part, hold=asked.hold_for_part, file=file)

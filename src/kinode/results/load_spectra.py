@@ -21,7 +21,7 @@ from kinode.errors import ArgumentError
 from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.hooks import hook
 from kinode.results.joint_loads import find_joint, reaction
-from kinode.results.shaft_loads import BEARING_JOINTS, Shaft, find_shaft
+from kinode.results.shaft_loads import Shaft, find_shaft
 from kinode.results.text_tables import format_number, format_table
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def compute_spectrum(run: RunQuantities, joint: Any, part: str, of: str, over: s
     record = find_joint(run, joint)
     wrench = reaction(run, record.name, part, None, None, axes, whole=False, hold=hold)
     every = wrench.force if of == "force" else wrench.moment
-    shaft = find_shaft(run, record.name, "spectrum") if over == "turns" or record.kind in BEARING_JOINTS else None
+    shaft = find_shaft(run, record.name, "spectrum") if over == "turns" or record.has_bearings else None
     times, values = _once(run.t, every)
     check_times(times, values, record.name)
     if over == "time":
@@ -325,7 +325,7 @@ def compute_resonance(
         )
     record = find_joint(run, joint)
     over = "time"
-    if record.kind in BEARING_JOINTS:
+    if record.has_bearings:
         shaft = find_shaft(run, record.name, "resonance")
         over = "turns" if shaft.turns_on and not shaft.steady and _turned(shaft) >= WINDOWED_TURNS else "time"
     spectrum = compute_spectrum(run, record.name, part, of, over, axes, hold)

@@ -17,7 +17,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.hooks import hook
-from kinode.model.joints.joint import AxialJoint
+from kinode.model.joints.joint import JOINTS, AxialJoint
 from kinode.results.joint_loads import find_joint, reaction
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.text_tables import format_number, format_table
@@ -25,7 +25,6 @@ from kinode.results.text_tables import format_number, format_table
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-BEARING_JOINTS = ("revolute", "cylindrical")
 RPM = 2.0 * math.pi / 60.0
 
 
@@ -69,8 +68,8 @@ class Shaft:
 def find_shaft(run: RunQuantities, joint: Any, word: str) -> Shaft:
     """The joint as a shaft; an error that begins with ``word`` if it is of another type."""
     record = find_joint(run, joint)
-    if record.kind not in BEARING_JOINTS or not isinstance(record, AxialJoint):
-        kinds = " or ".join(BEARING_JOINTS)
+    if not record.has_bearings or not isinstance(record, AxialJoint):
+        kinds = " or ".join(kind for kind, cls in JOINTS.items() if cls.has_bearings)
         raise ArgumentError(f"{word}: {record.name} is {record.kind}; two bearings make a {kinds} joint")
     resolve = run.dynamics.arguments.resolver(run.p)
     axes = np.asarray(record.axis_rotation(resolve, resolve), dtype=float)

@@ -74,6 +74,7 @@ class Body(Component):
 
     section: ClassVar[str] = "bodies"
     has_shortcut: ClassVar[bool] = True
+    symbol: ClassVar[str] = "body"
 
     mass: Value = number("mass", "mass", 0.0)
     center_of_mass: Vector = vector("length", "center of mass, in the body's axes", ZERO, public="com")

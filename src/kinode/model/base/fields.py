@@ -24,6 +24,7 @@ from kinode.model.base.lock import Lock
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
     from kinode.model.base.registration import Registry
+    from kinode.model.base.symbols import Symbol
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -127,7 +128,7 @@ class Component:
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     kind_registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
-    symbol: ClassVar[Any] = None  # what it is drawn with: a symbol, or the name of one that comes with kinode
+    symbol: ClassVar[Symbol | str] = "box"  # what it is drawn with: a symbol, or the name of one of kinode's
     has_shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
     leading_fields: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``

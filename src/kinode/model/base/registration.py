@@ -17,12 +17,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kinode.errors import ModelError
 from kinode.hooks import hook
 from kinode.model.base.fields import Component, record
 from kinode.model.base.shortcut_methods import add_shortcut, remove_shortcut
+
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
 
 C = TypeVar("C", bound=Component)
 BUILTIN = "kinode.model."
@@ -85,7 +88,7 @@ def _place(cls: type[Component]) -> tuple[bool, float, str]:
     return False, getattr(sys.modules[cls.__module__], "ORDER", math.inf), cls.__module__
 
 
-def register(kind: str, *, symbol: Any = None, shortcut: bool = False) -> Callable[[type[C]], type[C]]:
+def register(kind: str, *, symbol: Symbol | str | None = None, shortcut: bool = False) -> Callable[[type[C]], type[C]]:
     """Make a class of joints, elements, parts, constraints or frames known by its kind.
 
     The class becomes a frozen record, so that its fields can be declared in its body.

@@ -70,12 +70,11 @@ def _unknown(owner: str, name: str) -> str:
 def add_shortcut(kind: str, cls: type[Component]) -> None:
     """Give System a method for a kind."""
     for owner in _owners(ShortcutMethods):
-        if kind in vars(owner) or kind in vars(owner).get("__annotations__", {}):
-            old = vars(owner).get(kind)
-            if isinstance(old, Shortcut) and old.cls.section == cls.section:
-                continue
-            message = f"{owner.__name__} has a method or attribute of this name; choose another kind, or no shortcut"
-            raise ModelError(message, component=kind)
+        for base in owner.__mro__:
+            member = vars(base).get(kind, vars(base).get("__annotations__", {}).get(kind))
+            if member is not None and not (isinstance(member, Shortcut) and member.cls.section == cls.section):
+                message = f"{owner.__name__} has a member of this name; choose another kind, or no shortcut"
+                raise ModelError(message, component=kind)
     setattr(ShortcutMethods, kind, Shortcut(cls))
 
 

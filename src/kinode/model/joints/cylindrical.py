@@ -25,6 +25,7 @@ class Cylindrical(AxialJoint):
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"), ("angle", "angle"))
     n_q: ClassVar[int] = 2
+    has_bearings: ClassVar[bool] = True
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:

@@ -83,6 +83,7 @@ class Joint(Component):
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
     rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
     no_friction: ClassVar[str] = "its kind does not say where it rubs"
+    has_bearings: ClassVar[bool] = False  # whether it is a shaft that turns in bearings about its axis
     symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     a: Frame = frame("parent side: a body, a named frame or a place on a body")

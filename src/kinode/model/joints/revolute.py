@@ -24,6 +24,7 @@ class Revolute(AxialJoint):
 
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
+    has_bearings: ClassVar[bool] = True
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "thrust_radius": "", "length": ""}
 
     def transform(self, q: Array, form: Array) -> Pose:

@@ -293,7 +293,7 @@ class StateSpaceMatrices(Coefficients):
         return found
 
 
-@register("state_space", shortcut=True)
+@register("state_space", symbol="state_space", shortcut=True)
 class StateSpace(StateSpaceMatrices):
     """A linear system by its matrices: x' = A x + B inputs, outputs = C x + D inputs."""
 

@@ -126,7 +126,7 @@ class SampledTransferFunction(Rational, Sampled):
         return [output], dict(zip(self.memory, [*x[1:], given - apply_row(a, x)], strict=True)) if x else {}
 
 
-@register("sampled_state_space", shortcut=True)
+@register("sampled_state_space", symbol="state_space", shortcut=True)
 class SampledStateSpace(StateSpaceMatrices, Sampled):
     """A linear system of samples by its matrices: next x = A x + B inputs, outputs = C x + D inputs."""
 

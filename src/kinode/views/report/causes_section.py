@@ -12,7 +12,6 @@ from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.results.joint_loads import reactions
 from kinode.results.reaction_causes import Causes, causes_or_bodies
-from kinode.results.shaft_loads import BEARING_JOINTS
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
 from kinode.views.report.html_markup import Markup, join, picture, table, tag
@@ -84,6 +83,6 @@ def _pictures(run: Trajectory, causes: Causes) -> list[Markup]:
 
 
 def _turns(run: Trajectory, joint: str) -> bool:
-    if run.system.joints[joint].kind not in BEARING_JOINTS:
+    if not run.system.joints[joint].has_bearings:
         return False
     return float(np.ptp(run[f"{joint}.q"].reshape(len(run), -1)[:, -1])) > TURN
