@@ -77,8 +77,39 @@ def diagram(
 ) -> Diagram:  # fmt: skip
     """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
 
-    ``file`` (.svg) keeps it.  A chain that is longer than ``width``, in units of which a component has 40, is folded
-    where that is possible, or never with None; ``legend`` explains signs and lines; ``note`` stands beside the name.
+    Parameters
+    ----------
+    model : System, Dynamics or path
+        A system, a compiled one, or a model file.
+    file : path, optional
+        An .svg file to write.
+    width : float or None, default 1600
+        Longest row, in units of which a component is 40 wide; a longer chain of bodies is folded.  None never folds.
+    legend : bool, default True
+        Whether lines and letters are explained below the diagram.
+    note : str, default ""
+        Text beside the name of the system.
+
+    Returns
+    -------
+    Diagram
+        Its ``svg`` is the text of the file; a notebook shows it.
+
+    Raises
+    ------
+    ArgumentError
+        If the width is no number from 240 on, or the file does not end in .svg.
+    Error
+        If the system has no components.
+
+    Examples
+    --------
+    >>> import kinode as kn
+    >>> system = kn.System("pendulum")
+    >>> rod = system.body("rod", mass=1, com=(0.5, 0, 0), inertia={"zz": 0.1})
+    >>> pivot = system.revolute("pivot", system.world, rod, damping=0.1)
+    >>> kn.diagram(system)
+    <Diagram: 3 components, 2 links, 0 crossings>
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
@@ -197,7 +228,7 @@ def _reference(box: Box, port: Port) -> str:
 
 
 def _node_names(circuit: CircuitGraph) -> list[str]:
-    """The names of nodes, each beside a line of it where nothing else stands."""
+    """The names of nodes, each beside one of its lines where there is room."""
     taken = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in circuit.boxes.values()
     ]
@@ -222,7 +253,7 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
 def _free_place(
     link: Connection, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, float] | None:
-    """Left, top and width of a place for a node's name."""
+    """Left, top and width of a free place for the name of a node."""
     segments = [(a, b) for line in link.path for a, b in pairwise(line)]
     segments.sort(key=lambda s: -abs(s[0][0] - s[1][0]) - abs(s[0][1] - s[1][1]))
     for (ax, ay), (bx, by) in segments:
@@ -242,7 +273,7 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
 
 
 def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> str:
-    """Lines and letters explained."""
+    """The legend: what the kinds of lines and the letters mean."""
     roles = {box.role for box in boxes}
     words = {"SB": "solid body", "KN": "kinematic node", "E": "source", "DC": "dynamic component"}
     parts, at = [], x
