@@ -39,7 +39,7 @@ _FACE = {
         "kinode.model.environment.atmosphere"),
     # compile and solve
     "compile": "kinode.dynamics.compile",
-    "Dynamics": "kinode.dynamics.compile",
+    "Dynamics": "kinode.dynamics.compiled_system",
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
@@ -91,8 +91,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics as Dynamics
     from kinode.dynamics.compile import compile as compile
+    from kinode.dynamics.compiled_system import Dynamics as Dynamics
     from kinode.kernels.state import State as State
     from kinode.kernels.state import Wrench as Wrench
     from kinode.model.system import System as System

@@ -8,12 +8,14 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import StateBatch, analyze
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants
+from kinode.kernels.kernel_options import LoadOptions
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.views.report.html_report import compose
 
 PARTS_BY_J1 = {"total": None, "static": "j1", "kinetic": "j1"}
@@ -61,7 +63,7 @@ def study(system):
 def compiled(dynamics):
     """All that holds, as it comes from the independent rows."""
     start = dynamics.initial
-    values = StateBatch(start.t, start.q, start.u, start.z).call(dynamics, "holding", ("total",))
+    values = StateBatch.of(dynamics.point(start)).call(dynamics, "holding", LoadOptions("total"))
     ends = np.cumsum(list(dynamics.topology.holding.values()))[:-1]
     return dict(zip(dynamics.topology.holding, np.split(values, ends), strict=True))
 
@@ -83,7 +85,7 @@ def test_bodies_and_their_constraints_say_the_same(name):
     """The null space of the equilibrium matrix against that of the constraints in absolute coordinates."""
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    bodies = NewtonEuler(Snapshot(dynamics.topology, start.t, start.q, start.u, start.z))
+    bodies = NewtonEuler(Snapshot(dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z)))
     assert found.redundancy == bodies.redundancy
     for joint in dynamics.system.joints:
         moment, force = np.split(bodies.is_unique(joint), 2)
@@ -99,7 +101,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
     """Of the constraints on the coordinates of the tree, which know nothing of balances."""
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    _, G, _ = dynamics.closer.evaluate(start.t, start.q, start.u, start.z, None, None)
+    _, G, _ = dynamics.loops.evaluate(dynamics.point(start))
     assert found.redundancy == len(G) - np.linalg.matrix_rank(G, tol=1e-8)
 
 
@@ -107,7 +109,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
 def test_reactions_of_least_norm_are_those_of_absolute_coordinates(name):
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    bodies = NewtonEuler(Snapshot(dynamics.topology, start.t, start.q, start.u, start.z))
+    bodies = NewtonEuler(Snapshot(dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z)))
     near(reactions_of(dynamics), {joint: np.concatenate(bodies.reaction(joint)[::-1]) for joint in found.directions})
 
 
@@ -278,8 +280,10 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     """Against the virtual power of each constraint, body by body, in plain numbers."""
     dynamics = Dynamics(slotted())
     start, bodies = dynamics.initial, list(dynamics.system.bodies)
-    s = Snapshot(dynamics.topology, start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
-    found = StateBatch(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
+    s = Snapshot(
+        dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
+    )
+    found = StateBatch.of(dynamics.point(start)).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
     for j, name in enumerate(("slot", "upright")):
         (tie,) = (tie for tie in s.constraints.ties if tie.name == name)

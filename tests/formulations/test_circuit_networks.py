@@ -8,6 +8,7 @@ import kinode as kn
 from kinode.formulations.circuit.component_circuit import ComponentCircuit
 from kinode.kernels.state import State
 from kinode.multibody.network_condensation import Condensed
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 
 MOTOR = {"resistance": 0.8, "constant": 0.05, "inertia": 4e-4}
@@ -110,7 +111,7 @@ def test_nothing_is_condensed(monkeypatch):
 
     monkeypatch.setattr(Condensed, "effort", refuse)
     monkeypatch.setattr(Condensed, "effort_forms", refuse)
-    circuit = ComponentCircuit(state.topology, state.t, state.q, state.u, state.z)
+    circuit = ComponentCircuit(state.topology, EvaluationPoint(state.t, state.q, state.u, state.z))
     assert np.allclose(np.concatenate([circuit.u_dot, circuit.z_dot]).astype(float), wanted.astype(float), rtol=1e-12)
 
 
@@ -120,5 +121,5 @@ def test_reflected_inertia_is_in_the_mass_matrix():
         turning(inertia=2e-3), {**SUPPLY, **motor("motor", "rotor"), "gear": gear("rotor", "elbow", 20.0)}
     )
     topology = kn.compile(system).topology
-    M = ComponentCircuit(topology, 0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z)).mass_matrix
+    M = ComponentCircuit(topology, EvaluationPoint(0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z))).mass_matrix
     assert M[0, 0] == pytest.approx(2e-3 + 20.0**2 * MOTOR["inertia"], rel=1e-12)

@@ -24,6 +24,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state, verify
 from kinode.tasks.verify_identities import grow
@@ -80,10 +81,10 @@ def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
 def test_mass_matrix_is_the_hessian_of_the_kinetic_energy(plan, seed):
     topology = topology_of(plan)
     t, q, u, z = numbers(topology, seed)
-    M = plain(Snapshot(topology, t, q, u, z).mass_matrix)
+    M = plain(Snapshot(topology, EvaluationPoint(t, q, u, z)).mass_matrix)
 
     def energy(u):
-        return np.array([Snapshot(topology, t, q, u, z).kinetic_energy], dtype=object)
+        return np.array([Snapshot(topology, EvaluationPoint(t, q, u, z)).kinetic_energy], dtype=object)
 
     units = np.eye(topology.n_u)
     H = [[rate(lambda v, j=j: rate(energy, v, units[j]), u, units[i])[0] for j in range(i + 1)] for i in range(len(M))]
@@ -101,13 +102,13 @@ def test_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(plan, seed):
     n = topology.n_u
 
     def mass(q):
-        return Snapshot(topology, t, q, np.zeros(n), z).mass_matrix
+        return Snapshot(topology, EvaluationPoint(t, q, np.zeros(n), z)).mass_matrix
 
     D = np.array([plain(rate(mass, q, e)) for e in np.eye(n)]).reshape(n, n, n)  # D[k, i, j] = dM_ij/dq_k
     C = 0.5 * (np.einsum("kij,k->ij", D, u) + np.einsum("jik,k->ij", D, u) - np.einsum("ijk,k->ij", D, u))
     skew = np.einsum("kij,k->ij", D, u) - 2.0 * C
     assert abs(skew + skew.T).max(initial=0.0) < 1e-9
-    near(-Snapshot(topology, t, q, u, z).bias_effort, C @ u)
+    near(-Snapshot(topology, EvaluationPoint(t, q, u, z)).bias_effort, C @ u)
 
 
 @every_way
@@ -129,7 +130,11 @@ def test_added_efforts_and_wrenches_act_alike_in_both(plan, seed):
     state, rng = numbers(topology, seed), np.random.default_rng(seed)
     more = {"effort": rng.normal(size=topology.n_u)}
     more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
-    near(Snapshot(topology, *state, **more).u_dot, Energies(topology, *state, **more).u_dot, size=10.0)
+    near(
+        Snapshot(topology, EvaluationPoint(*state), **more).u_dot,
+        Energies(topology, EvaluationPoint(*state), **more).u_dot,
+        size=10.0,
+    )
 
 
 def test_an_added_wrench_is_a_force_at_the_origin_of_the_body():
@@ -139,8 +144,8 @@ def test_an_added_wrench_is_a_force_at_the_origin_of_the_body():
     loaded.force("push", "body1", tuple(force))
     loaded.moment("twist", "body1", tuple(moment))
     state = numbers(topology_of(plan), 0)
-    added = Snapshot(topology_of(plan), *state, wrenches={"body1": (force, moment)})
-    near(added.u_dot, Snapshot(find_topology(loaded), *state).u_dot)
+    added = Snapshot(topology_of(plan), EvaluationPoint(*state), wrenches={"body1": (force, moment)})
+    near(added.u_dot, Snapshot(find_topology(loaded), EvaluationPoint(*state)).u_dot)
 
 
 # -- conservation -----------------------------------------------------------------------------------
@@ -154,10 +159,10 @@ def test_momenta_of_a_floating_tree_stay(plan, seed):
     forces = tuple(i for i in plan.forces[:1] if links[i].parent >= 0)
     topology = topology_of(Plan(links, inner, forces, None, False, plan.seed))
     t, q, u, z = numbers(topology, seed)
-    now = Snapshot(topology, t, q, u, z)
+    now = Snapshot(topology, EvaluationPoint(t, q, u, z))
 
     def momentum(n, which, k):
-        return Snapshot(topology, n.t, n.q, n.u, n.z).momenta[which][k]
+        return Snapshot(topology, EvaluationPoint(n.t, n.q, n.u, n.z)).momenta[which][k]
 
     size = abs(plain(now.mass_matrix)).max() * (1.0 + abs(plain(now.u_dot)).max())
     for which in (0, 1):
@@ -183,7 +188,7 @@ def test_the_inertial_frame_does_not_matter(plan, seed):
     R = turn(np.random.default_rng(seed))
     one, two = topology_of(plan), topology_of(plan, world=R)
     state = numbers(one, seed)
-    a, b = Snapshot(one, *state), Snapshot(two, *state)
+    a, b = Snapshot(one, EvaluationPoint(*state)), Snapshot(two, EvaluationPoint(*state))
     near(a.u_dot, b.u_dot, size=10.0)
     near(a.kinetic_energy, b.kinetic_energy)
     near(a.potential_energy, b.potential_energy, size=10.0)
@@ -205,7 +210,10 @@ def test_the_order_of_declaration_does_not_matter(plan, seed, random):
     moved = {role: np.zeros(getattr(two, f"n_{role}")) for role in "quz"}
     for c in two.coordinates:
         moved[c.role][c.index] = values[c.role, c.name]
-    a, b = Snapshot(one, t, q, u, z), Snapshot(two, t, moved["q"], moved["u"], moved["z"])
+    a, b = (
+        Snapshot(one, EvaluationPoint(t, q, u, z)),
+        Snapshot(two, EvaluationPoint(t, moved["q"], moved["u"], moved["z"])),
+    )
     accelerations = by_name(two, b.u_dot)
     for name, value in by_name(one, a.u_dot).items():
         near(value, accelerations[name], size=10.0)
@@ -243,7 +251,7 @@ def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
     if name in one.q_of:
         where_q, where_u = one.q_of[name], one.u_of[name]
         q_new[where_q], u_new[where_u] = flipped_state(one, two, name, q[where_q], u[where_u])
-    a, b = Snapshot(one, t, q, u, z), Snapshot(two, t, q_new, u_new, z)
+    a, b = Snapshot(one, EvaluationPoint(t, q, u, z)), Snapshot(two, EvaluationPoint(t, q_new, u_new, z))
     for body in one.system.bodies:
         near(a.pose(Frame(body)).p, b.pose(Frame(body)).p)
         near(np.concatenate(a.acceleration(Frame(body))), np.concatenate(b.acceleration(Frame(body))), size=10.0)

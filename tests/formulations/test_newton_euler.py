@@ -22,6 +22,7 @@ from kinode.formulations.newton_euler import NewtonEuler, complement
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state, verify
 from known.elastic import DEFAULT, ROD, UNDAMPED, elastic, elastic_of_free_bodies, series
@@ -38,7 +39,9 @@ def near(a, b, size=0.0):
 
 
 def both(topology, *state, **more):
-    return Snapshot(topology, *state, **more), NewtonEuler(Snapshot(topology, *state, **more))
+    return Snapshot(topology, EvaluationPoint(*state), **more), NewtonEuler(
+        Snapshot(topology, EvaluationPoint(*state), **more)
+    )
 
 
 # -- random trees -----------------------------------------------------------------------------------
@@ -67,7 +70,10 @@ def test_inverse_dynamics_by_prescribed_accelerations(plan, seed):
     topology = topology_of(plan)
     rng = np.random.default_rng(seed)
     state, wanted = random_state(topology, rng), rng.normal(size=topology.n_u)
-    recursive, bodies = Snapshot(topology, *state, u_dot=wanted), NewtonEuler(Snapshot(topology, *state), wanted)
+    recursive, bodies = (
+        Snapshot(topology, EvaluationPoint(*state), u_dot=wanted),
+        NewtonEuler(Snapshot(topology, EvaluationPoint(*state)), wanted),
+    )
     near(bodies.u_dot, wanted, size=10.0)
     near(bodies.effort, recursive.inverse_effort, size=100.0)
     for name in topology.system.joints:
@@ -88,7 +94,7 @@ def test_added_efforts_and_wrenches(plan, seed):
 @given(plans(), st.integers(0, 99))
 @settings(max_examples=20)
 def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
-    """L'v is zero but for drives [4.8], in every joint on its own: N'V_rel = 0."""
+    """L'v is zero but for drives (T-10.8), in every joint on its own: N'V_rel = 0."""
     topology = topology_of(plan)
     _, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
     v = np.concatenate([link.v for link in bodies.links.values()])
@@ -130,7 +136,7 @@ def test_a_freedom_without_inertia_is_refused():
     system.revolute("hinge", system.world, system.body("point", mass=1.0), axis="z")
     topology = find_topology(system)
     with pytest.raises(ModelError, match="infinite acceleration"):
-        NewtonEuler(Snapshot(topology, 0.0, np.zeros(1), np.zeros(1))).u_dot  # noqa: B018
+        NewtonEuler(Snapshot(topology, EvaluationPoint(0.0, np.zeros(1), np.zeros(1)))).u_dot  # noqa: B018
 
 
 def test_verify_compares_reactions_with_the_recursion():
@@ -146,7 +152,7 @@ def test_verify_compares_reactions_with_the_recursion():
 
 @pytest.mark.parametrize(("case", "text"), [("default", DEFAULT), ("undamped", UNDAMPED), ("rod", ROD)])
 def test_elastic_system(case, text):
-    """Motion and constraint forces: [4.16] by the recursion (compiled) and by multipliers [4.9]."""
+    """Motion and constraint forces: (T-10.16) by the recursion (compiled) and by multipliers (T-10.9)."""
     system, table = elastic(case), series(text)
     run = kn.simulate(system, 10.0, times=table[:, 0], method="dop853", rtol=1e-12, atol=1e-13)
     motion = np.column_stack([run["hinge.q"], run["hinge.u"], run["rail.q"]])
@@ -167,7 +173,7 @@ def test_elastic_system(case, text):
 
 
 def _check_minimal_equations(system, q, u, u_dot, case):
-    """[4.15]."""
+    """(T-10.15)."""
     phi, x, w, v, w_dot, v_dot = (y[k] for y in (q, u, u_dot) for k in (1, 0))
     arm, c = (np.sqrt(3.0) / 2.0 if case == "rod" else 0.5), (0.0 if case == "undamped" else 5.0)
     along = 6.0 * v_dot + arm * (w_dot * np.cos(phi) - w**2 * np.sin(phi)) + c * v + 250.0 * x
@@ -177,7 +183,7 @@ def _check_minimal_equations(system, q, u, u_dot, case):
 
 
 def test_elastic_system_in_the_general_form():
-    """24 equations of first order [4.1]-[4.10]: positions, Euler angles, velocities of two bodies, ten multipliers.
+    """24 first-order equations (T-10.1) to (T-10.10): positions, Euler angles, velocities of two bodies; multipliers.
 
     Euler angles are regular because of C = Rx(-pi/2): theta = pi/2, phi = 0, psi the angle of the plane motion.
     """
@@ -187,7 +193,7 @@ def test_elastic_system_in_the_general_form():
     def at(y):
         R = [rotation_from_euler(*y[k : k + 3], UPRIGHT) for k in (3, 9)]
         q = np.concatenate([y[:3], quaternion_from_rotation(R[0]), y[6:9], quaternion_from_rotation(R[1])])
-        return R, NewtonEuler(Snapshot(topology, 0.0, q, y[12:]))
+        return R, NewtonEuler(Snapshot(topology, EvaluationPoint(0.0, q, y[12:])))
 
     def rates(t, y):
         R, bodies = at(y)
@@ -233,13 +239,13 @@ def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, 
         own[sample.quaternion :] /= np.linalg.norm(own[sample.quaternion :])
     C = Pose(plain(sample.axis_rotation(system.nominal, system.nominal)), np.zeros(3))
     X = C @ sample.transform(own, sample.form(system.nominal)) @ C.inverse()
-    s = Snapshot(open_tree, t, q, u, z)
+    s = Snapshot(open_tree, EvaluationPoint(t, q, u, z))
     X_BM = s.pose(Frame("body1")).inverse() @ s.pose(place[0]) @ (X.inverse() if backward else X)
     place[1] = system["body1"].at(*plain(X_BM.p), matrix=plain(X_BM.R).tolist())
     system.joint("closing", kind, *(reversed(place) if backward else place), **lead)
     loop = find_topology(system)
     assert loop.cut_names == ("closing",)
-    G = plain(Snapshot(loop, t, q, u, z).constraints.jacobian).reshape(-1, loop.n_u)
+    G = plain(Snapshot(loop, EvaluationPoint(t, q, u, z)).constraints.jacobian).reshape(-1, loop.n_u)
     recursive, bodies = both(loop, t, q, u - np.linalg.pinv(G) @ (G @ u), z)
     assert bodies.redundancy == 0
     near(bodies.u_dot, recursive.u_dot, size=10.0)
@@ -256,7 +262,9 @@ def test_a_door_on_two_hinges():
         for k, z in enumerate(hinges):
             sides = system.world.at(0, 0, z), door.at(0, 0, z)
             system.revolute(f"hinge{k}", *sides, axis="z", damping=1.0 / len(hinges))
-        doors.append(NewtonEuler(Snapshot(find_topology(system), 0.0, np.array([0.4]), np.array([1.1]))))
+        doors.append(
+            NewtonEuler(Snapshot(find_topology(system), EvaluationPoint(0.0, np.array([0.4]), np.array([1.1]))))
+        )
     one, two = doors
     assert (one.redundancy, two.redundancy) == (0, 5)
     near(one.u_dot, two.u_dot)
@@ -297,7 +305,7 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     q = np.array([a, np.arctan2(tip[1], tip[0]), b - a])  # A, D, B
 
     def ends(q):
-        s = Snapshot(tree, 0.0, q, np.zeros(3))
+        s = Snapshot(tree, EvaluationPoint(0.0, q, np.zeros(3)))
         one, two = (s.pose(Frame(name)) for name in ("coupler", "rocker"))
         return (two.p + ROCKER * two.R[:, 0] - one.p - COUPLER * one.R[:, 0])[:2]
 
@@ -309,7 +317,9 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     u = np.linalg.svd(G)[2][2] * 3.0
     # Damping of C acts on the tree as moments on its two bodies.
     moment = np.array([0.0, 0.0, -0.1 * (u[1] - u[0] - u[2])])
-    s = Snapshot(tree, 0.0, q, u, wrenches={"rocker": (np.zeros(3), moment), "coupler": (np.zeros(3), -moment)})
+    s = Snapshot(
+        tree, EvaluationPoint(0.0, q, u), wrenches={"rocker": (np.zeros(3), moment), "coupler": (np.zeros(3), -moment)}
+    )
     gamma = -plain(rate(lambda x: jacobian(x) @ u, q, u))
     K = np.block([[plain(s.mass_matrix), -G.T], [G, np.zeros((2, 2))]])
     found = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
@@ -317,7 +327,7 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     angles = dict(zip("ADBC", [*q, q[1] - q[0] - q[2]], strict=True))
     speeds = dict(zip("ADBC", [*u, u[1] - u[0] - u[2]], strict=True))
     state = [np.array([values[name] for name in loop.u_of]) for values in (angles, speeds)]
-    bodies = NewtonEuler(Snapshot(loop, 0.0, *state))
+    bodies = NewtonEuler(Snapshot(loop, EvaluationPoint(0.0, *state)))
     assert bodies.redundancy == 3
     near([bodies.joint_acceleration(name)[0] for name in "ADB"], found[:3])
     near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], found[3:])

@@ -7,7 +7,8 @@ from mechanisms import four_bars
 
 from kinode.algebra.trace import count_operations
 from kinode.formats.load import load
-from kinode.kernels.kernel_programs import Kernel, trace
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_programs import trace
 from kinode.model.system import System
 from kinode.structure.topology import find_topology
 from kinode.symbolic.equations_of_motion import equations
@@ -43,7 +44,7 @@ def test_operations_grow_with_the_number_of_loops_and_no_faster(kernel):
     def count(n):
         topology = find_topology(four_bars(n))
         if kernel != "closure":  # of each closing hinge the two rows in the plane are independent
-            topology.rows = tuple(k for k in range(len(topology.row_units)) if k % 5 < 2)
+            topology = topology.with_rows(tuple(k for k in range(len(topology.row_units)) if k % 5 < 2))
         return sum(count_operations(trace(topology, Kernel(kernel))).values())
 
     ten, twenty, forty = count(10), count(20), count(40)

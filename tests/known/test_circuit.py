@@ -1,4 +1,4 @@
-"""The component circuit: the source's manipulator, a spatial chain, long chains, cost and structure."""
+"""The component circuit: the two-segment manipulator, a spatial chain, long chains, cost and structure."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ import loop_models
 from kinode.algebra.trace import Tape, count_operations
 from kinode.formulations.circuit.circuit_structure import find_circuit
 from kinode.formulations.circuit.component_circuit import ComponentCircuit
-from kinode.kernels.kernel_programs import Kernel, sizes, traced_snapshot
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.sigma_method import StructureError, choose_states
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state, verify
@@ -22,7 +22,7 @@ MOVING = tuple(kind for kind in JOINTS if kind != "fixed")
 
 
 def manipulator(loaded=False, **drive):
-    """Two segments; the source drives the first joint by its velocity and lets the second turn with losses."""
+    """Two segments; a source drives the first joint by its velocity, the second turns with losses."""
     system = kn.System("manipulator", gravity=known.WEIGHT if loaded else (0, 0, 0))
     bodies = []
     for k, (mass, inertia, _, tip) in enumerate(known.SEGMENTS):
@@ -91,7 +91,7 @@ def test_spatial_chain(way):
 
 @pytest.mark.parametrize(("drive", "freedom"), [("speed", 3), ("effort", 4), ("motion", 2)])
 def test_index_of_the_manipulator(drive, freedom):
-    """SPEC 2.3: a source of velocity 2, of moment 2, of position 3; so many initial values are left to choose."""
+    """(T-7.12): a source of velocity 2, of moment 2, of position 3; so many initial values are left to choose."""
     circuit = find_circuit(find_topology(manipulator(**{drive: known.LAW})))
     assert circuit.structure.index == known.INDEX[drive]
     assert circuit.structure.freedom == freedom
@@ -154,7 +154,10 @@ def test_chains_of_twenty_links_agree_with_the_recursion(kind, backward):
 def test_reactions_of_a_long_chain():
     topology = chain(20, MOVING)
     state = random_state(topology, np.random.default_rng(5))
-    circuit, recursion = ComponentCircuit(topology, *state), Snapshot(topology, *state)
+    circuit, recursion = (
+        ComponentCircuit(topology, EvaluationPoint(*state)),
+        Snapshot(topology, EvaluationPoint(*state)),
+    )
     pairs = [
         [np.concatenate(way.reaction(name)).astype(float) for way in (circuit, recursion)]
         for name in topology.system.joints
@@ -164,7 +167,7 @@ def test_reactions_of_a_long_chain():
 
 
 def operations(topology, way):
-    made = traced_snapshot(topology, Tape(), sizes(topology, Kernel("acceleration")), way)
+    made = way(topology, topology.layout.traced_point(Tape()))
     return sum(count_operations(made.u_dot).values())
 
 
@@ -202,7 +205,7 @@ def test_flows_along_rows_that_depend_on_others_are_zero():
     """A planar four-bar: its closing hinge holds in the plane alone, two rows of five."""
     dynamics = kn.compile(loop_models.four_bar())
     state = dynamics.initial
-    circuit = ComponentCircuit(dynamics.topology, state.t, state.q, state.u)
+    circuit = ComponentCircuit(dynamics.topology, EvaluationPoint(state.t, state.q, state.u))
     (cut,) = dynamics.topology.cuts
     assert len(circuit.multipliers) == len(dynamics.topology.rows) == 2
     flow = circuit.solution.numbers(circuit.solution.closings[cut.joint.name].held)

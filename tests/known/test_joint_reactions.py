@@ -12,6 +12,7 @@ import kinode as kn
 from kinode.formulations.quasi_base_vectors import QuasiBase
 from kinode.formulations.vector_rotators import CAUSES, Rotators
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
@@ -62,7 +63,7 @@ def test_mass_moments():
         np.testing.assert_allclose(find(limb, n).astype(float), value, rtol=0, atol=1e-12)
 
 
-# Which vector each rotator of [3.21] turns, and the hinges that it is of.
+# Which vector each rotator of (T-9.21) turns, and the hinges that it is of.
 TURNED = {
     "R1": ("rho1", 1), "R20": ("r12", 1), "R2": ("rho2", 1), "R21": ("rho2", 2), "R22": ("rho2", 1, 2),
     "R3": ("r23", 1), "R31": ("r23", 2), "R32": ("r23", 1, 2), "R33": ("rho3", 1), "R34": ("rho3", 2),
@@ -108,7 +109,7 @@ def test_terms_add_up(plan, seed):
     """The kinetic part is the sum of its named terms; each names a cause, a body behind the joint and hinges."""
     topology = topology_of(plan)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
-    now = Rotators(topology, t, q, u, z)
+    now = Rotators(topology, EvaluationPoint(t, q, u, z))
     for name in topology.system.joints:
         whole = np.concatenate(now.reaction(name, "kinetic")).astype(float)
         terms = now.joint_terms(name)
@@ -125,7 +126,7 @@ def test_a_disc_that_stands_still_on_a_turning_ring():
     disc = system.body("disc", mass=2.0, com=(0.1, 0, 0), inertia=(0.02, 0.02, 0.04))
     system.revolute("outer", system.world, ring)
     system.revolute("inner", ring, disc)
-    now = Rotators(find_topology(system), 0.0, np.zeros(2), np.array([3.0, -3.0]), u_dot=np.zeros(2))
+    now = Rotators(find_topology(system), EvaluationPoint(0.0, np.zeros(2), np.array([3.0, -3.0])), u_dot=np.zeros(2))
     terms = [term for term in now.terms[1] if abs(term.force).max() > 0]
     assert len({term.cause for term in terms}) == 2  # centrifugal twice, Coriolis once
     total = sum(term.force for term in terms)
@@ -156,7 +157,7 @@ def rotor(com=(0, 0, 0), inertia=(0.02, 0.02, 0.03), gravity=(0, 0, 0)) -> Rotat
     system = kn.System("rotor", gravity=gravity)
     disc = system.body("disc", mass=4.0, com=com, inertia=inertia)
     system.revolute("shaft", system.world, disc)
-    return Rotators(find_topology(system), 0.0, np.zeros(1), np.array([SPEED]), u_dot=np.zeros(1))
+    return Rotators(find_topology(system), EvaluationPoint(0.0, np.zeros(1), np.array([SPEED])), u_dot=np.zeros(1))
 
 
 def test_a_balanced_rotor_has_no_kinetic_pressure():

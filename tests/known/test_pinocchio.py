@@ -24,6 +24,7 @@ from kinode.errors import ModelError
 from kinode.importers import urdf
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 RTOL = (
@@ -97,7 +98,7 @@ class Pair:
         """q, u, and a third vector like u; moderate, without pattern."""
         random = np.random.default_rng(seed)
         q, u, a = (random.uniform(-1, 1, n) for n in (self.topology.n_q, self.topology.n_u, self.topology.n_u))
-        for start in self.topology.quaternions:
+        for start in self.topology.layout.quaternions:
             q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
         return q, u, a
 
@@ -128,11 +129,11 @@ def compare(pair, seed=1):
     q, u, a = pair.random_state(seed)
     their_q, v = pair.their_q(q), u[order]
     drag = model.damping * v
-    ours = Snapshot(topology, 0.0, q, u)
+    ours = Snapshot(topology, EvaluationPoint(0.0, q, u))
     M = pin.crba(model, data, their_q)
     M = np.triu(M) + np.triu(M, 1).T
     assert_near(ours.mass_matrix[np.ix_(order, order)], M, "mass matrix")
-    given = Snapshot(topology, 0.0, q, u, u_dot=a)
+    given = Snapshot(topology, EvaluationPoint(0.0, q, u), u_dot=a)
     effort = pin.rnea(model, data, their_q, v, a[order])
     forces = [pin.Force(f) for f in data.f]
     assert_near(given.inverse_effort[order], effort + drag, "effort")
@@ -201,10 +202,10 @@ def test_robot_with_its_mimic_joints(path):
     M = pin.crba(model, data, their_q)
     M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
     drag = model.damping * v
-    ours = Snapshot(topology, 0.0, q, u)
+    ours = Snapshot(topology, EvaluationPoint(0.0, q, u))
     assert_near(ours.mass_matrix, M, "mass matrix")
     effort = G.T @ (pin.rnea(model, data, their_q, v, G @ a) + drag)
-    given = Snapshot(topology, 0.0, q, u, u_dot=a)
+    given = Snapshot(topology, EvaluationPoint(0.0, q, u), u_dot=a)
     assert_near(given.inverse_effort, effort, "effort")
     compare_wrenches(every, given, data.f)
     h = G.T @ (pin.rnea(model, data, their_q, v, 0.0 * v) + drag)
@@ -253,9 +254,9 @@ def test_every_type_of_joint():
     assert list(order) == list(range(topology.n_u))  # declared in the order of the tree
     M = pin.crba(model, data, their_q)
     M = np.triu(M) + np.triu(M, 1).T
-    ours = Snapshot(topology, 0.0, q, u)
+    ours = Snapshot(topology, EvaluationPoint(0.0, q, u))
     assert_near(T.T @ ours.mass_matrix @ T, M, "mass matrix")
-    given = Snapshot(topology, 0.0, q, u, u_dot=a)
+    given = Snapshot(topology, EvaluationPoint(0.0, q, u), u_dot=a)
     drag = model.damping * v
     assert drag.any()
     assert_near(T.T @ given.inverse_effort, pin.rnea(model, data, their_q, v, a_theirs) + drag, "effort")

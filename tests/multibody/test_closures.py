@@ -9,6 +9,7 @@ from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 EXTRA = {"screw": {"lead": 0.3}, "universal": {"axes": ("z", "x")}}
@@ -30,7 +31,7 @@ def four_bar(kind, drive=None):
 
 def measure(topology, q, u, t=0.0):
     (cut,) = topology.cuts
-    snapshot = Snapshot(topology, t, q, u)
+    snapshot = Snapshot(topology, EvaluationPoint(t, q, u))
     functions = (loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias)
     return [
         np.asarray(function(snapshot, loop_constraints.CutJointConstraint(cut)), dtype=float) for function in functions
@@ -104,7 +105,7 @@ def test_what_carries_a_whole_loop_has_no_column():
     system.revolute("right", base.at(0.3, 0, 0), b)
     system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
     topology = find_topology(system)
-    snapshot = Snapshot(topology, 0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3))
+    snapshot = Snapshot(topology, EvaluationPoint(0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3)))
     columns = loop_constraints.columns(snapshot, loop_constraints.CutJointConstraint(topology.cuts[0]))
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
 

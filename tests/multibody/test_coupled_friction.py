@@ -14,6 +14,7 @@ from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
 from kinode.multibody.coupled_friction import JointFriction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 
@@ -54,7 +55,7 @@ def test_friction_takes_energy_and_is_as_large_as_its_law_says(kind):
     topology = find_topology(two_links(kind, friction=friction_of(kind, slip=1e-9)))
     rng = np.random.default_rng(0)
     for _ in range(3):
-        snapshot = Snapshot(topology, *random_state(topology, rng))
+        snapshot = Snapshot(topology, EvaluationPoint(*random_state(topology, rng)))
         joint = topology.system.joints["joint"]
         efforts = np.asarray(snapshot.effort_shares("joint")["friction"], dtype=float)
         assert efforts @ snapshot.joint_state("joint")[1] < 0
@@ -80,7 +81,7 @@ def test_friction_takes_energy_and_is_as_large_as_its_law_says(kind):
 
 def test_pins_of_a_universal_joint_carry_the_whole_force():
     topology = find_topology(two_links("universal", friction=kn.coulomb(0.2, radius=0.05, slip=1e-9)))
-    snapshot = Snapshot(topology, *random_state(topology, np.random.default_rng(1)))
+    snapshot = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(1))))
     _, force = (np.asarray(x, dtype=float) for x in snapshot.reaction("joint"))
     q = snapshot.joint_state("joint")[0]
     second = [0, np.cos(q[0]), np.sin(q[0])]  # y after the turn about x, in a's axes
@@ -97,7 +98,7 @@ def test_inverse_dynamics_has_friction_and_bias_has_not():
     effort = dynamics.effort(t, q, u, wanted)
     np.testing.assert_allclose(dynamics.acceleration(t, q, u, effort=effort), wanted, rtol=1e-10, atol=1e-10)
     names = ["base.effort.friction", "joint.effort.friction"]
-    there = Snapshot(dynamics.topology, t, q, u, u_dot=wanted)
+    there = Snapshot(dynamics.topology, EvaluationPoint(t, q, u), u_dot=wanted)
     friction = np.concatenate([np.atleast_1d(there.quantity(name)) for name in names]).astype(float)
     linear = dynamics.mass_matrix(t, q) @ wanted + dynamics.bias(t, q, u)
     np.testing.assert_allclose(effort, linear - friction, rtol=1e-10)

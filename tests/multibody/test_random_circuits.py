@@ -170,8 +170,7 @@ def test_drives_balance_their_power(parts):
 def system_energy(snapshot, sign):
     """A hundred-thousandth of a second later or earlier, along the motion."""
     h = sign * 1e-5
-    there = type(snapshot)(
-        snapshot.topology, snapshot.t + h, snapshot.q + h * snapshot.q_dot, snapshot.u + h * snapshot.u_dot,
-        snapshot.z + h * snapshot.z_dot, snapshot.p, snapshot.inputs,
-    )  # fmt: skip
+    s = snapshot
+    point = s.point.replaced(t=s.t + h, q=s.q + h * s.q_dot, u=s.u + h * s.u_dot, z=s.z + h * s.z_dot)
+    there = snapshot.at(point)
     return float(sum(there.energies))

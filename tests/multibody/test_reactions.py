@@ -20,6 +20,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state, verify
 
@@ -50,7 +51,7 @@ def momentum_rates(topology, now):
     a, b = 1 + topology.n_q, 1 + topology.n_q + topology.n_u
 
     def momenta(x):
-        e = Energies(topology, x[0], x[1:a], x[a:b], x[b:])
+        e = Energies(topology, EvaluationPoint(x[0], x[1:a], x[a:b], x[b:]))
         rows = []
         for limb in e.limbs:
             X, motion = e.body_poses[limb.body], e.body_motions[limb.body]
@@ -58,7 +59,7 @@ def momentum_rates(topology, now):
             rows.append(np.concatenate([cross(place, P) + X.R @ (limb.J @ motion.w), P]))
         return np.array(rows)
 
-    names = [limb.body for limb in Energies(topology, now.t, now.q, now.u, now.z).limbs]
+    names = [limb.body for limb in Energies(topology, EvaluationPoint(now.t, now.q, now.u, now.z)).limbs]
     return dict(zip(names, plain(rate(momenta, y, y_dot)), strict=True))
 
 
@@ -68,7 +69,7 @@ def test_what_acts_on_a_body_changes_its_momentum(plan, seed):
     """Joints, elements and gravity on every body, those in welds included: Newton and Euler, body by body."""
     topology = topology_of(plan)
     system = topology.system
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     total = {name: np.zeros(6) for name in [*system.bodies, "world"]}
     for name, joint in system.joints.items():
         wrench = at_origin(now, name, whole=True)
@@ -101,7 +102,7 @@ def test_the_drive_of_a_gear_moves_what_the_gear_moves(drive):
     found = verify(build(geared(drive)), 3, compiled=False)
     assert found.ok, str(found)
     topology = topology_of(geared(drive))
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(1)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(1))))
     ratio = -1.7
     leader, follower = (plain(now.joint_effort(f"joint{i}")) for i in (0, 2))
     own, moved = (now.effort_shares(f"joint{i}") for i in (0, 2))
@@ -130,7 +131,7 @@ def test_a_law_cannot_use_the_effort_in_a_gear(joint):
 def test_a_reaction_does_no_work(plan, seed):
     """Zero along the freedoms; what is left of the wrench is the effort, in the directions that the joint says."""
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name, joint in topology.system.joints.items():
         q = plain(now.joint_state(name)[0])
         form = joint.form(now.resolve)
@@ -147,7 +148,7 @@ def test_a_reaction_does_no_work(plan, seed):
 @settings(max_examples=20)
 def test_static_and_kinetic_parts_add_up(plan, seed):
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name in topology.system.joints:
         parts = {part: np.concatenate(now.reaction(name, part)) for part in ("total", "static", "kinetic")}
         near(parts["static"] + parts["kinetic"], parts["total"], size=10.0)
@@ -159,7 +160,7 @@ def test_the_static_part_is_what_holds_the_system_at_rest(plan, seed):
     """At rest and held there, nothing but the static part is left."""
     topology = topology_of(plan)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
-    held = Snapshot(topology, t, q, 0.0 * u, z, u_dot=0.0 * u)
+    held = Snapshot(topology, EvaluationPoint(t, q, 0.0 * u, z), u_dot=0.0 * u)
     for name in topology.system.joints:
         near(np.concatenate(held.reaction(name, "static")), np.concatenate(held.reaction(name)), size=10.0)
         near(np.concatenate(held.reaction(name, "kinetic")), np.zeros(6), size=1.0)
@@ -169,7 +170,7 @@ def test_the_static_part_is_what_holds_the_system_at_rest(plan, seed):
 @settings(max_examples=15)
 def test_on_about_and_axes_are_what_they_say(plan, seed):
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name, joint in topology.system.joints.items():
         parent, child = (topology.system.find_frame(f"{name}.{side}") for side in ("parent", "child"))
         moment, force = (plain(x) for x in now.reaction(name))
@@ -191,7 +192,7 @@ def hung(kind, backward, **fields):
     system.joint("joint", kind, *ends, **fields, **({"lead": 0.2} if kind == "screw" else {}))
     topology = find_topology(system)
     q = JOINTS[kind].neutral_q(system["joint"])
-    return Snapshot(topology, 0.0, q, np.zeros(topology.n_u), u_dot=np.zeros(topology.n_u))
+    return Snapshot(topology, EvaluationPoint(0.0, q, np.zeros(topology.n_u)), u_dot=np.zeros(topology.n_u))
 
 
 @pytest.mark.parametrize("kind", JOINTS)
@@ -228,7 +229,7 @@ def test_a_slide_leaves_the_force_along_its_axis_to_the_effort(backward):
 def test_a_free_body_needs_nothing():
     plan = Plan((Link("free", -1, seed=3),))
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(0)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(0))))
     near(np.concatenate(now.reaction("joint0")), np.zeros(6))
     near(np.concatenate(now.reaction("joint0", whole=True)), np.zeros(6))
 
@@ -239,7 +240,7 @@ def test_the_axis_of_a_turning_rotor_stays_in_the_parent_axes():
     system.revolute("bearing", system.world, system.body("shaft", mass=3.0, inertia=(0.1, 0.1, 0.02)), axis="z")
     topology = find_topology(system)
     for angle in (0.0, 0.7, 2.0):
-        moment, force = Snapshot(topology, 0.0, np.array([angle]), np.array([5.0])).reaction("bearing")
+        moment, force = Snapshot(topology, EvaluationPoint(0.0, np.array([angle]), np.array([5.0]))).reaction("bearing")
         near(force, [0.0, 3.0 * G, 0.0])
         near(moment, np.zeros(3))
 
@@ -262,7 +263,7 @@ def test_a_body_welded_of_two_moves_as_one(plan, seed, backward):
     split.fixed("weld", *((other, place) if backward else (place, other)))
     one, two = find_topology(whole), find_topology(split)
     state = random_state(one, np.random.default_rng(seed))
-    a, b = Snapshot(one, *state), Snapshot(two, *state)
+    a, b = Snapshot(one, EvaluationPoint(*state)), Snapshot(two, EvaluationPoint(*state))
     near(a.u_dot, b.u_dot, size=10.0)
     for name in whole.joints:
         near(at_origin(a, name), at_origin(b, name), size=10.0)

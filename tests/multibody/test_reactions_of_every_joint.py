@@ -16,6 +16,7 @@ from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System, joint_frame
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 FIELDS = {"screw": {"lead": 0.1}, "universal": {"axes": ("x", "y")}}
@@ -62,19 +63,19 @@ class Case:
         rng = np.random.default_rng(seed)
         topology = find_topology(loop(kind, "tree", False))
         q, u = 0.5 * rng.normal(size=topology.n_q), rng.normal(size=topology.n_u)
-        for k in topology.quaternions:
+        for k in topology.layout.quaternions:
             q[k : k + 4] = rng.normal(size=4)
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         # The second ball is put to some point of c and to where this point is on b: so the loop is closed.
-        X_b, X_c = read(Snapshot(topology, 0.0, q, u), Frame("b"), Frame("c"))
+        X_b, X_c = read(Snapshot(topology, EvaluationPoint(0.0, q, u)), Frame("b"), Frame("c"))
         on_c = rng.uniform(-0.3, 0.3, 3)
         on_b = np.asarray(X_b.R, dtype=float).T @ np.asarray(X_c.R @ on_c + X_c.p - X_b.p, dtype=float)
         self.seat = tuple(float(x) for x in on_b), tuple(float(x) for x in on_c)
         topology = find_topology(loop(kind, "tree", False, self.seat))
-        start = Snapshot(topology, 0.0, q, u)
+        start = Snapshot(topology, EvaluationPoint(0.0, q, u))
         (tie,) = loop_constraints.loop_constraints_of(topology)
         G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
-        self.first = Snapshot(topology, 0.0, q, u - np.linalg.pinv(G) @ drift)
+        self.first = Snapshot(topology, EvaluationPoint(0.0, q, u - np.linalg.pinv(G) @ drift))
         self.kind = kind
 
     def variant(self, tested, reverse):
@@ -85,7 +86,7 @@ class Case:
         there = _Borrowed(topology, self.first)
         for name in topology.q_of:
             q[topology.q_of[name]], u[topology.u_of[name]] = there.cut_state(name)
-        found = Snapshot(topology, 0.0, q, u)
+        found = Snapshot(topology, EvaluationPoint(0.0, q, u))
         for body in "abc":
             one, two = (s.pose(Frame(body)) for s in (self.first, found))
             near(one.p, two.p)
@@ -153,7 +154,7 @@ def test_the_contract_notices_another_joint():
     """A hinge about another axis is another motion: what is compared here depends on the joint."""
     case = Case("revolute", 1)
     tilted = find_topology(loop("revolute", "tree", False, case.seat, {"axis": (0, 0.1, 1)}))
-    other = Snapshot(tilted, 0.0, case.first.q, case.first.u)
+    other = Snapshot(tilted, EvaluationPoint(0.0, case.first.q, case.first.u))
     apart = [np.asarray(one) - np.asarray(two) for one, two in zip(
         case.first.acceleration(Frame("b")), other.acceleration(Frame("b")), strict=True)]  # fmt: skip
     assert max(abs(x).max() for x in apart) > 1e-3

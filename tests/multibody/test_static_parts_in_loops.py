@@ -16,6 +16,7 @@ from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 
@@ -338,7 +339,7 @@ def test_random_loops_balance_as_bodies_do(plan, closing, seed):
     rng = np.random.default_rng(seed)
     system = build(plan)
     open_topology = find_topology(system)
-    now = Snapshot(open_topology, *random_state(open_topology, rng))
+    now = Snapshot(open_topology, EvaluationPoint(*random_state(open_topology, rng)))
     last = f"body{len(plan.links) - 1}"
     bodies = ["world", *(name for name in system.bodies if name != last)]
     other = bodies[rng.integers(len(bodies))]
@@ -361,7 +362,7 @@ def test_random_loops_balance_as_bodies_do(plan, closing, seed):
     z = np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
         z[where] = plain(now.joint_state(name)[0])
-    closed = Snapshot(topology, now.t, q, u, z)
+    closed = Snapshot(topology, EvaluationPoint(now.t, q, u, z))
     hold = somebody(closed, rng)
     assume(hold is not None)
     found, wanted = closed.statics(hold), static_reactions(NewtonEuler(closed), hold)

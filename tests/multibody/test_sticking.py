@@ -13,9 +13,11 @@ import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.kernels.kernel_programs import Kernel, trace
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_programs import trace
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 
@@ -43,7 +45,7 @@ def some_state(topology, seed):
     """A random state with random modes: stuck joints may move, at a speed that stays as it is."""
     rng = np.random.default_rng(seed)
     t, q, u, z = random_state(topology, rng)
-    for where in topology.held_of.values():
+    for where in topology.layout.discrete_of.values():
         z[where] = rng.integers(-1, 2, where.stop - where.start)
     return t, q, u, z
 
@@ -67,7 +69,7 @@ def floats(values):
 def test_stuck_speeds_are_removed_from_trees_and_gears(plan, seed):
     topology = find_topology(roughened(build(plan), steady))
     state = some_state(topology, seed)
-    snapshot = Snapshot(topology, *state)
+    snapshot = Snapshot(topology, EvaluationPoint(*state))
     if not snapshot.locking.locks:
         return
     E, M, f = stuck_rows(snapshot), floats(snapshot.mass_matrix), floats(snapshot.bias_effort)
@@ -91,7 +93,7 @@ def test_stuck_speeds_are_removed_from_trees_and_gears(plan, seed):
 def test_newton_and_euler_hold_with_rows_and_feel_the_same_loads(plan, seed):
     topology = find_topology(roughened(build(plan), loaded))
     state = some_state(topology, seed)
-    one, two = Snapshot(topology, *state), NewtonEuler(Snapshot(topology, *state))
+    one, two = Snapshot(topology, EvaluationPoint(*state)), NewtonEuler(Snapshot(topology, EvaluationPoint(*state)))
     u_dot = floats(one.u_dot)
     if not np.isfinite(u_dot).all():
         return  # the friction jams
@@ -125,7 +127,7 @@ def test_every_kind_of_number_sticks(kind, modes):
     q, u = rng.normal(size=3), rng.normal(size=3)
 
     def outputs(q, u, z):
-        snapshot = Snapshot(topology, 0.0, q, u, z)
+        snapshot = Snapshot(topology, EvaluationPoint(0.0, q, u, z))
         return np.array([*snapshot.u_dot, *snapshot.locking.efforts], dtype=object)
 
     found = KINDS[kind](outputs, [q, u, np.array(modes, dtype=float)])
@@ -167,9 +169,9 @@ def test_a_loop_of_one_freedom_is_held_by_any_of_its_joints(rough):
     """By virtual power: what holds it does, times the rates of the joints, what gravity does."""
     dynamics = kn.compile(four_bar(dict.fromkeys(rough, 10.0)))
     state = dynamics.initial
-    snapshot = Snapshot(dynamics.topology, 0.0, state.q, 0 * state.u, np.zeros(dynamics.n_z))
+    snapshot = Snapshot(dynamics.topology, EvaluationPoint(0.0, state.q, 0 * state.u, np.zeros(dynamics.n_z)))
     assert abs(floats(snapshot.u_dot)).max() < 1e-9
-    free = Snapshot(dynamics.topology, 0.0, state.q, 0 * state.u, np.ones(dynamics.n_z), friction={})
+    free = Snapshot(dynamics.topology, EvaluationPoint(0.0, state.q, 0 * state.u, np.ones(dynamics.n_z)), friction={})
     G, f = floats(free.constraints.jacobian), floats(free.bias_effort)
     rates = np.linalg.svd(G)[2][-1]  # the one motion that the loop allows
     power = 0.0
@@ -197,7 +199,7 @@ def test_where_one_joint_sticks_the_others_slide_on():
     dynamics = kn.compile(system)
     state = dynamics.initial
     for modes in ([0, 1, 1], [1, 0, -1], [-1, 1, 0], [0, 0, 1], [0, 1, 0]):
-        snapshot = Snapshot(dynamics.topology, 0.0, state.q, state.u, np.array(modes, dtype=float))
+        snapshot = Snapshot(dynamics.topology, EvaluationPoint(0.0, state.q, state.u, np.array(modes, dtype=float)))
         E = stuck_rows(snapshot)
         G, M, f = (floats(x) for x in (snapshot.constraints.jacobian, snapshot.mass_matrix, snapshot.bias_effort))
         gamma = [
@@ -253,7 +255,7 @@ def test_large_trees_are_written_out(what):
     q, u = np.linspace(0, 1, 42), np.linspace(1, -1, 42)
     for mode in (0.0, 1.0):
         z = np.array([mode])
-        plain = floats(Snapshot(dynamics.topology, 0.0, q, u, z).u_dot)
+        plain = floats(Snapshot(dynamics.topology, EvaluationPoint(0.0, q, u, z)).u_dot)
         np.testing.assert_allclose(
             dynamics.acceleration(0.0, q, u, z=z), plain, rtol=1e-6, atol=1e-8 * abs(plain).max()
         )

@@ -9,6 +9,7 @@ from strategies import build, plans
 import kinode as kn
 from kinode.formulations.acceleration_contributions import TERMS, by_segment, by_tier, tiers
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 
@@ -69,7 +70,7 @@ def test_the_rim_of_a_wheel_that_is_carried():
 
 def snapshot_of(plan, seed):
     topology, rng = find_topology(build(plan)), np.random.default_rng(seed)
-    return Snapshot(topology, *random_state(topology, rng), u_dot=rng.uniform(-1.0, 1.0, topology.n_u))
+    return Snapshot(topology, EvaluationPoint(*random_state(topology, rng)), u_dot=rng.uniform(-1.0, 1.0, topology.n_u))
 
 
 def size_of(parts):
@@ -102,7 +103,7 @@ def test_tiers_up_to_one_are_the_transport_of_what_is_above(plan, seed, k):
     for name in names[k + 1 :]:
         where = motion.topology.u_of.get(name, slice(0, 0))
         u[where] = u_dot[where] = 0.0
-    frozen = motion.at(u=u, u_dot=u_dot)
+    frozen = motion.at(motion.point.replaced(u=u), u_dot=u_dot)
     assert parts.sum(axis=(0, 1)) == pytest.approx(np.asarray(frozen.acceleration(frame)[1], float), abs=size_of(parts))
     above = np.asarray(by_tier(frozen, frame), dtype=float)[k + 1 :]
     assert not above.any()

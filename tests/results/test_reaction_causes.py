@@ -14,6 +14,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import bodies_behind, contributions
 from kinode.formulations.vector_rotators import CAUSES
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import random_state
 
 HINGED = ("revolute", "prismatic", "fixed")
@@ -37,7 +38,7 @@ def near(found, wanted, size=1.0, tolerance=1e-10):
 @settings(max_examples=12)
 def test_bodies_add_up_to_the_kinetic_part_in_every_tree(plan, seed):
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name in topology.system.joints:
         kinetic = together([now.reaction(name, "kinetic")])
         near(together(contributions(now, name, "body").values()), kinetic, size=10.0)
@@ -47,7 +48,7 @@ def test_bodies_add_up_to_the_kinetic_part_in_every_tree(plan, seed):
 @settings(max_examples=10)
 def test_causes_and_terms_add_up_in_trees_of_hinges_and_slides(plan, seed):
     topology = topology_of(plan)
-    now = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name in topology.system.joints:
         bodies, terms = contributions(now, name, "body"), contributions(now, name, "term")
         near(together(contributions(now, name, "cause").values()), together(bodies.values()), size=10.0)

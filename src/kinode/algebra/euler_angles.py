@@ -1,4 +1,4 @@
-"""Euler angles of a body: precession psi, nutation theta, self-rotation phi [SPEC 4.3, 4.4].
+"""Euler angles of a body: precession psi, nutation theta, self-rotation phi (T-10.3), (T-10.4).
 
     R = Rz(psi) Rx(theta) Rz(phi) C,      w = C' P(phi) P(theta) (psi_dot, theta_dot, phi_dot)   in body axes
 
@@ -32,7 +32,7 @@ def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
 
 
 def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
-    """psi_dot, theta_dot, phi_dot for an angular velocity in body axes: T w with T = (C' P(phi) P(theta))^-1 [4.10].
+    """psi_dot, theta_dot, phi_dot for an angular velocity in body axes: T w with T = (C' P(phi) P(theta))^-1 (T-10.10).
 
     sin(phi) and cos(phi) are entries of R over sin(theta), so that no angle is needed.  Where the axes are one,
     theta_dot is the rate at which they part.

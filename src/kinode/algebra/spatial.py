@@ -1,6 +1,6 @@
 """Rotations, poses, inertias: the vector algebra of rigid bodies, for every kind of number.
 
-Notation (STYLE): ``R_AB`` maps components in B to components in A, ``X_AB`` is the pose of B in A, a
+Notation: ``R_AB`` maps components in B to components in A, ``X_AB`` is the pose of B in A, a
 spatial vector is an angular and a linear 3-vector, angular first.  Quaternions are scalar first, child
 to parent; ``rpy`` turns about fixed x, y, z, so R = Rz(yaw) Ry(pitch) Rx(roll).
 """
@@ -49,7 +49,7 @@ def skew(a: Array) -> Array:
 
 
 def rotation_about(axis: Array, angle: Scalar) -> Array:
-    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis [U.1]."""
+    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis (T-1.1)."""
     S = skew(axis)
     R: Array = IDENTITY3 + sin(angle) * S + (1.0 - cos(angle)) * (S @ S)
     return R
@@ -255,7 +255,7 @@ class RigidInertia:
         return RigidInertia(self.mass + other.mass, self.moment + other.moment, self.J + other.J)
 
     def seen_from(self, X: Pose) -> RigidInertia:
-        """The same inertia in frame A, where X is the pose X_AB of its own frame B [U.2]."""
+        """The same inertia in frame A, where X is the pose X_AB of its own frame B (T-1.2)."""
         h = X.R @ self.moment
         J = rotate_matrix(X.R, self.J, X.turn, symmetric=True)
         p = X.p

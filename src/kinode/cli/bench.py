@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.system import System
 from kinode.tasks.simulate import simulate
 

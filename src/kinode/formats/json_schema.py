@@ -36,7 +36,18 @@ PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
 
 
 def schema() -> Schema:
-    """The schema as plain values, ready for ``json.dumps``."""
+    """The JSON schema of kinode's files (draft 2020-12), for editors and checkers.
+
+    Returns
+    -------
+    dict
+        The schema as plain values, ready for ``json.dumps``.  Registered plug-ins are part of it.
+
+    Examples
+    --------
+    >>> "joints" in kn.schema()["properties"]
+    True
+    """
     import kinode.model.system  # noqa: F401  (fills the registries of joints, elements and constraints)
 
     properties: Schema = {

@@ -1,8 +1,8 @@
-"""Absolute coordinates: every body by itself, every joint between two of them [SPEC 5.1, first half].
+"""Absolute coordinates: every body by itself, every joint between two of them (T-10.1).
 
 Every body has a velocity of its own, v = [w; V] in its axes about its origin, and the balance
 
-    M v_dot + Omega v = Q + (what joints and constraints do)        [4.1], matrices [U.3]-[U.5], angular part first
+    M v_dot + Omega v = Q + (what joints and constraints do)        (T-10.1), matrices (T-1.6), angular part first
 
 A joint sees the relative motion of its two bodies, in its axes M at its point M: J_b v_b - J_a v_a = S u.  Here stand
 the matrices of bodies, joints and constraints, for every kind of number; what is done with them is for others:
@@ -99,7 +99,7 @@ class Absolute:
         inertia = self.system.bodies[name].rigid_inertia(s.resolve)
         M, Omega = body_matrices(inertia, v[:3])
         g = s.pose(Frame(name)).R.T @ s.gravity
-        weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # [4.5]
+        weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # (T-10.5)
         return FreeBody(M, Omega, v, tidy(weight + load))
 
     @cached_property
@@ -208,7 +208,7 @@ class Absolute:
 
 
 def body_matrices(inertia: RigidInertia, w: Array) -> tuple[Array, Array]:
-    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] [U.3]-[U.5]."""
+    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] (T-1.6)."""
     m, S, J, W = inertia.mass, skew(inertia.moment), inertia.J, skew(w)
     M = np.block([[J, S], [-S, m * np.eye(3)]])
     return tidy(M), tidy(np.block([[W @ J, S @ W], [-(W @ S), m * W]]))

@@ -1,6 +1,6 @@
 """Static parts of reactions in absolute coordinates: every body in balance, nothing collected along a tree.
 
-Without inertia the balances of all bodies are Q + L lam + T e = 0: Q weight and loads [4.5], L lam the reactions of
+Without inertia the balances of all bodies are Q + L lam + T e = 0: Q weight and loads (T-10.5), L lam the reactions of
 joints, drives, gears and constraints as in ``newton_euler``, T e the efforts of the freedoms that hold.  These are all
 that no loop touches, and in loops those that are named (``loop_statics.py`` says which loops touch what).  Where rows
 depend on each other the multipliers of least norm are given, as for the total.

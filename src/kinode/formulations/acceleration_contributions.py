@@ -2,16 +2,17 @@
 
 Tier k is a link with its joint.  Relative to the tier below, its pole O_k stands at d_k and moves with v_k and a_k, and
 it turns with w_k, which changes at alpha_k; all five are derivatives relative to the tier below.  W_k is the sum of the
-w up to tier k, E_k = sum (alpha_k + W_(k-1) x w_k) its inertial derivative [0.2], and l_k leads from O_k to the point.
+w up to tier k, E_k = sum (alpha_k + W_(k-1) x w_k) its inertial derivative (T-6.2), and l_k leads from O_k to the
+point.
 
     by tier     a = sum_k [ a_k + alpha_k x l_k + w_k x (w_k x l_k) + 2 W_(k-1) x (v_k + w_k x l_k) ]
-    by segment  a = sum_k [ a_k + E_(k-1) x d_k + W_(k-1) x (W_(k-1) x d_k) + 2 W_(k-1) x v_k ]        [0.4]
+    by segment  a = sum_k [ a_k + E_(k-1) x d_k + W_(k-1) x (W_(k-1) x d_k) + 2 W_(k-1) x v_k ]        (T-6.4)
                     + E_n x l_n + W_n x (W_n x l_n)
 
-The first is [0.5] with its terms collected by whose motion they are due to, which is Coriolis' theorem at every tier: a
-tier that stands still on the one below contributes nothing, and the tiers up to k together are what the point would
-have, were it fixed to tier k: the transport that all above it are added to.  The second goes along the radius vectors.
-Both are the terms of the source's formula (5), corrected; they hold for every kind of joint.
+The first, (T-6.13), is (T-6.5) with its terms collected by whose motion they are due to, which is Coriolis' theorem at
+every tier: a tier that stands still on the one below contributes nothing, and the tiers up to k together are what the
+point would have, were it fixed to tier k: the transport that all above it are added to.  The second goes along the
+radius vectors. Both hold for every kind of joint.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def by_tier(motion: InstantDynamics, frame: Frame) -> Array:
 
 
 def by_segment(motion: InstantDynamics, frame: Frame) -> Array:
-    """The same along the radius vectors [0.4]: from pole to pole, and from the last pole to the point."""
+    """The same along the radius vectors (T-6.4): from pole to pole, and from the last pole to the point."""
     point = motion.pose(frame).p
     rows, pole, W, E = [], ZERO3, ZERO3, ZERO3
     for k in tiers(motion, frame):

@@ -17,12 +17,12 @@ A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.circuit.component_circuit import ComponentCircuit
 from kinode.formulations.free_flight import FreeFlight, find_observer
@@ -33,9 +33,9 @@ from kinode.formulations.quasi_base_vectors import QuasiBase
 from kinode.formulations.vector_rotators import Rotators
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
-from kinode.multibody.instant import EMPTY
 from kinode.multibody.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 OUTPUTS = (
@@ -45,18 +45,12 @@ OUTPUTS = (
 
 
 @dataclass(frozen=True, eq=False)
-class InstantValues:
-    """One instant, in one kind of number.
+class InstantValues(EvaluationPoint):
+    """A point of evaluation with what is asked of a formulation there.
 
     ``u_dot`` is what inverse dynamics asks for, ``hold`` who holds loops where inertia is left out.
     """
 
-    t: Scalar
-    q: Array
-    u: Array
-    z: Array = field(default_factory=lambda: EMPTY)
-    p: Array = field(default_factory=lambda: EMPTY)
-    inputs: Array = field(default_factory=lambda: EMPTY)
     u_dot: Array | None = None
     hold: Support = None
 
@@ -117,7 +111,7 @@ def small_tree(topology: Topology) -> str | None:
     rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
     if rough:
         return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
-    holding = [name for name in topology.held_of if _holds(topology.system[name])]
+    holding = [name for name in topology.layout.discrete_of if _holds(topology.system[name])]
     if holding:
         return f"it cannot hold joints still: {', '.join(holding)}"
     return tree_only(topology)
@@ -160,14 +154,13 @@ def _from_snapshot(
 ) -> Callable[[Topology, InstantValues, Collection[str]], dict[str, Any]]:
     def evaluate(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         n = numbers
-        state = (topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
-        free = kind(*state)
+        free = kind(topology, n)
         found = {name: read(free) for name, read in _READ.items() if name in wanted}
         if "static_reactions" in wanted:
             found["static_reactions"] = _holding(free, "static", n.hold)
         if "effort" in wanted:
             u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
-            found["effort"] = kind(*state, u_dot=u_dot).inverse_effort
+            found["effort"] = kind(topology, n, u_dot=u_dot).inverse_effort
         return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
 
     return evaluate
@@ -182,7 +175,7 @@ register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_sna
 
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
-    snapshot = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+    snapshot = Snapshot(topology, n)
     free = NewtonEuler(snapshot)
     found: dict[str, Any] = {}
     if "u_dot" in wanted:
@@ -224,7 +217,7 @@ def flying_tree(topology: Topology) -> str | None:
 
 def _from_flight(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
-    flight = FreeFlight(Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs), find_observer(topology))
+    flight = FreeFlight(Snapshot(topology, n), find_observer(topology))
     read: dict[str, Callable[[], Any]] = {
         "u_dot": lambda: flight.u_dot,
         "mass_matrix": lambda: flight.equations[0],

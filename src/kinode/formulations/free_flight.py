@@ -2,12 +2,12 @@
 
 XYZ is a frame with origin o that moves at V and turns at W; r is the way from o to a body's origin, rho from there to
 its mass center, H = I w its moment of momentum about its origin, all in components of XYZ.  A ring, ``x1`` for x, is
-the rate of these components [2.0]:
+the rate of these components (T-8.0):
 
     acc(x) = x2 + W1 x x + 2 W x x1 + W x (W x x),    A0 = V1 + W x V
-    F = m (acc(r + rho) + A0)                                                                    [2.1] (15)
-    M = H1 + W x H + m (r + rho) x A0 + m (r + rho) x acc(r) + m r x acc(rho)                    [2.2] (16)
-    F = m (A0 + acc(r_cg)),   M = sums of the same                                               [2.4], [2.5] (19), (20)
+    F = m (acc(r + rho) + A0)                                                                    (T-8.1)
+    M = H1 + W x H + m (r + rho) x A0 + m (r + rho) x acc(r) + m r x acc(rho)                    (T-8.2)
+    F = m (A0 + acc(r_cg)),   M = sums of the same                                               (T-8.4), (T-8.5)
 
 Any frame serves: fixed in a body, nonrolling, inertial, moving by a law.  The motion follows from these balances alone.
 What a joint passes on is the balance of all bodies beyond it; its part along the freedoms is the effort of the joint.
@@ -28,6 +28,7 @@ from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
@@ -44,7 +45,7 @@ class Origin:
     W1: Array
 
     def acc(self, x: Array, x1: Array, x2: Array) -> Array:
-        """Acceleration of a point x relative to o, in space [2.0]."""
+        """Acceleration of a point x relative to o, in space (T-8.0)."""
         return _with(x2 - skew(x) @ self.W1, 2.0 * cross(self.W, x1) + cross(self.W, cross(self.W, x)))
 
     @property
@@ -73,12 +74,12 @@ class ObservedBody:
         return self.r + self.rho, self.r1 + self.rho1, self.r2 + self.rho2
 
     def force(self, o: Origin) -> Array:
-        """[2.1] (15)."""
+        """(T-8.1)."""
         found: Array = self.mass * (o.acc(*self.center) + o.A0)
         return found
 
     def moment(self, o: Origin) -> Array:
-        """[2.2] (16), about o."""
+        """(T-8.2), about o."""
         arm = self.mass * skew(self.r + self.rho)
         own = _with(self.H1, cross(o.W, self.H))
         inner = self.mass * skew(self.r) @ o.acc(self.rho, self.rho1, self.rho2)
@@ -87,7 +88,7 @@ class ObservedBody:
 
 
 def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Array]:
-    """Mass of a system, its mass center, and the two rates of that [2.3] (17), (18)."""
+    """Mass of a system, its mass center, and the two rates of that (T-8.3)."""
     parts = tuple(parts)
     mass = sum(part.mass for part in parts)
     place, first, second = (sum(part.mass * part.center[k] for part in parts) * (1.0 / mass) for k in range(3))
@@ -95,7 +96,7 @@ def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Ar
 
 
 def system_balance(o: Origin, parts: Iterable[ObservedBody]) -> tuple[Array, Array]:
-    """Force, and moment about o, of a whole system [2.4], [2.5] (19), (20)."""
+    """Force, and moment about o, of a whole system (T-8.4), (T-8.5)."""
     parts = tuple(parts)
     mass, *center = mass_center(parts)
     force = mass * (o.A0 + o.acc(*center))
@@ -163,7 +164,7 @@ class FreeFlight:
             for values, flow in ((s.q, s.q_dot), (s.z, s.z_dot))
         )
         u = np.array([seed(x, 1.0, k) for k, x in enumerate(s.u)], dtype=object)
-        found = self._components(Snapshot(self.topology, seed(s.t, 1.0), q, u, z, s.p, s.inputs))
+        found = self._components(Snapshot(self.topology, EvaluationPoint(seed(s.t, 1.0), q, u, z, s.p, s.inputs)))
         values, rates = np.empty(found.shape, dtype=object), np.zeros((*found.shape, 1 + n), dtype=object)
         for index, entry in np.ndenumerate(found):
             moves = isinstance(entry, Dual) and entry.level == level
@@ -324,7 +325,7 @@ class FreeFlight:
 
     @property
     def kinetic_energy(self) -> Scalar:
-        """Of all bodies, about their origins [U.2]."""
+        """Of all bodies, about their origins (T-1.2)."""
         o, total = self.origin, 0.0
         for name, part in self.parts.items():
             v = o.V + part.r1 + cross(o.W, part.r)

@@ -1,8 +1,8 @@
-"""Trees of hinges and slides as the joint-reaction methods see them [SPEC 4].
+"""Trees of hinges and slides as the joint-reaction methods see them (T-9.1) to (T-9.9).
 
 A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the
-joint's point on the limb's side), the mass center C.  Positions come from Rodrigues matrices [3.1], [3.2],
-reactions from sums over the bodies behind a joint [3.8], [3.9].  How the inertia of one body comes about is
+joint's point on the limb's side), the mass center C.  Positions come from Rodrigues matrices (T-9.1), (T-9.2),
+reactions from sums over the bodies behind a joint (T-9.8), (T-9.9).  How the inertia of one body comes about is
 left to the method (quasi_base, rotators); the recursive formulation is not used.
 
 Not dealt with: joints other than hinges, slides and fixed ones, and loops.
@@ -26,6 +26,7 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 TURNS, SLIDES, HOLDS = "revolute", "prismatic", "fixed"
@@ -69,8 +70,8 @@ class Chains(Snapshot):
 
     articulated: ClassVar[bool] = False
 
-    def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
-        super().__init__(topology, t, q, u, *more, **given, full=True)
+    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
+        super().__init__(topology, point, **given, full=True)
 
     # -- positions ---------------------------------------------------------------------------------
     @cached_property
@@ -92,7 +93,7 @@ class Chains(Snapshot):
             q = self.joint_state(joint.name)[0][0]
         if is_reversed:  # the carrier is b: seen from there a turns and slides the other way
             axis = -axis
-        turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # [3.1]
+        turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # (T-9.1)
         slide = q * axis if joint.kind == SLIDES else ZERO3
         X_WF = X_WA @ near
         X = X_WF @ Pose(turn, slide) @ far.inverse()
@@ -136,11 +137,11 @@ class Chains(Snapshot):
         return [values[0] if len(values) else 0.0 for values in per_node]
 
     def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
-        """T: velocity of a point for a unit speed of a joint that carries it [3.3]."""
+        """T: velocity of a point for a unit speed of a joint that carries it (T-9.3)."""
         return cross(alpha.axis, point - alpha.pole) if alpha.turns else alpha.axis
 
     def turning(self, limb: ChainLink, speeds: Sequence[Scalar] | None = None) -> Array:
-        """Angular velocity of a limb [3.6]."""
+        """Angular velocity of a limb (T-9.6)."""
         speeds = self.speeds if speeds is None else speeds
         total: Array = ZERO3
         for k in limb.path:
@@ -149,7 +150,7 @@ class Chains(Snapshot):
         return total
 
     def turning_rate(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
-        """Angular acceleration of a limb: every axis is carried by the joints before it [3.6]."""
+        """Angular acceleration of a limb: every axis is carried by the joints before it (T-9.6)."""
         total, carried = ZERO3, ZERO3
         for k in limb.path:
             if self.limbs[k].turns:
@@ -159,7 +160,7 @@ class Chains(Snapshot):
         return total
 
     def point_velocity(self, limb: ChainLink, point: Array) -> Array:
-        """Of a point fixed in a limb [3.5]."""
+        """Of a point fixed in a limb (T-9.5)."""
         total: Array = ZERO3
         for alpha, speed in self.moving(limb):
             total = total + self.quasi_base(alpha, point) * speed
@@ -168,7 +169,7 @@ class Chains(Snapshot):
     def point_acceleration(
         self, limb: ChainLink, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Array:
-        """The same for accelerations [3.5], with the sum over Gamma gathered by the outer joint.
+        """The same for accelerations (T-9.5), with the sum over Gamma gathered by the outer joint.
 
         Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once: in all, the angular velocities
         before b count twice, b's own once.
@@ -219,7 +220,7 @@ class Chains(Snapshot):
         raise NotImplementedError
 
     def behind_joint(self, k: int, wrenches: Sequence[Spatial], point: Array) -> Spatial:
-        """Moment about a point and force on all that a joint carries, from those at the mass centers [3.8]."""
+        """Moment about a point and force on all that a joint carries, from those at the mass centers (T-9.8)."""
         moment, force = ZERO3, ZERO3
         for limb in self.behind(k):
             M, F = wrenches[limb.index]
@@ -233,7 +234,7 @@ class Chains(Snapshot):
 
     @cached_property
     def static(self) -> list[Spatial]:
-        """What balances gravity and applied loads, at each mass center [3.24]."""
+        """What balances gravity and applied loads, at each mass center (T-9.24)."""
         found: list[Spatial] = [(ZERO3, -limb.mass * self.gravity) for limb in self.limbs]
         loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
         loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
@@ -251,7 +252,7 @@ class Chains(Snapshot):
         return self.kinetic(self.speeds, self.accelerations)
 
     def along(self, wrenches: Sequence[Spatial]) -> list[Array]:
-        """Q: the part of what each joint transmits along its freedom [3.9]."""
+        """Q: the part of what each joint transmits along its freedom (T-9.9)."""
         found = []
         for limb in self.limbs:
             moment, force = self.behind_joint(limb.index, wrenches, limb.pole)
@@ -310,7 +311,7 @@ class Chains(Snapshot):
 
     # -- reactions ---------------------------------------------------------------------------------
     def wrenches_at_centers(self, part: str) -> list[Spatial]:
-        """What each body is moved and held by: total, static or kinetic [3.24-3.26]."""
+        """What each body is moved and held by: total, static or kinetic (T-9.24) to (T-9.26)."""
         if part == "static":
             return self.static
         if part == "kinetic":
@@ -319,7 +320,7 @@ class Chains(Snapshot):
         return [(a[0] + b[0], a[1] + b[1]) for a, b in pairs]
 
     def joint_wrench(self, name: str, part: str = "total", **more: Any) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: by a on b, about b's joint point, in a's axes [3.9]."""
+        """All that a joint transmits, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
         limb = self.limbs[self.node_named[name]]
         return self.as_given(limb, self.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
 

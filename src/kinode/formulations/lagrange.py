@@ -1,4 +1,4 @@
-"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q [SPEC 1.2, equation (1)], on a tree.
+"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q (T-3.13), on a tree.
 
 The independent check of the recursive formulation.  It shares with it only what the joints say of their
 poses (``transform``, ``rate_map``) and how laws are read; motion subspaces, link inertias, recursions and the
@@ -30,8 +30,8 @@ from kinode.model.base.fields import Value
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.instant import EMPTY
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
 
 
@@ -63,8 +63,8 @@ class LinkVariation(NamedTuple):
 class Energies(Snapshot):
     """One instant of a system as Lagrange sees it: poses, and what follows from differentiating them."""
 
-    def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
-        super().__init__(topology, t, q, u, *more, **given, full=True)
+    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
+        super().__init__(topology, point, **given, full=True)
         self._constants = {name: value for name, value in self._names.items() if name != "t"}
 
     # -- the configuration x = (t, q, z) -------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Newton and Euler: absolute coordinates, every joint a constraint, multipliers eliminated [SPEC 5.1].
+"""Newton and Euler: absolute coordinates, every joint a constraint, multipliers eliminated (T-10.9).
 
 Every body has a velocity of its own, v = [w; V] in its axes about its origin, and every joint is a set of rows of
-L'v = (given rates).  With the body equations M v_dot = -Omega v + Q + L lam [4.1] (matrices [U.3]-[U.5], angular part
-first), B1 = L'M^-1 L and B2 = L'M^-1,
+L'v = (given rates).  With the body equations M v_dot = -Omega v + Q + L lam (T-10.1), matrices (T-1.6) with the angular
+part first, B1 = L'M^-1 L and B2 = L'M^-1,
 
-    lam = B1^-1 (B3 v - B2 Q),    B3 v = L'M^-1 Omega v - L_dot'v      [4.9]
+    lam = B1^-1 (B3 v - B2 Q),    B3 v = L'M^-1 Omega v - L_dot'v      (T-10.9)
 
 The rows of a joint are the directions of its reaction, N with N'S = 0, where S is its motion subspace: a wrench N lam
 on b about M is the reaction, and nothing has to be collected along a tree.  A driven joint has its freedoms T as rows
@@ -262,7 +262,7 @@ class NewtonEuler(Absolute):
         return size < UNIQUE
 
     def acceleration(self, body: str) -> tuple[Array, Array]:
-        """Angular acceleration and acceleration of a body's origin, in world axes [U.5]."""
+        """Angular acceleration and acceleration of a body's origin, in world axes (T-1.5)."""
         k = self.bodies[body]
         R = plain(self.snapshot.pose(Frame(body)).R)
         (w, V), (eps, V_dot) = np.split(self.links[body].v, 2), np.split(self._solution[1][k : k + 6], 2)

@@ -1,9 +1,11 @@
-"""The Rodrigues approach: quasi-base vectors T and Gamma, reactions as sums over the bodies behind a joint [SPEC 4.1].
+"""The Rodrigues approach: quasi-base vectors T and Gamma, reactions as sums over the bodies behind a joint.
+
+Equations (T-9.1) to (T-9.10), after Cajic and Lazarevic (2016).
 
 T_a(i) is the velocity of the mass center of body i for a unit speed of joint a, Gamma_ab(i) what the product of
 two speeds adds to its acceleration, so that
 
-    v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        [3.5]
+    v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        (T-9.5)
 
 For any tree of revolute, prismatic and fixed joints.
 """
@@ -25,12 +27,12 @@ class QuasiBase(Chains):
     """One instant by quasi-base vectors."""
 
     def T(self, alpha: int, i: int) -> Array:
-        """Quasi-base vector of joint alpha for body i [3.3]."""
+        """Quasi-base vector of joint alpha for body i (T-9.3)."""
         limb = self.limbs[i]
         return self.quasi_base(self.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
 
     def Gamma(self, alpha: int, beta: int, i: int) -> Array:
-        """What the product of two speeds adds to the acceleration of body i's center [3.4]."""
+        """What the product of two speeds adds to the acceleration of body i's center (T-9.4)."""
         a, b = min(alpha, beta), max(alpha, beta)
         limb = self.limbs[i]
         if not (self._carries(a, limb) and self._carries(b, limb) and self.limbs[a].turns):
@@ -41,7 +43,7 @@ class QuasiBase(Chains):
         return alpha in limb.path and self.limbs[alpha].joint.n_u > 0
 
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
-        """dL_C/dt and m a_C [3.5]-[3.7]."""
+        """dL_C/dt and m a_C (T-9.5) to (T-9.7)."""
         w = self.turning(limb, speeds)
         eps = self.turning_rate(limb, speeds, accelerations)
         a = self.point_acceleration(limb, limb.center, speeds, accelerations)

@@ -1,9 +1,9 @@
 """Who loads a joint: the kinetic part of its reaction as a sum with names, by body, by cause or term by term.
 
 By body it is the inertia of one body at a time, all others being without inertia: any joint, and loops too, where the
-share depends on who holds as the kinetic part itself does.  By cause it is the sum of rotators [SPEC 3.12-3.17], which
-knows hinges and slides of a tree alone: in a loop the same motion of a rod is one cause when it is described from one
-end and another from the other.
+share depends on who holds as the kinetic part itself does.  By cause it is the sum of rotators (T-9.12) to (T-9.17),
+which knows hinges and slides of a tree alone: in a loop the same motion of a rod is one cause when it is described from
+one end and another from the other.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
-    moving = Rotators(s.topology, s.t, s.q, s.u, s.z, s.p, s.inputs, u_dot=s.u_dot, friction=s.friction_efforts)
+    moving = Rotators(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts)
     found: dict[str, Spatial] = {}
     for term, (moment, force) in moving.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"

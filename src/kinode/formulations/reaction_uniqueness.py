@@ -3,7 +3,7 @@
 The unknowns are the reactions of all joints, of the tree and of the cuts alike, along the directions that each joint
 holds, with the efforts of drives and gears and the multipliers of constraints; the rows are the balances of force and
 moment of every body.  Moments are divided by a characteristic length.  Where this equilibrium matrix E has a null space
-N, the joints can carry stress that no motion shows (NUMERICS of the project, section 2):
+N, the joints can carry stress that no motion shows (T-5.4), (T-5.5):
 
     E x + loads = 0    has the solutions    x + N a
 

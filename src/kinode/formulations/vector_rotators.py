@@ -1,16 +1,17 @@
-"""Mass-moment vectors and vector rotators: the reaction as a sum of named terms [SPEC 4.2].
+"""Mass-moment vectors and vector rotators: the reaction as a sum of named terms (T-9.11) to (T-9.17).
 
 A vector b carried by the joints alpha before it changes at second order by
 
-    b_ddot = sum_a |[n_a, b]| R_a(b) + sum_(a<b) |[n_b, b]| R_ab(b)                                  [3.13]
-    R_a = w_dot_a u_a + w_a^2 [n_a, u_a],   R_ab = 2 w_a w_b [n_a, u_b],   u_a = [n_a, b] / |[n_a, b]|  [3.12]
+    b_ddot = sum_a |[n_a, b]| R_a(b) + sum_(a<b) |[n_b, b]| R_ab(b)                                  (T-9.13)
+    R_a = w_dot_a u_a + w_a^2 [n_a, u_a],   R_ab = 2 w_a w_b [n_a, u_b],   u_a = [n_a, b] / |[n_a, b]|  (T-9.12)
 
 Applied to the segments between poles and to the mass-moment vectors S of each body it gives the force, with the
 deviation vectors D the moment.  Each term is one mass moment times one rotator, and knows its body, its axes and its
 cause, which answers "who loads this bearing?".  Products |b| R are formed without dividing by |b|, so that a vector
 along its axis is no special case.
 
-The source has three hinges in a row; here it is any tree of hinges, and slides as SPEC adds them [3.13].
+The literature has three hinges in a row (Hedrih, Veljovic 2011; Cajic, Lazarevic 2016); here it is any tree of hinges
+and slides.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ class Rotators(Chains):
 
     # -- mass-moment vectors -----------------------------------------------------------------------
     def linear_moment(self, limb: ChainLink, n: Array) -> Array:
-        """S_n = m [n, rho_C], about the pole [3.11]."""
+        """S_n = m [n, rho_C], about the pole (T-9.11)."""
         S: Array = limb.mass * cross(n, limb.center - limb.pole)
         return S
 
     @cached_property
     def tensors(self) -> list[Array]:
-        """Inertia of each body about its pole [U.2]."""
+        """Inertia of each body about its pole (T-1.2)."""
         found = []
         for limb in self.limbs:
             c = limb.center - limb.pole
@@ -87,12 +88,12 @@ class Rotators(Chains):
         return found
 
     def inertia_moment(self, limb: ChainLink, n: Array) -> Array:
-        """J_n, about the pole [3.11]."""
+        """J_n, about the pole (T-9.11)."""
         J: Array = self.tensors[limb.index] @ n
         return J
 
     def deviation_moment(self, limb: ChainLink, n: Array) -> Array:
-        """D_n = [n, [J_n, n]]: the part of J_n across the axis [3.11]."""
+        """D_n = [n, [J_n, n]]: the part of J_n across the axis (T-9.11)."""
         J = self.inertia_moment(limb, n)
         D: Array = J - dot(n, J) * n
         return D
@@ -101,7 +102,7 @@ class Rotators(Chains):
     def changes(
         self, turning: Sequence[ChainLink], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Iterator[Change]:
-        """The second rate of a vector carried by hinges, part by part [3.13]."""
+        """The second rate of a vector carried by hinges, part by part (T-9.13)."""
         arms = [cross(limb.axis, b) for limb in turning]
         for k, (alpha, arm) in enumerate(zip(turning, arms, strict=True)):
             n, w, own = alpha.axis, speeds[alpha.index], (alpha.joint.name,)
@@ -116,7 +117,7 @@ class Rotators(Chains):
         return [self.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.limbs[k].turns]
 
     def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
-        """Acceleration of a limb's pole relative to that of its carrier [3.14]."""
+        """Acceleration of a limb's pole relative to that of its carrier (T-9.14)."""
         if len(limb.path) == 1:
             start = limb.mount  # the base stays: nothing carries the segment
         else:
@@ -133,7 +134,7 @@ class Rotators(Chains):
 
     # -- terms -------------------------------------------------------------------------------------
     def terms_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
-        """All that the motion of one body takes: M A, s and N [3.14], [3.15]."""
+        """All that the motion of one body takes: M A, s and N (T-9.14), (T-9.15)."""
         rho = limb.center - limb.pole
         for k in limb.path:
             of = self.limbs[k]
@@ -153,7 +154,7 @@ class Rotators(Chains):
                 yield self._coupled_turn(limb, alpha, beta, speeds[alpha.index] * speeds[beta.index])
 
     def _own_turn(self, limb: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
-        """n w_dot (n, J_n) + |D| R* of one axis [3.15]."""
+        """n w_dot (n, J_n) + |D| R* of one axis (T-9.15)."""
         n, axes = alpha.axis, (alpha.joint.name,)
         J, D = self.inertia_moment(limb, n), self.deviation_moment(limb, n)
         blank = Term(limb.body, ACCELERATION, axes, f"J({limb.body})", J, ZERO3, limb.pole, w_dot * dot(n, J) * n)
@@ -163,7 +164,7 @@ class Rotators(Chains):
         yield replace(deviation, cause=CENTRIFUGAL, moment=w * w * cross(n, D))
 
     def _coupled_turn(self, limb: ChainLink, alpha: ChainLink, beta: ChainLink, product: Scalar) -> Term:
-        """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) [3.15]."""
+        """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) (T-9.15)."""
         a, b = alpha.axis, beta.axis
         J_a, J_b, J_ab = (self.inertia_moment(limb, n) for n in (a, b, cross(a, b)))
         moment = product * (cross(a, J_b) + cross(b, J_a) + J_ab)
@@ -184,7 +185,7 @@ class Rotators(Chains):
         return [list(self.terms_of(limb, self.speeds, self.accelerations)) for limb in self.limbs]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
-        """The kinetic part of a joint's reaction term by term: by a on b, about b's joint point, in a's axes [3.16]."""
+        """The kinetic part of a joint's reaction by terms: by a on b, about b's joint point, in a's axes (T-9.16)."""
         limb = self.limbs[self.node_named[name]]
         terms = [term for other in self.behind(limb.index) for term in self.terms[other.index]]
         return [(term, self.as_given(limb, term.about(limb.pole))[1]) for term in terms]

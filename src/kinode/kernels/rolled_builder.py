@@ -10,7 +10,7 @@ results        straight-line, loading what the loops left
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,11 @@ from kinode.algebra.scalars import Array, is_number
 from kinode.algebra.trace import Tape
 from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
-from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import find_row, outputs_of, sizes
 from kinode.kernels.rolled_programs import RolledSnapshot, Sweeper, pack_numbers
 from kinode.kernels.tree_sweeps import Plan, SweepLayout, TreePass, lay_out
+from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
 
@@ -50,9 +51,8 @@ class TreeLoops:
 
     def snapshot(self, tape: Tape, full: bool) -> Any:
         """A snapshot whose links are loaded from this tree's loops."""
-        made: Any = kernel_programs.traced_snapshot(
-            self.roller.topology, tape, self.roller.count, kind=RolledSnapshot, full=full, **self.roller.given(tape)
-        )
+        topology = self.roller.topology
+        made: Any = RolledSnapshot(topology, topology.layout.traced_point(tape), full=full, **self.roller.given(tape))
         made.loops, made.asked, made.tape = self, self.asked, tape
         made.full_snapshot = self.roller.full_snapshot
         return made
@@ -87,7 +87,7 @@ class TreeLoops:
         roller, topology = self.roller, self.roller.topology
         nodes = self.tree.nodes
 
-        def offsets(of: dict[str, Any]) -> np.ndarray:
+        def offsets(of: Mapping[str, slice]) -> np.ndarray:
             return np.array([of[n.joint.name].start if n.joint.name in of else 0 for n in nodes], dtype=np.int64)
 
         def table(of: dict[int, int]) -> np.ndarray:
@@ -128,10 +128,10 @@ class RolledBuilder:
 
     def __init__(self, topology: Topology, kernel: Kernel) -> None:
         self.topology, self.kernel = topology, kernel
-        self.count = kernel_programs.sizes(topology, kernel)
+        self.count = sizes(topology, kernel)
         self.memory = WorkSpace()
         self.prelude_tape = Tape()
-        self.prelude = kernel_programs.traced_snapshot(topology, self.prelude_tape, self.count)
+        self.prelude = Snapshot(topology, topology.layout.traced_point(self.prelude_tape))
         self.first: list[Store] = []
         self.driven: dict[str, tuple[int, int, int]] = {}
         self._place_driven()
@@ -164,12 +164,11 @@ class RolledBuilder:
             return np.concatenate([np.eye(3).ravel(), np.zeros(3)])
         return np.zeros(3)
 
-    def given(self, tape: Tape) -> dict[str, Any]:
+    def given(self, tape: Tape) -> Mapping[str, Any]:
         """What a snapshot is given besides the state: added efforts and wrenches, accelerations."""
-        x = tape.inputs("x", self.count["x"])
-        if self.kernel.name == "loaded_acceleration":
-            return kernel_programs.added_loads(self.topology, x)
-        return {"u_dot": x} if self.kernel.name == "reactions_of_motion" else {}
+        if self.kernel.name in ("effort", "bias"):  # the loops see to these
+            return {}
+        return find_row(self.kernel).given(self.topology, tape.inputs("x", self.count["x"]))
 
     @property
     def full_snapshot(self) -> Any:
@@ -287,7 +286,7 @@ class RolledBuilder:
         if name == "rate":
             start = topology.n_q + topology.n_u
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z
-        outputs = kernel_programs.outputs_of(self.kernel, snapshot)
+        outputs = outputs_of(self.kernel, snapshot)
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)
 
 

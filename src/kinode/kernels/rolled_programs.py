@@ -18,7 +18,8 @@ from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia
 from kinode.algebra.trace import Tape
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import find_row
 from kinode.kernels.tree_size import is_large
 from kinode.kernels.tree_sweeps import TracedLink, TreePass, Values
 from kinode.multibody import link_steps
@@ -26,29 +27,12 @@ from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
-ROLLED = frozenset(
-    {
-        "acceleration",
-        "loaded_acceleration",
-        "rate",
-        "effort",
-        "bias",
-        "energy",
-        "evaluate",
-        "law",
-        "power",
-        "reactions",
-        "reactions_of_motion",
-        "pose",
-    }
-)
 T = TypeVar("T")
 
 
 def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
     """The program of a kernel, rolled where the tree is large and ``kind``, the formulation, the recursive one."""
-    apart = kernel.options[:1] in (("static",), ("kinetic",))  # these parts have no loops yet
-    if not is_large(topology) or kernel.name not in ROLLED or apart or kind is not Snapshot:
+    if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or kind is not Snapshot:
         return kernel_programs.make_program(topology, kernel, kind)
     from kinode.kernels.rolled_builder import RolledBuilder
 

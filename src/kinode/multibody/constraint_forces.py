@@ -130,7 +130,7 @@ class Constraints:
             solve_positions = Saddle(motion.mass_rows, held_rows, locking.rows, locking.stuck)
         step, _ = solve_positions(none, np.concatenate([-self.chosen(loop_constraints.residual)[held], unlocked]))
         q = motion.advanced_q(locking.still(step))
-        there = motion.at(q=q)
+        there = motion.at(motion.point.replaced(q=q))
         change, _ = self.solve(none, tidy([*-there.constraints.chosen(loop_constraints.drift), *there.locking.drift]))
         number = np.arange(1, len(self.rows) + 1)
         probe = np.where(np.sin(number**2) < 0, -1.0, 1.0) * (1.0 + number * GOLDEN % 1.0)

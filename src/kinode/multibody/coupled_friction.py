@@ -28,7 +28,7 @@ from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import FRICTION
 from kinode.model.system import System
-from kinode.multibody.instant import EMPTY
+from kinode.structure.evaluation_point import EMPTY
 
 if TYPE_CHECKING:
     from kinode.multibody.instant_dynamics import InstantDynamics

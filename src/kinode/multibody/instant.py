@@ -25,13 +25,12 @@ from kinode.model.quantity_names import EFFORT_SHARES
 from kinode.model.system import joint_frame
 from kinode.multibody import recursive_dynamics
 from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.multibody.network_condensation import Condensed
-
-EMPTY = np.empty(0)
 
 
 class Instant:
@@ -45,12 +44,7 @@ class Instant:
     def __init__(
         self,
         topology: Topology,
-        t: Scalar,
-        q: Array,
-        u: Array,
-        z: Array = EMPTY,
-        p: Array = EMPTY,
-        inputs: Array = EMPTY,
+        point: EvaluationPoint,
         *,
         effort: Array | None = None,
         wrenches: Mapping[str, tuple[Array, Array]] | None = None,
@@ -61,17 +55,18 @@ class Instant:
         self.topology = topology
         self.system = topology.system
         self.tree: Tree = topology.full if full else topology.tree
-        self.t, self.q, self.u, self.z = t, q, u, z
-        self.p, self.inputs = p, inputs
+        self.point = point
+        self.t, self.q, self.u, self.z = point.t, point.q, point.u, point.z
+        self.p, self.inputs = point.p, point.inputs
         self.extra_effort = effort
         self.wrenches = wrenches or {}
         self.given_u_dot = u_dot
         self.given_friction = friction
         self.locked = friction is None  # whether what sticks holds; friction that is given from outside is all there is
         self.given_holding: Mapping[str, Scalar] = {}  # what locks do along joints, beyond their own efforts
-        self._names: dict[str, Scalar] = {"t": t}
-        self._names.update(zip(topology.parameters, p, strict=True))
-        self._names.update(zip(topology.inputs, inputs, strict=True))
+        self._names: dict[str, Scalar] = {"t": point.t}
+        self._names.update(zip(topology.parameters, point.p, strict=True))
+        self._names.update(zip(topology.inputs, point.inputs, strict=True))
         self._quantities: dict[str, Any] = {}
         self._frames: dict[Frame, Pose] = {}
 
@@ -147,7 +142,7 @@ class Instant:
         """The entries of a component that only events change, by name; of a state without them as they settle."""
         if not len(self.z):
             return dict(self.system[name].settled(self))
-        where = self.topology.held_of.get(name)
+        where = self.topology.layout.discrete_of.get(name)
         return {} if where is None else dict(zip((n for n, _ in self.system[name].held), self.z[where], strict=True))
 
     def timely(self, laws: Sequence[Value], order: int) -> list[Array]:

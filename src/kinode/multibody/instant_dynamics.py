@@ -20,10 +20,10 @@ from kinode.model.system import joint_frame
 from kinode.multibody import link_steps, recursive_dynamics
 from kinode.multibody.constraint_forces import Constraints
 from kinode.multibody.coupled_friction import has_friction, solve_friction
-from kinode.multibody.instant import EMPTY
 from kinode.multibody.link_steps import Spatial
 from kinode.multibody.locked_joints import Locking
 from kinode.multibody.network_motion import PartMotion
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD
 
 # What no effort changes, and instants that differ in efforts alone share.
@@ -207,10 +207,9 @@ class InstantDynamics(PartMotion):
         """The constraints that close loops."""
         return Constraints(self)
 
-    def at(self, **changed: Any) -> Self:
-        """The same instant with another state."""
-        given = {"q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs, **changed}
-        return type(self)(self.topology, self.t, **given)
+    def at(self, point: EvaluationPoint | None = None, **given: Any) -> Self:
+        """An instant at another point, or with other efforts, loads or accelerations that are given."""
+        return type(self)(self.topology, self.point if point is None else point, **given)
 
     def advanced_q(self, step: Array) -> Array:
         """Coordinates after a small step along the speeds of the state."""
@@ -272,7 +271,7 @@ class InstantDynamics(PartMotion):
 
         return self._rates(self.topology.z_of, self.topology.n_z, rates)
 
-    def _rates(self, places: dict[str, slice], size: int, rates: Callable[[str], Array]) -> Array:
+    def _rates(self, places: Mapping[str, slice], size: int, rates: Callable[[str], Array]) -> Array:
         """Rates of states, each in its place."""
         found: list[Any] = [0.0] * size
         for name, where in places.items():
@@ -385,7 +384,7 @@ class InstantDynamics(PartMotion):
         if self.tree is self.topology.full and not held:
             return self
         full = type(self)(
-            self.topology, self.t, self.q, self.u, self.z, self.p, self.inputs,
+            self.topology, self.point,
             effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.u_dot, friction=self.sliding, full=True,
         )  # fmt: skip
         full.given_holding = self.lock_efforts

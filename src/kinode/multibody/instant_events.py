@@ -57,12 +57,12 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
         new = now.system[owner].sample(now, own)
         if not new:
             continue
-        z, held = list(now.z), topology.held_of.get(owner, slice(0, 0))
+        z, held = list(now.z), topology.layout.discrete_of.get(owner, slice(0, 0))
         for place, value in _places(now, owner, new).items():
             if not held.start <= place - base < held.stop:
                 raise ModelError("a sample sets its own held entries alone", component=owner)
             z[place - base] = where(sum(own[1:], own[0]), value, z[place - base])
-        now = now.at(z=np.array(z, dtype=object))
+        now = now.at(now.point.replaced(z=np.array(z, dtype=object)))
     return _state(now)
 
 
@@ -70,7 +70,7 @@ def settled_held(snapshot: Snapshot) -> list[Scalar]:
     """z with the held entries that follow from the state: what a motion begins with."""
     z = list(snapshot.z)
     base = snapshot.topology.n_q + snapshot.topology.n_u
-    for owner, where_held in snapshot.topology.held_of.items():
+    for owner, where_held in snapshot.topology.layout.discrete_of.items():
         names = {name for name, _ in snapshot.system[owner].held}
         given = {name: x for name, x in snapshot.system[owner].settled(snapshot).items() if name in names}
         for place, value in _places(snapshot, owner, given).items():

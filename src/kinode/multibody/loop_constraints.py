@@ -31,7 +31,8 @@ from kinode.structure.link_geometry import WORLD
 
 if TYPE_CHECKING:
     from kinode.multibody.instant_dynamics import InstantDynamics
-    from kinode.structure.topology import Cut, Topology
+    from kinode.structure.spanning_tree import Cut
+    from kinode.structure.topology import Topology
 
 
 class LoopConstraint(Protocol):

@@ -86,13 +86,13 @@ def _growth(snapshot: Snapshot, part: str) -> Scalar:
     """The rate of what a part stores, by that of the whole state: a voltage beside a charge that is the state."""
     from kinode.multibody.snapshot import Snapshot
 
-    a, b = 1 + snapshot.topology.n_q, 1 + snapshot.topology.n_q + snapshot.topology.n_u
+    layout = snapshot.topology.layout
 
     def stored(y: Array) -> Array:
-        there = Snapshot(snapshot.topology, y[0], y[1:a], y[a:b], y[b:], snapshot.p, snapshot.inputs)
+        there = Snapshot(snapshot.topology, layout.point(y[0], y[1:], snapshot.p, snapshot.inputs))
         return tidy([there.part_quantity(part, "stored")])
 
-    y = np.concatenate([[snapshot.t], snapshot.q, snapshot.u, snapshot.z])
+    y = np.concatenate([[snapshot.t], snapshot.point.y])
     y_dot = np.concatenate([[1.0], snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
     found: Scalar = rate(stored, y, y_dot)[0]
     return found
@@ -135,7 +135,7 @@ def stored_power(snapshot: Snapshot, element: Element) -> Scalar:
     n = snapshot.topology.n_q
 
     def potential(y: Array) -> Array:
-        there = Snapshot(snapshot.topology, y[0], y[1 : n + 1], snapshot.u, y[n + 1 :], snapshot.p, snapshot.inputs)
+        there = Snapshot(snapshot.topology, snapshot.point.replaced(t=y[0], q=y[1 : n + 1], z=y[n + 1 :]))
         return tidy([element.potential(there)])
 
     y = np.concatenate([[snapshot.t], snapshot.q, snapshot.z])

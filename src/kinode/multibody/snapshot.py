@@ -14,7 +14,6 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody import loop_constraints
-from kinode.multibody.instant import EMPTY as EMPTY
 from kinode.multibody.instant_reactions import Reactions
 from kinode.multibody.loop_statics import Statics, Support
 from kinode.multibody.power import element_power

@@ -110,7 +110,7 @@ def acceleration_by_cause(run: Trajectory, of: Any, by: str, expressed_in: Any) 
     if by not in WAYS:
         raise ArgumentError(f"by: {' or '.join(WAYS)}, not {by!r}")
     dynamics = run.dynamics
-    name = dynamics._frame(of)
+    name = dynamics.arguments.frame_name(of)
     frame = dynamics.system.find_frame(name)
     if frame.body not in dynamics.topology.tree.node_of:
         raise ArgumentError(f"{name} is on no body: its acceleration has no tiers; ask for a place on a body")
@@ -120,7 +120,7 @@ def acceleration_by_cause(run: Trajectory, of: Any, by: str, expressed_in: Any) 
     if by == "segment":
         tiers = (*tiers, name)
     values = np.atleast_2d(run.states.call(dynamics, f"{by}s", (name,))).reshape(len(run), len(tiers), len(TERMS), 3)
-    axes = "world" if expressed_in is None else dynamics._frame(expressed_in)
+    axes = "world" if expressed_in is None else dynamics.arguments.frame_name(expressed_in)
     if axes != "world":
         values = np.einsum("tji,tmnj->tmni", run[f"{axes}.rotation"], values)
     return AccelerationCauses(name, by, run.t, tiers, values, axes)

@@ -143,7 +143,7 @@ def _places(run: Trajectory, joint: str, at: Any) -> tuple[float, float]:
         first, second = at
     except (TypeError, ValueError):
         raise ArgumentError("at: two places along the axis are expected, (z1, z2)") from None
-    z1, z2 = (run.dynamics._resolver(run.p)(reader.number(z, "length", "at")) for z in (first, second))
+    z1, z2 = (run.dynamics.arguments.resolver(run.p)(reader.number(z, "length", "at")) for z in (first, second))
     if not (math.isfinite(z1) and math.isfinite(z2)) or z1 == z2:
         raise ArgumentError(f"at: two different places are expected, not {z1:g} and {z2:g}")
     return z1, z2

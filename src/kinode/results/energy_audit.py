@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.ode.tableaus import tableau
 from kinode.results.peak_mean_rms import WILD
@@ -243,5 +243,4 @@ def _sides(run: Trajectory) -> tuple[Array, Array]:
 
 def _rates(run: Trajectory, t: Array, y: Array) -> Array:
     """Rate of the state and power of each cause, for states in rows."""
-    a, b = run.dynamics.n_q, run.dynamics.n_q + run.dynamics.n_u
-    return run.dynamics._call(Kernel("power"), t, y[:, :a], y[:, a:b], y[:, b:], run.p, run.inputs)
+    return run.dynamics.kernels.call(Kernel("power"), run.dynamics.point_of(t, y, run.p, run.inputs))

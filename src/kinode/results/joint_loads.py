@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinode.dynamics.joint_reactions import ReactionRequest, joint_wrenches
+from kinode.dynamics.joint_reactions import depends_on_loops, joint_wrenches, read_request
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.errors import ArgumentError
+from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import unknown
 
@@ -24,19 +25,19 @@ def reaction(
         body = str(getattr(on, "name", on))
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
-    about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
-    return _all(run, [record.name], ReactionRequest(part, whole, body, about, axes), hold)[record.name]
+    wanted = read_request(run.dynamics, part, hold, body, about, axes, [record.name], whole)
+    return _all(run, wanted)[record.name]
 
 
 def reactions(run: Trajectory, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
     """The same of several joints, from one compiled function."""
-    return _all(run, joints, ReactionRequest(part), hold)
+    return _all(run, read_request(run.dynamics, part, hold, None, None, None, joints, False))
 
 
-def _all(run: Trajectory, joints: list[str], wanted: ReactionRequest, hold: Any) -> dict[str, Wrench]:
-    wanted = wanted.held_by(run.dynamics, hold, joints)
-    sharing = run.shared(wanted.part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
-    return joint_wrenches(run.dynamics, tuple(joints), run.states, wanted, sharing)
+def _all(run: Trajectory, wanted: ReactionOptions) -> dict[str, Wrench]:
+    shared = is_redundant(run.dynamics) and depends_on_loops(wanted)
+    sharing = run.shared(wanted.part, wanted.support) if shared else None
+    return joint_wrenches(run.dynamics, run.states, wanted, sharing)
 
 
 def find_joint(run: Trajectory, name: Any) -> Any:

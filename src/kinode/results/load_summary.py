@@ -68,7 +68,7 @@ def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tup
 @WILD
 def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
     """The loads of every joint that can carry any, in order of declaration."""
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     wrenches = find_wrenches(run) if wrenches is None else wrenches
     efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
     found = []

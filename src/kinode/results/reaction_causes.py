@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import ReactionRequest, seen
+from kinode.dynamics.joint_reactions import seen
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.static_support import check_held, read_hold
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_way, contributions
 from kinode.hooks import hook
-from kinode.kernels.kernel_programs import hold_option
+from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
 from kinode.multibody.loop_statics import INERTIA_OF
 from kinode.results.joint_loads import find_joint
 from kinode.results.peak_mean_rms import Measure, measure
@@ -135,15 +135,15 @@ def compute_causes(run: Trajectory, joint: Any, by: str, hold: Any, about: Any, 
     dynamics, record = run.dynamics, find_joint(run, joint)
     check_way(dynamics.topology, by)
     held = read_hold(dynamics, hold, "kinetic", [record.name])
-    about, axes = (None if x is None else dynamics._frame(x) for x in (about, axes))
+    about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
     names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, held))
-    options = (by, hold_option(held), about or "-", axes or "-", record.name)
+    options = ContributionOptions(by, record.name, held, about, axes)
     values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
     if held is not None:
         check_held(dynamics, held, run.t, values[:, -1])
     each = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
     if is_redundant(dynamics) and held is not None:
-        wanted = ReactionRequest("kinetic", about=about, axes=axes, hold=held)
+        wanted = ReactionOptions("kinetic", held, about=about, axes=axes)
         for body in each:
             change = run.shared(INERTIA_OF + body, held).of_joint(record.name, whole=False)
             each[body] = each[body] + seen(dynamics, run.states, record.name, change, wanted, opposite=False)

@@ -27,9 +27,9 @@ _NEEDED = {
 
 def motion(run: Trajectory, quantity: str, of: Any, relative_to: Any, expressed_in: Any) -> Array:
     """A quantity of a frame as seen from another; its axes are the observer's unless others are asked for."""
-    name = run.dynamics._frame(of)
-    observer = None if relative_to is None else run.dynamics._frame(relative_to)
-    axes = observer if expressed_in is None else run.dynamics._frame(expressed_in)
+    name = run.dynamics.arguments.frame_name(of)
+    observer = None if relative_to is None else run.dynamics.arguments.frame_name(relative_to)
+    axes = observer if expressed_in is None else run.dynamics.arguments.frame_name(expressed_in)
     observer, axes = (None if x == "world" else x for x in (observer, axes))
     wanted = [f"{owner}.{key}" for owner in (name, observer) if owner for key in _NEEDED[quantity]]
     found = run.evaluate([*wanted, *([f"{axes}.rotation"] if axes else [])])

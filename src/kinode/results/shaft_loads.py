@@ -1,6 +1,6 @@
 """A joint that turns as a shaft in bearings: its axis, its angle and speed, and what it presses on its bearings with.
 
-The pressure of a joint is the opposite of its reaction [SPEC 3.26]: what the child does to the parent.  Across the axis
+The pressure of a joint is the opposite of its reaction (T-9.26): what the child does to the parent.  Across the axis
 it is a vector of two components, seen in axes that are fixed in the parent, where the weight of a shaft stands still,
 and in axes that turn with the child, where its unbalance does.
 """
@@ -62,7 +62,7 @@ def find_shaft(run: Trajectory, joint: Any, word: str) -> Shaft:
     if record.kind not in BEARING_JOINTS or not isinstance(record, AxialJoint):
         kinds = " or ".join(BEARING_JOINTS)
         raise ArgumentError(f"{word}: {record.name} is {record.kind}; two bearings make a {kinds} joint")
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     axes = np.asarray(record.axis_rotation(resolve, resolve), dtype=float)
     names = [f"{record.name}.{x}" for x in ("q", "u")]
     found = run.evaluate(names)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.named_quantities import evaluate_names
 from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
 from kinode.expressions.units import DIMENSIONS
@@ -61,7 +62,7 @@ class Trajectory:
         self.t, self.y = (np.ascontiguousarray(x, dtype=float) for x in (t, y))
         for array in (self.t, self.y):
             array.setflags(write=False)
-        self.p, self.inputs = dynamics._vector("p", p), dynamics._vector("inputs", inputs)
+        self.p, self.inputs = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs(inputs)
         self.status, self.message = status, message
         self._passes: tuple[SingularPass, ...] = ()
         self._fired: tuple[Fired, ...] = ()
@@ -161,7 +162,7 @@ class Trajectory:
                 self._known[name] = stored
                 missing.remove(name)
         if missing:
-            found = self.dynamics._evaluate(tuple(missing), self.states, self.shared)
+            found = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
             for name, value in found.items():
                 joined = self._joined(find_quantity(self.system, name), value)
                 joined.setflags(write=False)

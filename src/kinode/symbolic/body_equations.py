@@ -1,4 +1,4 @@
-"""The equations of every body by itself: ``kn.equations(system, "newton_euler")`` [SPEC 5.1, U.3-U.5].
+"""The equations of every body by itself: ``kn.equations(system, "newton_euler")`` (T-10.1), (T-1.6).
 
     M v_dot + Omega v = Q + L W + ...        six balances of each body, in its axes about its origin
     A'W = 0                                  a reaction does no work along its joint's freedoms
@@ -32,7 +32,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.notation import Notation, SymbolStyle, chosen_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Section, matrix, terms_of
-from kinode.symbolic.traced_derivation import friction_of, traced_state
+from kinode.symbolic.traced_derivation import friction_of
 
 AXES = "xyz"
 PARTS = ("MX", "MY", "MZ", "X", "Y", "Z")
@@ -75,9 +75,9 @@ class BodyEquations(Printed):
     def __init__(self, topology: Topology, shape: str) -> None:
         super().__init__(topology, Notation(topology), "newton_euler", shape)
         self._tape = Tape()
-        self._state = traced_state(topology, self._tape)
+        self._point = topology.layout.traced_point(self._tape)
         self._friction = friction_of(topology, self._tape)
-        snapshot = Snapshot(*self._state, friction=self._friction)
+        snapshot = Snapshot(topology, self._point, friction=self._friction)
         self._snapshot = snapshot
         self._absolute = Absolute(snapshot, self._velocities(snapshot), self._friction)
         self._unknowns: list[_Unknown] = []
@@ -121,9 +121,9 @@ class BodyEquations(Printed):
     # -- unknowns ----------------------------------------------------------------------------------
     def _list_unknowns(self) -> None:
         """Places for all unknowns, and which of them vanish in every motion."""
-        topology, s = self.topology, self._state
+        topology = self.topology
         u_dot = self._tape.inputs("u_dot", topology.n_u)
-        moving = Snapshot(*s, u_dot=u_dot, friction=self._friction)
+        moving = Snapshot(topology, self._point, u_dot=u_dot, friction=self._friction)
         if topology.constrained:
             moving.multipliers = self._tape.inputs("lam", len(chosen_rows(topology)))
         self._places: dict[tuple[str, str, int], int] = {}

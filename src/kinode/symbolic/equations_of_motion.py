@@ -108,7 +108,7 @@ def _written(topology: Topology, way: str, shape: str, names: Sequence[str], cho
     found = Derivation(topology, way, names)
     if shape == "expanded":
         return Equations(found, "expanded")
-    if shape == "auto" and found.operations <= (READABLE if topology.quaternions else TRIED):
+    if shape == "auto" and found.operations <= (READABLE if topology.layout.quaternions else TRIED):
         with suppress(TooLongError):
             written = Equations(found, "expanded")
             if written.operations <= READABLE:
@@ -124,7 +124,7 @@ def _independent(topology: Topology) -> Topology:
     """With an independent set of constraint rows, where there are constraints."""
     if not topology.constrained:
         return topology
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
     return Dynamics(topology.system).topology
 
@@ -191,7 +191,7 @@ class Equations(Printed):
 
         d, acceleration = self._derivation, self.unknowns
         left, right = list(self.bias), [sympy.S.Zero] * len(acceleration)
-        if self.shape == "expanded" and not d.topology.quaternions:
+        if self.shape == "expanded" and not d.topology.layout.quaternions:
             right = self._writer.write_all(list(d.Q))
             left = self._writer.write_all(list(tidy(d.h + d.Q)))
         found = []

@@ -1,11 +1,11 @@
 """The algorithm that builds the equations, step by step, for a given system: ``kn.explain``.
 
-The steps are those of SPEC 1.3, and the functions that take them are those that are compiled (link_steps.py): outward
-for turning, velocities and accelerations [0.6], body by body for what inertia asks for [0.7], inward for what joints
-pass on [0.9], along the freedoms for the equations [0.10].  Each body is seen in its own axes, about its pole, which is
-where its joint holds it; the formulas of a body hold the symbols of the body below, so that they stay short for any
-number of tiers.  Loops are the tree that is left when they are cut open, and the forces of the constraints that close
-them.
+The steps are those of docs/theory/chains.md, and the functions that take them are those that are compiled
+(link_steps.py): outward for turning, velocities and accelerations (T-6.6), body by body for what inertia asks for
+(T-6.7), inward for what joints pass on (T-6.9), along the freedoms for the equations (T-6.10).  Each body is seen in
+its own axes, about its pole, which is where its joint holds it; the formulas of a body hold the symbols of the body
+below, so that they stay short for any number of tiers.  Loops are the tree that is left when they are cut open, and the
+forces of the constraints that close them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.kernels.state import State
@@ -30,7 +30,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.symbolic.explanation import Explanation, Step
 from kinode.symbolic.notation import Notation, chosen_rows
-from kinode.symbolic.traced_derivation import friction_of, traced_state
+from kinode.symbolic.traced_derivation import friction_of
 from kinode.symbolic.worksheet import Item, Worksheet
 
 TENSOR = ("xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz")
@@ -80,11 +80,13 @@ class Explainer:
         self.state = self.dynamics.state(at)
         self.plain = self.dynamics.snapshot(self.state)
         self.sheet = Worksheet(Notation(self.topology), self._known())
-        if not self.topology.quaternions:  # speeds are rates of coordinates
+        if not self.topology.layout.quaternions:  # speeds are rates of coordinates
             self.sheet.dotted.update({"u": ("q", 1), "u_dot": ("q", 2)})
         tape, friction = self.sheet.tape, friction_of(self.topology, self.sheet.tape)
         self.u_dot = tape.inputs("u_dot", self.topology.n_u)
-        self.snapshot = Snapshot(*traced_state(self.topology, tape), u_dot=self.u_dot, friction=friction, full=True)
+        self.snapshot = Snapshot(
+            self.topology, self.topology.layout.traced_point(tape), u_dot=self.u_dot, friction=friction, full=True
+        )
         if self.topology.constrained:
             self.snapshot.multipliers = tape.inputs("lam", len(chosen_rows(self.topology)))
         self.nodes = self.topology.full.nodes
@@ -434,7 +436,12 @@ class Explainer:
     def _equations(self) -> Step:
         """The same with all symbols of bodies and gears replaced: functions of the coordinates and of laws of time."""
         s = self.snapshot
-        whole = Snapshot(self.topology, s.t, s.q, s.u, s.z, s.p, s.inputs, u_dot=self.u_dot, friction=s.given_friction)
+        whole = Snapshot(
+            self.topology,
+            s.point,
+            u_dot=self.u_dot,
+            friction=s.given_friction,
+        )
         whole.multipliers = s.multipliers
         prescribed = {name: state for name, state in s._joint_states.items() if self.system.joints[name].driven}
         whole._joint_states.update(prescribed)

@@ -18,7 +18,8 @@ from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
 from kinode.multibody.loop_constraints import loop_constraints_of
-from kinode.structure.topology import Coordinate, Topology
+from kinode.structure.state_layout import Coordinate
+from kinode.structure.topology import Topology
 
 MOST_TERMS = 60  # beyond, only the first way is tried
 MOST_FACTORED = 25  # sums of more terms stay as they are: finding their factors takes long and seldom succeeds
@@ -59,7 +60,7 @@ class Notation:
         for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
             for i, name in enumerate(named):
                 self.name(role, i, name.replace(".", "_"))
-        rates = not topology.quaternions  # else speeds are not the rates of coordinates
+        rates = not topology.layout.quaternions  # else speeds are not the rates of coordinates
         for c in topology.coordinates:
             letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
             owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")

@@ -42,25 +42,18 @@ def friction_of(topology: Topology, tape: Tape) -> dict[str, Array] | None:
     return found or None
 
 
-def traced_state(topology: Topology, tape: Tape) -> tuple[Any, ...]:
-    """What a snapshot takes, as inputs of a tape."""
-    n = topology
-    count = {"q": n.n_q, "u": n.n_u, "z": n.n_z, "p": len(n.parameters), "inputs": len(n.inputs)}
-    return topology, tape.input("t", 0), *(tape.inputs(name, size) for name, size in count.items())
-
-
 class Derivation:
     """One formulation traced: its outputs as nodes of a tape."""
 
     def __init__(self, topology: Topology, way: str, reactions: Sequence[str] = ()) -> None:
         self.topology, self.way, self.joints = topology, way, list(reactions)
         self.tape = Tape()
-        state = traced_state(topology, self.tape)
+        point = topology.layout.traced_point(self.tape)
         friction = friction_of(topology, self.tape)
-        self.snapshot = WAYS[way](*state, friction=friction)
+        self.snapshot = WAYS[way](topology, point, friction=friction)
         self.u_dot = self.tape.inputs("u_dot", topology.n_u)
         moving = WAYS[way] if way in ("rotators", "quasi_base") else Snapshot
-        self.given = moving(*state, u_dot=self.u_dot, friction=friction)
+        self.given = moving(topology, point, u_dot=self.u_dot, friction=friction)
         if topology.constrained:
             self.given.multipliers = self.tape.inputs("lam", len(chosen_rows(topology)))
         self.notation = Notation(topology)
@@ -131,7 +124,9 @@ class Derivation:
     def directions(self) -> list[Array]:
         """How q changes for a unit of each speed."""
         units = np.eye(self.topology.n_u)
-        return [np.asarray(self.snapshot.at(u=unit).q_dot, dtype=object) for unit in units]
+        return [
+            np.asarray(self.snapshot.at(self.snapshot.point.replaced(u=unit)).q_dot, dtype=object) for unit in units
+        ]
 
     @cached_property
     def G(self) -> Array:
@@ -142,7 +137,7 @@ class Derivation:
     @cached_property
     def C(self) -> Array:
         """Christoffel's symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
-        if self.topology.quaternions:
+        if self.topology.layout.quaternions:
             message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
             raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
         n = self.topology.n_u

@@ -101,7 +101,7 @@ def _without_inertia(snapshot: Snapshot, name: str) -> Any:
 
 def _of_parts(topology: Topology, n: InstantValues, u_dot: Array, *kinds: str) -> Scalar:
     """What parts store."""
-    now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
+    now = Snapshot(topology, n, u_dot=u_dot)
     return sum((now.part_energy(kind) for kind in kinds), 0.0)
 
 
@@ -110,7 +110,7 @@ def grow(
 ) -> float:
     """The rate at which a function of the state changes while the system moves with u_dot."""
     n = numbers
-    now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=u_dot)
+    now = Snapshot(topology, n, u_dot=u_dot)
     y = np.concatenate([[n.t], n.q, n.u, n.z])
     y_dot = np.concatenate([[1.0], now.q_dot, u_dot, now.z_dot])
     a, b = 1 + topology.n_q, 1 + topology.n_q + topology.n_u
@@ -169,7 +169,7 @@ def _inverse_of_forward(
 
 
 def _snapshot(topology: Topology, n: InstantValues, u_dot: Array) -> Snapshot:
-    return Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs, u_dot=np.asarray(u_dot, dtype=float))
+    return Snapshot(topology, n, u_dot=np.asarray(u_dot, dtype=float))
 
 
 @identity("power balance", "power of all forces", "u_dot", "kinetic_energy")
@@ -196,7 +196,7 @@ def _energy(
 
     def energy(n: InstantValues) -> Scalar:
         found = way.evaluate(topology, n, ("kinetic_energy", "potential_energy"))
-        now = Snapshot(topology, n.t, n.q, n.u, n.z, n.p, n.inputs)
+        now = Snapshot(topology, n)
         kept = sum((element.potential(now) for element in topology.system.elements.values()), 0.0)
         kept = kept + _of_parts(topology, n, result["u_dot"], "kinetic", "potential", "electric")
         return found["kinetic_energy"] + found["potential_energy"] - kept

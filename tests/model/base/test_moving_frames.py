@@ -16,7 +16,7 @@ from strategies import build, plans
 import kinode as kn
 from kinode.algebra.scalars import rate, tidy
 from kinode.algebra.spatial import cross
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LawError, ModelError
 from kinode.formats.json_schema import schema
 from kinode.formats.yaml_files import dumps, loads
@@ -24,6 +24,7 @@ from kinode.formats.yaml_text import read_text
 from kinode.formulations.free_flight import FreeFlight
 from kinode.model.base.frames import Frame
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import random_state
 
@@ -56,7 +57,7 @@ def along(snapshot, function):
 
     def there(y):
         t, q, u, z = np.split(y, cuts)
-        return function(Snapshot(s.topology, t[0], q, u, z, s.p, s.inputs))
+        return function(Snapshot(s.topology, EvaluationPoint(t[0], q, u, z, s.p, s.inputs)))
 
     return rate(there, y, y_dot)
 
@@ -71,7 +72,7 @@ def near(a, b, size=1.0):
 def test_a_motion_seen_from_any_frame_is_the_same_motion(plan, seed):
     """Components that a frame sees, and their exact rates, transformed back to the world."""
     topology = find_topology(watched(plan))
-    s = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    s = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     body = Frame(next(iter(topology.system.bodies)))
     v, a = s.velocity(body)[1], s.acceleration(body)[1]
     for name in topology.system.frames:
@@ -98,7 +99,7 @@ def test_a_motion_seen_from_any_frame_is_the_same_motion(plan, seed):
 @settings(max_examples=15)
 def test_frames_turn_as_their_kinds_say(plan, seed):
     topology = find_topology(watched(plan))
-    s = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    s = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name in topology.system.frames:
         frame = Frame(name)
         R_dot = along(s, lambda at, frame=frame: at.pose(frame).R)
@@ -117,7 +118,7 @@ def test_balances_about_any_frame_give_the_same_motion(plan, seed):
     """u_dot, reactions and momenta do not depend on who looks."""
     system = watched(plan)
     topology = find_topology(system)
-    s = Snapshot(topology, *random_state(topology, np.random.default_rng(seed)))
+    s = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     for name in (*system.frames, "world"):
         flight = FreeFlight(s, Frame(name))
         near(flight.u_dot, s.u_dot, 100.0)
@@ -281,7 +282,9 @@ def test_a_frame_in_symbols():
 
     topology = find_topology(spinner())
     phi = sympy.Symbol("phi")
-    s = Snapshot(topology, 0.0, np.array([0.0, 0, 0, 1, 0, 0, 0]), np.zeros(6), np.array([phi], dtype=object))
+    s = Snapshot(
+        topology, EvaluationPoint(0.0, np.array([0.0, 0, 0, 1, 0, 0, 0]), np.zeros(6), np.array([phi], dtype=object))
+    )
     R = s.pose(Frame("aero")).R
     assert sympy.simplify(R[0, 1] - sympy.sin(phi)) == 0
     assert tidy(R[2]).astype(float) == pytest.approx([0.0, 0.0, 1.0])

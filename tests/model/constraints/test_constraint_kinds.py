@@ -10,6 +10,7 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.system import System
 from kinode.multibody import loop_constraints
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 from kinode.tasks.verify import verify
 
@@ -55,7 +56,7 @@ class Case:
         self.holding = np.array([unit in POSITIONS for unit in self.tie.units])
 
     def at(self, q, u, t=0.0):
-        return Snapshot(self.topology, t, q, u)
+        return Snapshot(self.topology, EvaluationPoint(t, q, u))
 
     def measure(self, q, u, t=0.0):
         snapshot = self.at(q, u, t)

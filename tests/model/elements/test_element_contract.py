@@ -17,6 +17,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.base.frames import Frame
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 EXACT = 1e-11  # rounding of some hundred operations on loads of the order of 10
@@ -77,7 +78,7 @@ def make(example):
 def random_state(topology, seed=0):
     rng = np.random.default_rng(seed)
     q, u = rng.uniform(-1.0, 1.0, topology.n_q), rng.uniform(-1.0, 1.0, topology.n_u)
-    for k in topology.quaternions:
+    for k in topology.layout.quaternions:
         q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
     return q, u
 
@@ -102,7 +103,7 @@ def test_loads_in_every_kind_of_number(example, number):
     q, u = random_state(topology)
 
     def loads(t, q, u):
-        scene = Snapshot(topology, t[0], q, u)
+        scene = Snapshot(topology, EvaluationPoint(t[0], q, u))
         return np.concatenate([np.concatenate([x.force, x.moment]) for x in element.wrenches(scene)])
 
     found = KINDS[number](loads, ([0.7], q, u))
@@ -113,7 +114,7 @@ def test_loads_in_every_kind_of_number(example, number):
 @every_example
 def test_what_acts_between_bodies_adds_up_to_nothing(example):
     topology, element = make(example)
-    scene = Snapshot(topology, 0.7, *random_state(topology))
+    scene = Snapshot(topology, EvaluationPoint(0.7, *random_state(topology)))
     sum_ = total(element.wrenches(scene), scene).astype(float)
     between = EXAMPLES[example][2]
     assert (abs(sum_).max() < EXACT) == between
@@ -124,17 +125,17 @@ def test_loads_are_the_slope_of_the_potential(example):
     """At rest, so that dampers are silent: in every possible motion the potential loses what the loads do as work."""
     topology, element = make(example)
     q, u = random_state(topology, 1)
-    scene = Snapshot(topology, 0.0, q, np.zeros(topology.n_u))
+    scene = Snapshot(topology, EvaluationPoint(0.0, q, np.zeros(topology.n_u)))
     has_potential = (
         type(element).potential is not ELEMENTS["force"].potential and getattr(element, "tension", None) is None
     )
 
     def potential(q):
-        return np.array([element.potential(Snapshot(topology, 0.0, q, u))], dtype=object)
+        return np.array([element.potential(Snapshot(topology, EvaluationPoint(0.0, q, u)))], dtype=object)
 
     slopes, powers = [], []
     for unit in np.eye(topology.n_u):
-        moving = Snapshot(topology, 0.0, q, unit)
+        moving = Snapshot(topology, EvaluationPoint(0.0, q, unit))
         slopes.append(rate(potential, q, moving.q_dot)[0])
         power = 0.0
         for load in element.wrenches(scene):
@@ -152,7 +153,7 @@ def test_loads_are_the_slope_of_the_potential(example):
 def test_quantities_can_be_asked_for(example):
     topology, element = make(example)
     q, u = random_state(topology)
-    one, two = Snapshot(topology, 0.7, q, u), Energies(topology, 0.7, q, u)
+    one, two = Snapshot(topology, EvaluationPoint(0.7, q, u)), Energies(topology, EvaluationPoint(0.7, q, u))
     assert element.quantities
     for name in element.quantities:
         value = np.asarray(one.quantity(f"element.{name}"), dtype=float)
@@ -163,10 +164,10 @@ def test_quantities_can_be_asked_for(example):
 def test_rate_of_a_spring_is_the_derivative_of_its_length(example):
     topology, element = make(example)
     q, u = random_state(topology, 2)
-    now = Snapshot(topology, 0.0, q, u)
+    now = Snapshot(topology, EvaluationPoint(0.0, q, u))
 
     def length(q):
-        return np.array([element.quantity("length", Snapshot(topology, 0.0, q, u))], dtype=object)
+        return np.array([element.quantity("length", Snapshot(topology, EvaluationPoint(0.0, q, u)))], dtype=object)
 
     assert float(rate(length, q, now.q_dot)[0]) == pytest.approx(float(element.quantity("rate", now)), abs=EXACT)
 
@@ -174,7 +175,7 @@ def test_rate_of_a_spring_is_the_derivative_of_its_length(example):
 def test_tension_pulls_the_ends_together():
     """FACE: tension = stiffness (length - free_length) + damping rate, positive pulling."""
     topology, element = make("spring and damper")
-    scene = Snapshot(topology, 0.0, *random_state(topology))
+    scene = Snapshot(topology, EvaluationPoint(0.0, *random_state(topology)))
     line = (scene.pose(element.b).p - scene.pose(element.a).p).astype(float)
     length, speed = np.linalg.norm(line), float(element.quantity("rate", scene))
     tension = 40.0 * (length - 2.0) + 3.0 * speed
@@ -191,13 +192,13 @@ def test_a_spring_without_free_length_may_have_length_zero():
     system.spring("spring", system.world, body, stiffness=10.0)
     topology = find_topology(system)
     state = (0.0, np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(6))
-    assert Snapshot(topology, *state).u_dot.astype(float) == pytest.approx(np.zeros(6))
-    assert Energies(topology, *state).u_dot.astype(float) == pytest.approx(np.zeros(6))
+    assert Snapshot(topology, EvaluationPoint(*state)).u_dot.astype(float) == pytest.approx(np.zeros(6))
+    assert Energies(topology, EvaluationPoint(*state)).u_dot.astype(float) == pytest.approx(np.zeros(6))
 
 
 def test_a_force_and_its_reaction_act_at_one_point():
     topology, element = make("force and reaction")
-    scene = Snapshot(topology, 0.7, *random_state(topology))
+    scene = Snapshot(topology, EvaluationPoint(0.7, *random_state(topology)))
     load, reaction = element.wrenches(scene)
     assert reaction.on == Frame("two")
     assert reaction.at.astype(float) == pytest.approx(scene.pose(load.on).p.astype(float))

@@ -17,6 +17,7 @@ from kinode.algebra.random_numbers import M1, M2, draw_uniform, seeded
 from kinode.model.base.element import ELEMENTS
 from kinode.model.signals.sampling import Sampled
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u + 0.01*rotor.angular_acceleration.z"
@@ -98,7 +99,7 @@ def test_samples_in_every_kind_of_number(example, number):
     _, part, topology, z = make(example)
 
     def new(t, q, u, z):
-        scene = Snapshot(topology, t[0], q, u, z, np.array([1.3]))
+        scene = Snapshot(topology, EvaluationPoint(t[0], q, u, z, np.array([1.3])))
         found = part.sample(scene, [1.0])
         return np.array([found[name] for name, _ in part.held if name in found], dtype=object)
 
@@ -111,7 +112,7 @@ def test_samples_in_every_kind_of_number(example, number):
 @every_example
 def test_quantities_are_held_entries(example):
     _, part, topology, z = make(example)
-    scene = Snapshot(topology, 0.7, [0.3], [-0.5], z, np.array([1.3]))
+    scene = Snapshot(topology, EvaluationPoint(0.7, [0.3], [-0.5], z, np.array([1.3])))
     for name, (_, parts) in part.offered().items():
         assert np.size(scene.quantity(f"part.{name}")) == max(len(parts), 1)
     for c in topology.coordinates:

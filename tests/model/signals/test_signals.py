@@ -15,6 +15,7 @@ from kinode.model.base.element import ELEMENTS
 from kinode.model.signals.continuous import SignalPart
 from kinode.multibody.power import find_causes
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
 
 LAW = "0.7*sin(3*t) + hinge.q - 0.2*hinge.u"
@@ -82,7 +83,7 @@ def test_rates_and_outputs_in_every_kind_of_number(example, number):
     _, part, topology, z = make(example)
 
     def everything(t, q, u, z):
-        scene = Snapshot(topology, t[0], q, u, z, np.array([1.3]))
+        scene = Snapshot(topology, EvaluationPoint(t[0], q, u, z, np.array([1.3])))
         outputs = [np.asarray(part.quantity(name, scene)).ravel() for name in part.offered()]
         return np.concatenate([part.state_rates(scene) if part.states else [], *outputs])
 
@@ -95,7 +96,7 @@ def test_rates_and_outputs_in_every_kind_of_number(example, number):
 @every_example
 def test_quantities_are_found_by_name_and_states_are_what_they_are_called(example):
     _, part, topology, z = make(example)
-    scene = Snapshot(topology, 0.7, [0.3], [-0.5], z, np.array([1.3]))
+    scene = Snapshot(topology, EvaluationPoint(0.7, [0.3], [-0.5], z, np.array([1.3])))
     for name, (_, parts) in part.offered().items():
         assert np.size(scene.quantity(f"part.{name}")) == max(len(parts), 1)
         for k, each in enumerate(parts):
@@ -110,10 +111,10 @@ def test_quantities_are_found_by_name_and_states_are_what_they_are_called(exampl
 @every_example
 def test_it_loads_nothing_and_does_no_work(example):
     _, part, topology, z = make(example)
-    assert part.wrenches(Snapshot(topology, 0.7, [0.3], [-0.5], z, np.array([1.3]))) == ()
+    assert part.wrenches(Snapshot(topology, EvaluationPoint(0.7, [0.3], [-0.5], z, np.array([1.3])))) == ()
     assert find_causes(topology) == ("hinge.drive",)
     with pytest.raises(kn.LawError, match="no quantity 'power'"):
-        Snapshot(topology, 0.7, [0.3], [-0.5], z, np.array([1.3])).quantity("part.power")
+        Snapshot(topology, EvaluationPoint(0.7, [0.3], [-0.5], z, np.array([1.3]))).quantity("part.power")
 
 
 @every_example
@@ -136,7 +137,7 @@ def test_in_a_subsystem_its_laws_keep_their_meaning(example):
     assert there.n_z == topology.n_z
     found = []
     for now, name in ((topology, "part"), (there, "unit.part")):
-        scene = Snapshot(now, 0.7, [0.3], [-0.5], z, np.array([1.3]))
+        scene = Snapshot(now, EvaluationPoint(0.7, [0.3], [-0.5], z, np.array([1.3])))
         found.append(np.append(scene.z_dot, scene.quantity(f"{name}.output")).astype(float))
     assert np.array_equal(*found)
 

@@ -1,19 +1,19 @@
-"""Components of a mechanism as rows of a circuit: solid bodies, kinematic nodes, and what closes loops [SPEC 2.1-2.3].
+"""Components of a mechanism as rows of a circuit: solid bodies, kinematic nodes, and what closes loops (T-7.13).
 
 Every link has a potential V = [w; v] and a flow [moment; force], which acts on the component at that port.  A component
 is its rows; nothing is collected along a tree by hand.
 
     solid body        momentum P = m v + w x h, H = J w + h x v about its first link, in the axes of that:
-                      P' + w x P = sum of forces + m g,  H' + w x H + v x P = sum of moments + h x g     [1.1], [1.2]
-                      V of a further link = V seen from there                                            [1.3]
-    kinematic node    T = V_F seen from M,  V_M = T + S u                                                [1.4], [1.8]
-                      flow on F = (flow on M) seen from F, with the opposite sign                        [1.5], [1.9]
-                      S' flow = effort                                                                   [1.6], [1.10]
+                      P' + w x P = sum of forces + m g,  H' + w x H + v x P = sum of moments + h x g    (T-7.1), (T-7.2)
+                      V of a further link = V seen from there                                            (T-7.3)
+    kinematic node    T = V_F seen from M,  V_M = T + S u                                               (T-7.4), (T-7.8)
+                      flow on F = (flow on M) seen from F, with the opposite sign                       (T-7.5), (T-7.9)
+                      S' flow = effort                                                                 (T-7.6), (T-7.10)
     node              the flows of two links that are joined sum to zero
     information       the direction of gravity goes from body to body as the orientation does
 
 The rows of potentials are written once, on dual numbers: their values one level lower give V from root to leaf, their
-rates are rows of the linear system for V', u' and the flows, as differentiating [1.12] once asks for.
+rates are rows of the linear system for V', u' and the flows, as differentiating (T-7.12) once asks for.
 
 Pivots go by causality: each row says what it is solved for, from leaf to root, and the row of a joint's own axis gives
 its acceleration.  Every pivot is then 1 but for one articulated inertia for each freedom, and the work is in proportion
@@ -131,7 +131,7 @@ def momentum(inertia: RigidInertia, V: Array) -> tuple[Array, Array]:
 
 
 def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[WrenchPair]) -> Array:
-    """Moments and forces that are missing: six rows of a solid body [1.1], [1.2]."""
+    """Moments and forces that are missing: six rows of a solid body (T-7.1), (T-7.2)."""
     w, v = V.values[:3], V.values[3:]
     (P, P_dot), (H, H_dot) = (parts(x, V.level) for x in momentum(inertia, V.moving))
     moment = H_dot + cross(w, H) + cross(v, P) - cross(inertia.moment, g)

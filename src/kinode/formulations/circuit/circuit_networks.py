@@ -16,7 +16,7 @@ import numpy as np
 from kinode.algebra.affine import Affine, NonlinearError
 from kinode.algebra.scalars import Array, Scalar
 from kinode.formulations.circuit.circuit_equations import CircuitEquations, unknowns
-from kinode.multibody.network_condensation import Condensed, find_pivots
+from kinode.multibody.network_condensation import Condensed
 
 if TYPE_CHECKING:
     from kinode.formulations.circuit.component_circuit import ComponentCircuit
@@ -67,7 +67,7 @@ class Wired(Condensed):
         last = len(self.network.stages) - 1
         for b, forms in sorted(self.forms.items()):
             places = rows.add(forms)
-            for i, order in find_pivots(self.network, last, b):
+            for i, order in self.network.pivots(last, b):
                 rows.solve_for([places[i]], [Affine.unknown(order)])
 
     def along(self, joint: str) -> Array:

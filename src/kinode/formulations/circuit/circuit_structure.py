@@ -1,4 +1,4 @@
-"""The structure of a mechanism's circuit: its rows as they are written, before anything is differentiated [SPEC 2.3].
+"""The structure of a mechanism's circuit: its rows as they are written, before anything is differentiated (T-7.12).
 
     circuit = find_circuit(topology)
     circuit.rows, circuit.variables        names: (owner, what, number)

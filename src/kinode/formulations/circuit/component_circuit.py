@@ -1,4 +1,4 @@
-"""The component circuit: the equations of a mechanism from component equations and nodal laws alone [SPEC 2].
+"""The component circuit: the equations of a mechanism from component equations and nodal laws alone (T-7.13).
 
 ``circuit_rows`` holds the rows of components; here they are joined to one linear system for all accelerations and flows
 of an instant, which is solved in the order of causality (``elimination``).  With the recursive formulation it shares
@@ -34,11 +34,11 @@ from kinode.formulations.circuit.circuit_equations import (
 )
 from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, closing_flows, holding_flows
 from kinode.multibody.coupled_friction import find_joint_friction, has_friction, solve_brakes
-from kinode.multibody.instant import EMPTY
 from kinode.multibody.link_steps import LinkKinematics, Spatial
 from kinode.multibody.locked_joints import Locking
 from kinode.multibody.loop_statics import Statics
 from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
@@ -80,8 +80,8 @@ class ComponentCircuit(Snapshot):
 
     articulated: ClassVar[bool] = False
 
-    def __init__(self, topology: Topology, t: Scalar, q: Array, u: Array, *more: Array, **given: Any) -> None:
-        super().__init__(topology, t, q, u, *more, **{**given, "full": True})
+    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
+        super().__init__(topology, point, **{**given, "full": True})
 
     # -- one level lower: poses, velocities -------------------------------------------------------------
     @cached_property

@@ -13,7 +13,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
@@ -79,9 +79,9 @@ def diagram(
 
     Parameters
     ----------
-    model : System, Dynamics or path
+    model : System, Dynamics, str or path
         A system, a compiled one, or a model file.
-    file : path, optional
+    file : str or path, optional
         An .svg file to write.
     width : float or None, default 1600
         Longest row, in units of which a component is 40 wide; a longer chain of bodies is folded.  None never folds.
@@ -93,7 +93,7 @@ def diagram(
     Returns
     -------
     Diagram
-        Its ``svg`` is the text of the file; a notebook shows it.
+        With ``svg``, ``components``, ``links``, ``crossings`` and ``size``; a notebook shows it.
 
     Raises
     ------
@@ -104,12 +104,8 @@ def diagram(
 
     Examples
     --------
-    >>> import kinode as kn
-    >>> system = kn.System("pendulum")
-    >>> rod = system.body("rod", mass=1, com=(0.5, 0, 0), inertia={"zz": 0.1})
-    >>> pivot = system.revolute("pivot", system.world, rod, damping=0.1)
-    >>> kn.diagram(system)
-    <Diagram: 3 components, 2 links, 0 crossings>
+    >>> kn.diagram("examples/motor_axis.yaml")
+    <Diagram: 9 components, 8 links, 0 crossings>
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model

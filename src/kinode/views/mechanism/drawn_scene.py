@@ -78,7 +78,7 @@ def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Draw
         back, origin = poses[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), poses[f"{seen_from}.position"][rows]
         R = {name: back @ turn for name, turn in R.items()}
         p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
-    return DrawnScene(run.system, run.dynamics._resolver(run.p), rows, R, p)
+    return DrawnScene(run.system, run.dynamics.arguments.resolver(run.p), rows, R, p)
 
 
 def link_frames(system: System) -> dict[str, list[Frame]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.frames import axis_vector
 from kinode.model.joints.joint import Joint
 from kinode.structure.link_geometry import WORLD, TreeLink

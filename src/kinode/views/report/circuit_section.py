@@ -10,7 +10,7 @@ from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.report.html_markup import Markup, join, table, tag
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
 MOST_COMPONENTS = 60  # of a diagram that a page has room for
 CAPTION = (

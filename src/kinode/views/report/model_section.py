@@ -31,7 +31,7 @@ LAWS = ("motion", "speed", "effort", "stiffness", "damping")
 def describe_size(run: Trajectory) -> str:
     """One line: how many bodies, joints and freedoms."""
     system, dynamics = run.system, run.dynamics
-    free = dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
+    free = dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
     counts = [(len(system.bodies), "body", "bodies"), (len(system.joints), "joint", "joints")]
     if system.elements:
         counts.append((len(system.elements), "element", "elements"))
@@ -74,7 +74,7 @@ def _capped(title: str, head: list[Any], rows: list[list[Any]], numbers: tuple[i
 
 
 def _bodies(run: Trajectory) -> Markup:
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     rows = []
     for name, body in run.system.bodies.items():
         mass = float(resolve(body.total_mass()))
@@ -159,7 +159,7 @@ def _one(value: Value | Any) -> str:
 
 def describe_limits(run: Trajectory) -> Markup:
     """Where joints exceeded their limits; nothing if no joint has limits."""
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     with_limits = {name: joint.limits for name, joint in run.system.joints.items() if joint.limits is not None}
     if not with_limits:
         return Markup("")

@@ -1,0 +1,57 @@
+"""Freedoms that nothing with inertia resists: forward dynamics would give them infinite acceleration.
+
+Inverse dynamics and kinematics have no trouble with them, so that the error is kept and raised where motion is asked
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.spatial import RigidInertia
+from kinode.errors import ModelError
+from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink
+from kinode.structure.spanning_tree import Cut
+
+
+def find_massless_freedom(
+    tree: Tree, geometry: Geometry, moving: Collection[str], cuts: Iterable[Cut]
+) -> ModelError | None:
+    """The first freedom that nothing with inertia resists, as the error that forward dynamics raises.
+
+    ``moving`` are the joints whose own inertia has to resist: neither driven, nor geared, nor with a rotor.
+    """
+    nodes = tree.nodes
+    heavy = [False] * len(nodes)  # whether anything beyond the link has inertia
+    for node in reversed(nodes):
+        i, inertia = node.index, geometry.inertias[node.index]
+        own = float(inertia.mass) > 0 or bool(np.any(np.asarray(inertia.J, dtype=float)))
+        if node.joint.name in moving and not heavy[i] and not _resists(node, inertia, geometry.forms[i]):
+            what = "inertia about its axis" if own else "mass"
+            message = (
+                f"{node.bodies[0]} has no {what} and carries nothing: the joint would give it infinite acceleration"
+            )
+            if any(node.joint.name in cut.loop for cut in cuts):
+                message = (
+                    f"{node.bodies[0]} has no {what} and its loop is cut behind it, where kinode needs some; "
+                    "give it a little, or put a distance constraint in place of a massless rod"
+                )
+            return ModelError(message, component=node.joint.name)
+        if node.parent != WORLD:
+            heavy[node.parent] = heavy[node.parent] or heavy[i] or own
+    return None
+
+
+def _resists(node: TreeLink, inertia: RigidInertia, form: Array) -> bool:
+    """Whether a link alone has inertia along every freedom of its joint, in a position without symmetry."""
+    q = node.joint.neutral_q()
+    if node.joint.quaternion is None:
+        q = q + 0.37
+    S = np.asarray(node.mechanics.motion_subspace(q, form), dtype=float)
+    whole = inertia.articulated()
+    I = np.asarray(np.block([[whole.J, whole.H], [whole.H.T, whole.M]]), dtype=float)
+    felt = np.linalg.eigvalsh(S.T @ I @ S)
+    return bool(felt[0] > 1e-14 * max(felt[-1], abs(I).max(), 1e-300))
