@@ -101,7 +101,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
     """Of the constraints on the coordinates of the tree, which know nothing of balances."""
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    _, G, _ = dynamics.loops.evaluate(start.t, start.q, start.u, start.z, None, None)
+    _, G, _ = dynamics.loops.evaluate(dynamics.point(start))
     assert found.redundancy == len(G) - np.linalg.matrix_rank(G, tol=1e-8)
 
 

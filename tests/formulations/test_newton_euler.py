@@ -94,7 +94,7 @@ def test_added_efforts_and_wrenches(plan, seed):
 @given(plans(), st.integers(0, 99))
 @settings(max_examples=20)
 def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
-    """L'v is zero but for drives [4.8], in every joint on its own: N'V_rel = 0."""
+    """L'v is zero but for drives (T-10.8), in every joint on its own: N'V_rel = 0."""
     topology = topology_of(plan)
     _, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
     v = np.concatenate([link.v for link in bodies.links.values()])
@@ -152,7 +152,7 @@ def test_verify_compares_reactions_with_the_recursion():
 
 @pytest.mark.parametrize(("case", "text"), [("default", DEFAULT), ("undamped", UNDAMPED), ("rod", ROD)])
 def test_elastic_system(case, text):
-    """Motion and constraint forces: [4.16] by the recursion (compiled) and by multipliers [4.9]."""
+    """Motion and constraint forces: (T-10.16) by the recursion (compiled) and by multipliers (T-10.9)."""
     system, table = elastic(case), series(text)
     run = kn.simulate(system, 10.0, times=table[:, 0], method="dop853", rtol=1e-12, atol=1e-13)
     motion = np.column_stack([run["hinge.q"], run["hinge.u"], run["rail.q"]])
@@ -173,7 +173,7 @@ def test_elastic_system(case, text):
 
 
 def _check_minimal_equations(system, q, u, u_dot, case):
-    """[4.15]."""
+    """(T-10.15)."""
     phi, x, w, v, w_dot, v_dot = (y[k] for y in (q, u, u_dot) for k in (1, 0))
     arm, c = (np.sqrt(3.0) / 2.0 if case == "rod" else 0.5), (0.0 if case == "undamped" else 5.0)
     along = 6.0 * v_dot + arm * (w_dot * np.cos(phi) - w**2 * np.sin(phi)) + c * v + 250.0 * x
@@ -183,7 +183,7 @@ def _check_minimal_equations(system, q, u, u_dot, case):
 
 
 def test_elastic_system_in_the_general_form():
-    """24 equations of first order [4.1]-[4.10]: positions, Euler angles, velocities of two bodies, ten multipliers.
+    """24 first-order equations (T-10.1) to (T-10.10): positions, Euler angles, velocities of two bodies; multipliers.
 
     Euler angles are regular because of C = Rx(-pi/2): theta = pi/2, phi = 0, psi the angle of the plane motion.
     """

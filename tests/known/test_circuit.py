@@ -1,4 +1,4 @@
-"""The component circuit: the source's manipulator, a spatial chain, long chains, cost and structure."""
+"""The component circuit: the two-segment manipulator, a spatial chain, long chains, cost and structure."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ MOVING = tuple(kind for kind in JOINTS if kind != "fixed")
 
 
 def manipulator(loaded=False, **drive):
-    """Two segments; the source drives the first joint by its velocity and lets the second turn with losses."""
+    """Two segments; a source drives the first joint by its velocity, the second turns with losses."""
     system = kn.System("manipulator", gravity=known.WEIGHT if loaded else (0, 0, 0))
     bodies = []
     for k, (mass, inertia, _, tip) in enumerate(known.SEGMENTS):
@@ -91,7 +91,7 @@ def test_spatial_chain(way):
 
 @pytest.mark.parametrize(("drive", "freedom"), [("speed", 3), ("effort", 4), ("motion", 2)])
 def test_index_of_the_manipulator(drive, freedom):
-    """SPEC 2.3: a source of velocity 2, of moment 2, of position 3; so many initial values are left to choose."""
+    """(T-7.12): a source of velocity 2, of moment 2, of position 3; so many initial values are left to choose."""
     circuit = find_circuit(find_topology(manipulator(**{drive: known.LAW})))
     assert circuit.structure.index == known.INDEX[drive]
     assert circuit.structure.freedom == freedom

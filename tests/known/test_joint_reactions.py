@@ -63,7 +63,7 @@ def test_mass_moments():
         np.testing.assert_allclose(find(limb, n).astype(float), value, rtol=0, atol=1e-12)
 
 
-# Which vector each rotator of [3.21] turns, and the hinges that it is of.
+# Which vector each rotator of (T-9.21) turns, and the hinges that it is of.
 TURNED = {
     "R1": ("rho1", 1), "R20": ("r12", 1), "R2": ("rho2", 1), "R21": ("rho2", 2), "R22": ("rho2", 1, 2),
     "R3": ("r23", 1), "R31": ("r23", 2), "R32": ("r23", 1, 2), "R33": ("rho3", 1), "R34": ("rho3", 2),

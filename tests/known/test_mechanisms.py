@@ -379,7 +379,7 @@ def test_a_long_run_stays_closed():
     """Some 5000 steps: nothing drifts, of the rows that are not used either."""
     dynamics = kn.compile(four_bar())
     run = kn.simulate(dynamics, 120.0, times=201)
-    residual, _, rate = dynamics.loops.evaluate(run.t, run.q, run.u, run.z, None, None)
+    residual, _, rate = dynamics.loops.evaluate(dynamics.point_of(run.t, run.y))
     assert run.facts["steps"] > 5000
     assert np.abs(residual).max() < 1e-12 and np.abs(rate).max() < 1e-10
 

@@ -37,7 +37,7 @@ def parts(dynamics, y):
 
 def closed(dynamics, run):
     """Largest residual and slip along a run."""
-    found = [dynamics.loops.evaluate(t, *parts(dynamics, y), None, None) for t, y in zip(run.t, run.y, strict=True)]
+    found = [dynamics.loops.evaluate(dynamics.point_of(t, y)) for t, y in zip(run.t, run.y, strict=True)]
     return max(abs(c).max() for c, _, _ in found), max(abs(drift).max() for _, _, drift in found)
 
 

@@ -2,8 +2,8 @@
 
 A drive is three components that a user could have written by hand, named behind its own name: the body ``rotor``, the
 hinge ``shaft`` in which it turns on its carrier, and the gear ``gear`` with shaft.q = ratio * joint.q.  The motor's
-moment acts in the shaft, from the carrier on the rotor; what it does to the carrier beyond the geared moment (SPEC
-[0.8], [0.9], [0.11]) follows from the rotor's own equations, and nothing else has to know about drives.
+moment acts in the shaft, from the carrier on the rotor; what it does to the carrier beyond the geared moment,
+(T-6.8), (T-6.9) and (T-6.11), follows from the rotor's own equations, and nothing else has to know about drives.
 
 The rotor is balanced and symmetric about its axis e: J = transverse 1 + (axial - transverse) e e'.
 """

@@ -47,8 +47,8 @@ class Reactions(InstantDynamics):
     def balances(self, part: str, hold: Support = None) -> tuple[Statics | None, ...]:
         """The balance that a part of reactions belongs to, or two of which it is the difference; None is the motion.
 
-        The static part is that of gravity and loads alone, the kinetic part that of inertia [3.24-3.26]; ``inertia of
-        rod`` is what the motion of the rod alone contributes to it.
+        The static part is that of gravity and loads alone, the kinetic part that of inertia (T-9.24) to (T-9.26);
+        ``inertia of rod`` is what the motion of the rod alone contributes to it.
         """
         if part == "total":
             return (None,)

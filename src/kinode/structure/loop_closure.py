@@ -1,8 +1,8 @@
 """Loop closure: consistent coordinates, and which constraint rows are independent.
 
-The functions here know a mechanism by the residuals and the Jacobian of its constraint rows alone.  Lengths are scaled
-by a characteristic length, never rows by their norm, which would turn rows of rounding into constraints.  The rank is
-the largest one at positions reached by walking along the freedoms, so that a start in a singular position is
+The functions here know a mechanism by the residuals and the Jacobian of its constraint rows alone (T-4.5).  Lengths are
+scaled by a characteristic length, never rows by their norm, which would turn rows of rounding into constraints.  The
+rank is the largest one at positions reached by walking along the freedoms, so that a start in a singular position is
 recognized.  Independent rows come from QR with column pivoting.
 """
 

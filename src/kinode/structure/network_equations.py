@@ -1,4 +1,4 @@
-"""The rows of a network: what parts say and what nodes demand, in as few variables as there are (SPEC 2.1).
+"""The rows of a network: what parts say and what nodes demand, in as few variables as there are (T-7.13).
 
 Ports that meet at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``,
 ``shaft.angle``, ``slide.position``, whose rates are the speeds.  A joint's node has the joint's own coordinate,

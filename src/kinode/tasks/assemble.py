@@ -31,13 +31,39 @@ def assemble(
     hold: str | Iterable[str] = (), weights: Mapping[str, float] | None = None,
     parameters: Any = None, inputs: Any = None, t0: Any = None,
 ) -> Assembly:  # fmt: skip
-    """The state nearest to a rough one in which all loops are closed.
+    """Find the state nearest to a rough one in which all loops are closed (T-4.10).
 
-    Without more it is the one that ``kn.simulate`` starts from.  ``start`` gives rough values by name, or is a State:
-    they need not fit together, unlike those of ``simulate``, and replace the model's own.  The joints named in ``hold``
-    keep theirs exactly; ``weights`` says how much a joint counts where not all can stay, 1 being that of a joint with a
-    rough value or guess.  A joint with neither gives way to those with one.  The result can be the ``start`` of a
-    simulation.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    start : mapping, State or Assembly, optional
+        Rough values by name.  They need not fit together, unlike those of ``kn.simulate``, and replace the model's own.
+    hold : joint or sequence of joints, default ()
+        Joints that keep their values exactly.
+    weights : mapping, optional
+        How much a joint counts where not all can stay; 1 is that of a joint with a rough value or a guess.  A joint
+        with neither gives way to those with one.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+    t0 : float or text, default 0
+        Time in s at which laws are taken.
+
+    Returns
+    -------
+    Assembly
+        Printed, a table; it can be the ``start`` of a simulation.
+
+    Raises
+    ------
+    AssemblyError
+        The loops cannot be closed; ``residuals`` says by how much each joint or constraint is off.
+
+    Examples
+    --------
+    >>> closed = kn.assemble("examples/four_bar.yaml", {"left.q": 0.6}, hold="left")
+    >>> round(closed.values["left.q"], 9)
+    0.6
     """
     model = find_model(model)
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model)

@@ -80,10 +80,31 @@ def equilibrium(
     model: System | Dynamics | str | os.PathLike[str], start: Any = None, *, hold: Sequence[str] | str = (),
     t0: Any = None, parameters: Any = None, inputs: Any = None,
 ) -> Equilibrium:  # fmt: skip
-    """The state of rest into which a system settles from ``start`` (initial values by name, a State, a run).
+    """Find the state of rest into which a system settles.
 
-    Joints in ``hold`` stay where they are; what they have to hold with is part of the result.  Laws of time are taken
-    at ``t0``.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    start : mapping, State, Assembly or Trajectory, optional
+        Where the search begins; initial values by name replace the model's own.
+    hold : joint or sequence of joints, default ()
+        Joints that stay where they are; what they have to hold with is part of the result.
+    t0 : float or text, optional
+        Time in s at which laws are taken; that of the start.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+
+    Returns
+    -------
+    Equilibrium
+        Without friction, which may hold the system elsewhere too.
+
+    Examples
+    --------
+    >>> rest = kn.equilibrium("examples/elastic_system.yaml")
+    >>> rest.stable, abs(rest.values["rail.q"]) < 1e-9
+    (True, True)
     """
     found = find_model(model)
     dynamics = found if isinstance(found, Dynamics) else compile_system(found)

@@ -124,10 +124,39 @@ def linearize(
     model: System | Dynamics | str | os.PathLike[str], at: Any = None, *, outputs: Sequence[str] | str = (),
     t0: Any = None, parameters: Any = None, inputs: Any = None, anywhere: bool = False,
 ) -> Linearization:  # fmt: skip
-    """The linear system about a state: the model's start, values by name, a State, an equilibrium, the end of a run.
+    """Find the linear system of small motions about a state: x_dot = A x + B inputs, outputs = C x + D inputs.
 
-    The motion has to be steady there: at rest, or moving so that nothing but coordinates without influence changes (a
-    shaft that turns evenly, cruise).  ``anywhere`` leaves that to the caller.  ``outputs`` are names of quantities.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    at : mapping, State, Equilibrium, Assembly or Trajectory, optional
+        The state: values by name, or the end of a run; left out, the model's start.
+    outputs : str or sequence of str, default ()
+        Names of quantities.
+    t0 : float or text, optional
+        Time in s at which laws are taken.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+    anywhere : bool, default False
+        Whether a state is accepted that is not steady.  A steady motion is at rest, or nothing changes in it but
+        coordinates without influence, such as the angle of a shaft that turns evenly.
+
+    Returns
+    -------
+    Linearization
+        With A, B, C, D, the names of states, inputs and outputs, ``modes`` and ``stable``.
+
+    Raises
+    ------
+    ArgumentError
+        The motion is not steady.
+
+    Examples
+    --------
+    >>> rest = kn.equilibrium("examples/elastic_system.yaml")
+    >>> kn.linearize("examples/elastic_system.yaml", rest).states
+    ('rail.q', 'hinge.q', 'rail.u', 'hinge.u')
     """
     found = find_model(model)
     dynamics = found if isinstance(found, Dynamics) else compile_system(found)

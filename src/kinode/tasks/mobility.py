@@ -85,7 +85,24 @@ class Mobility:
 
 
 def mobility(system: System | Dynamics) -> Mobility:
-    """Freedoms, counts and redundant constraints of a system; printed, a table."""
+    """Count the freedoms of a system, and find its redundant constraints.
+
+    Parameters
+    ----------
+    system : System or Dynamics
+
+    Returns
+    -------
+    Mobility
+        Printed, a table.  ``freedoms`` is the number of speeds less the rank of the constraints (T-4.5), ``spatial``
+        and ``planar`` are the counts of Kutzbach and Gruebler, ``redundancies`` the stresses that no motion shows.
+
+    Examples
+    --------
+    >>> found = kn.mobility(kn.load("examples/four_bar.yaml"))
+    >>> found.freedoms, found.redundant
+    (1, 3)
+    """
     dynamics = system if isinstance(system, Dynamics) else Dynamics(system)
     topology, joints = dynamics.topology, dynamics.system.joints
     if not dynamics.system.bodies:

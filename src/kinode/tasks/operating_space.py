@@ -131,10 +131,24 @@ class OperatingSpace:
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
-    """The rotations and translations that each body can have relative to the world, and the class of the whole.
+    """Find the rotations and translations that each body can have relative to the world, and the class of the whole.
 
-    They are told in world axes, or in those of another body or frame; drives may move in any way, unless their laws
-    are constant.  For each joint it says how it moves, and whether that is given (kinematic) or by forces (dynamic).
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.  Drives may move in any way, unless their laws are constant.
+    expressed_in : body, frame or name, optional
+        The axes in which motions are told; left out, those of the world.
+
+    Returns
+    -------
+    OperatingSpace
+        For each joint it says how it moves, and whether that is given (kinematic) or by forces (dynamic).
+
+    Examples
+    --------
+    >>> str(kn.operating_space("examples/motor_axis.yaml").whole)
+    'P3 = (Tx ∩ Ty) ∩ Rz'
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model

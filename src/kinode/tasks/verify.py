@@ -130,7 +130,25 @@ def verify(
 ) -> Verification:
     """Derive a system in every way that applies and say how far the results are apart.
 
-    ``states`` is how many random states to try, or a list of states with t, q, u, z.
+    Parameters
+    ----------
+    system : System
+    states : int or sequence of states, optional
+        How many random states are tried, or states with t, q, u, z; left out, up to 5, fewer for large systems.
+    seed : int, default 0
+        Of the random states.
+    compiled : bool, default True
+        Whether the machine code is compared as well.
+
+    Returns
+    -------
+    Verification
+        ``ok`` says whether all agree; printed, a table.
+
+    Examples
+    --------
+    >>> kn.verify(kn.load("examples/pendulum.yaml")).ok
+    True
     """
     if not isinstance(system, System):
         raise ArgumentError(f"verify: a System is expected, not {short(system)}; kn.load reads one from a file")

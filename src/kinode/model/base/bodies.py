@@ -81,24 +81,95 @@ SHAPE_SIZES = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere
 
 
 def box(x: Any, y: Any, z: Any, *, mass: Any = None, density: Any = None, at: Any = ZERO) -> dict[str, Any]:
-    """A box with edges x, y, z, its center at ``at``."""
+    """A box with edges along the body's axes, for ``system.body(name, shape=...)``.
+
+    Parameters
+    ----------
+    x, y, z : number or text
+        Lengths of the edges in m, or text with a unit (``"40 mm"``); parameters are allowed.
+    mass : number or text, optional
+        Mass in kg.  Give ``mass`` or ``density``; without both the box is drawn and has no mass.
+    density : number or text, optional
+        Density in kg/m^3.
+    at : sequence of three, default (0, 0, 0)
+        Position of the center in the body's axes, in m.
+
+    Examples
+    --------
+    >>> kn.System("s").body("plate", shape=kn.box("1 m", 0.5, "10 mm", density=7850)).total_mass()
+    39.25
+    """
     return {"box": {"x": x, "y": y, "z": z, "mass": mass, "density": density, "at": at}}
 
 
 def cylinder(
     radius: Any, length: Any, *, axis: str = "z", mass: Any = None, density: Any = None, at: Any = ZERO
 ) -> dict[str, Any]:
-    """A cylinder along an axis, its center at ``at``."""
+    """A solid cylinder along one of the body's axes, for ``system.body(name, shape=...)``.
+
+    Parameters
+    ----------
+    radius, length : number or text
+        In m, or text with a unit; parameters are allowed.
+    axis : {"x", "y", "z"}, default "z"
+        The axis of the cylinder.
+    mass : number or text, optional
+        Mass in kg.  Give ``mass`` or ``density``; without both it is drawn and has no mass.
+    density : number or text, optional
+        Density in kg/m^3.
+    at : sequence of three, default (0, 0, 0)
+        Position of the center in the body's axes, in m.
+
+    Examples
+    --------
+    >>> wheel = kn.System("s").body("wheel", shape=kn.cylinder("80 mm", "20 mm", mass=3))
+    >>> round(wheel.inertia_entries()[0][2], 6)  # about its axis
+    0.0096
+    """
     return {"cylinder": {"radius": radius, "length": length, "axis": axis, "mass": mass, "density": density, "at": at}}
 
 
 def sphere(radius: Any, *, mass: Any = None, density: Any = None, at: Any = ZERO) -> dict[str, Any]:
-    """A solid ball, its center at ``at``."""
+    """A solid ball, for ``system.body(name, shape=...)``.
+
+    Parameters
+    ----------
+    radius : number or text
+        In m, or text with a unit; parameters are allowed.
+    mass : number or text, optional
+        Mass in kg.  Give ``mass`` or ``density``; without both it is drawn and has no mass.
+    density : number or text, optional
+        Density in kg/m^3.
+    at : sequence of three, default (0, 0, 0)
+        Position of the center in the body's axes, in m.
+
+    Examples
+    --------
+    >>> kn.System("s").body("shot", shape=kn.sphere("5 cm", mass=0.5)).total_mass()
+    0.5
+    """
     return {"sphere": {"radius": radius, "mass": mass, "density": density, "at": at}}
 
 
 def rod(length: Any, *, axis: str = "x", mass: Any = None, at: Any = ZERO) -> dict[str, Any]:
-    """A thin rod that starts at ``at`` and runs along an axis."""
+    """A thin rod from ``at`` along one of the body's axes, for ``system.body(name, shape=...)``.
+
+    Parameters
+    ----------
+    length : number or text
+        In m, or text with a unit; parameters are allowed.
+    axis : {"x", "y", "z"}, default "x"
+        The direction of the rod.
+    mass : number or text, optional
+        Mass in kg; without it the rod is drawn and has no mass.  A thin rod has no density.
+    at : sequence of three, default (0, 0, 0)
+        Position of its first end in the body's axes, in m.
+
+    Examples
+    --------
+    >>> kn.System("s").body("bar", shape=kn.rod("1 m", mass=1)).center()
+    (0.5, 0.0, 0.0)
+    """
     return {"rod": {"length": length, "axis": axis, "mass": mass, "at": at}}
 
 
@@ -191,6 +262,7 @@ class Body(Component):
     """A rigid body; mass, center of mass and inertia, or a shape that gives them."""
 
     section: ClassVar[str] = "bodies"
+    symbol: ClassVar[str] = "body"
 
     mass: Value = number("mass", "mass", 0.0)
     center_of_mass: Vector = vector("length", "center of mass, in the body's axes", ZERO, public="com")

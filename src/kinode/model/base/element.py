@@ -23,6 +23,7 @@ from kinode.model.base.fields import Component, Reader, Spec, Value, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
 
 if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
     from kinode.model.system import System
 
 
@@ -115,6 +116,7 @@ class Element(Component):
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
     pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
+    symbol: ClassVar[Symbol | str] = "box"  # what it is drawn with: a symbol, or the name of one of kinode's
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         """What can be asked of it by name: the unit, and the names of its parts where it is no single number."""

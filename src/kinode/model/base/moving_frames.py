@@ -3,7 +3,7 @@
 An observer stands on another frame (a body, the world, another observer) and moves relative to it in a known way.
 Results can be seen from it and expressed in its axes, laws and loads can use its axes; nothing is joined to it and
 nothing acts on it.  One class is one kind: it gives its pose, velocity and acceleration relative to the frame that it
-stands on, in that frame's axes; how these add up in space is the same for all [2.0]:
+stands on, in that frame's axes; how these add up in space is the same for all (T-8.0):
 
     w = w_B + w_rel                         v = v_B + w_B x r + v_rel
     eps = eps_B + eps_rel + w_B x w_rel     a = a_B + eps_B x r + w_B x (w_B x r) + 2 w_B x v_rel + a_rel
@@ -257,7 +257,7 @@ class _Rolled(Observer):
 @register_frame
 @record
 class Nonrolling(_Rolled):
-    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it [2.14].
+    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it (T-8.14).
 
     The roll of the body relative to them is a state of its own, phi_dot = p.
     """

@@ -31,6 +31,7 @@ class Input(Component):
     """A number that comes from outside: a control, an FMU's input; ``value`` holds until one comes."""
 
     section: ClassVar[str] = "inputs"
+    symbol: ClassVar[str] = "input"
     value: Value = 0.0
     dimension: Dimension | None = None
 
@@ -40,6 +41,7 @@ class Signal(Component):
     """A named law."""
 
     section: ClassVar[str] = "signals"
+    symbol: ClassVar[str] = "signal"
     law: Value = 0.0
 
 

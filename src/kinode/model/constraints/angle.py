@@ -29,6 +29,7 @@ class AngleConstraint(Constraint):
 
     kind: ClassVar[str] = "angle"
     timely: ClassVar[tuple[str, ...]] = ("angle",)
+    symbol: ClassVar[str] = "angle"
     units: ClassVar[tuple[str, ...]] = ("angle",)
     a: Frame = frame("one frame")
     b: Frame = frame("the other frame")

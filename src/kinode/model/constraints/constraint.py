@@ -11,7 +11,7 @@ tree, one of them leaves the state and there is no row at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from kinode.model.base.fields import (
     record,
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
+
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
@@ -76,6 +79,7 @@ class Constraint(Component):
     section: ClassVar[str] = "constraints"
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""

@@ -22,6 +22,7 @@ class Distance(Constraint):
 
     kind: ClassVar[str] = "distance"
     timely: ClassVar[tuple[str, ...]] = ("distance",)
+    symbol: ClassVar[str] = "distance"
     units: ClassVar[tuple[str, ...]] = ("length",)
     a: Frame = frame("one point")
     b: Frame = frame("the other point")

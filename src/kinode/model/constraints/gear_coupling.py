@@ -68,6 +68,7 @@ class GearConstraint(CoordinateCoupling):
 
     kind: ClassVar[str] = "gear"
     input: str = special("joint", "the joint that follows", ...)
+    symbol: ClassVar[str] = "gear"
     output: str = special("joint", "the joint that leads", ...)
     ratio: Value = number(None, "input.q for a unit of output.q")
     offset: Value = number(None, "input.q where output.q is 0", 0.0)
@@ -90,6 +91,7 @@ class RackConstraint(CoordinateCoupling):
 
     kind: ClassVar[str] = "rack"
     rack: str = special("joint", "the joint that travels", ...)
+    symbol: ClassVar[str] = "rack"
     pinion: str = special("joint", "the joint that turns", ...)
     radius: Value = number("length", "travel for a radian of the pinion: its pitch radius")
     offset: Value = number("length", "travel where the pinion's angle is 0", 0.0)

@@ -24,6 +24,7 @@ class KnifeEdge(Constraint):
 
     kind: ClassVar[str] = "knife_edge"
     units: ClassVar[tuple[str, ...]] = ("velocity",)
+    symbol: ClassVar[str] = "knife_edge"
     blade: Frame = frame("frame at the point of contact")
     axis: Any = special("axis", "direction of the blade, in that frame's axes", "x")
     ground: Frame = frame("what the blade moves on", Frame("world"))

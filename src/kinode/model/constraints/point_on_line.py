@@ -17,6 +17,7 @@ class PointOnLine(Constraint):
 
     kind: ClassVar[str] = "point_on_line"
     units: ClassVar[tuple[str, ...]] = ("length", "length")
+    symbol: ClassVar[str] = "point_on_line"
     labels: ClassVar[tuple[str, ...]] = ("x", "y")
     point: Frame = frame("the point")
     line: Frame = frame("frame through whose origin the line goes")

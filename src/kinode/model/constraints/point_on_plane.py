@@ -24,6 +24,7 @@ class PointOnPlane(Constraint):
 
     kind: ClassVar[str] = "point_on_plane"
     timely: ClassVar[tuple[str, ...]] = ("height",)
+    symbol: ClassVar[str] = "point_on_plane"
     units: ClassVar[tuple[str, ...]] = ("length",)
     point: Frame = frame("the point")
     plane: Frame = frame("frame through whose origin the plane goes")

@@ -29,6 +29,7 @@ class Rolling(Constraint):
 
     kind: ClassVar[str] = "rolling"
     units: ClassVar[tuple[str, ...]] = ("length", "velocity", "velocity")
+    symbol: ClassVar[str] = "rolling"
     labels: ClassVar[tuple[str, ...]] = ("normal", "x", "y")
     wheel: Frame = frame("frame at the center of the wheel")
     axis: Any = special("axis", "axle of the wheel, in that frame's axes; a ball needs none", "z")

@@ -45,6 +45,7 @@ class Force(_Push):
 
     kind: ClassVar[str] = "force"
     quantities: ClassVar[dict[str, str]] = {"force": "force"}
+    symbol: ClassVar[str] = "force"
     force: Vector = laws("force", "three components")
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
@@ -65,6 +66,7 @@ class Moment(_Push):
 
     kind: ClassVar[str] = "moment"
     quantities: ClassVar[dict[str, str]] = {"moment": "moment"}
+    symbol: ClassVar[str] = "moment"
     moment: Vector = laws("moment", "three components")
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:

@@ -174,6 +174,7 @@ class Brake(Grip):
 
     kind: ClassVar[str] = "brake"
     other: ClassVar[str] = "; a slide_brake acts in those that slide"
+    symbol: ClassVar[str] = "brake"
     joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
     joint: str = joint("the joint that it brakes")
 
@@ -201,6 +202,7 @@ class Clutch(Grip):
 
     kind: ClassVar[str] = "clutch"
     joint_fields: ClassVar[tuple[str, ...]] = ("first", "second")
+    symbol: ClassVar[str] = "clutch"
     first: str = joint("one joint")
     second: str = joint("the other")
     ratio: Value = number("dimensionless", "speed of the first for a unit of the second once it holds", 1.0)

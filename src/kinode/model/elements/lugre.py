@@ -31,6 +31,7 @@ class Bristles(Element):
 
     pushes: ClassVar[bool] = False
     turns: ClassVar[bool] = True
+    symbol: ClassVar[str] = "friction"
     joint: str = joint("the joint that it acts in")
 
     def check(self) -> None:

@@ -23,6 +23,7 @@ class Spring(Element):
 
     kind: ClassVar[str] = "spring"
     quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
+    symbol: ClassVar[str] = "spring"
     single: ClassVar[frozenset[str]] = frozenset(quantities)
     local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}
 

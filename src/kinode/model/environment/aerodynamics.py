@@ -51,6 +51,7 @@ class _Airborne(Element):
     quantities: ClassVar[dict[str, str]] = {"force": "force", "moment": "moment", "wind": "velocity", **AIR, **FLOW}
     single: ClassVar[frozenset[str]] = NAMES
     lawful: ClassVar[frozenset[str]] = frozenset(quantities)
+    symbol: ClassVar[str] = "aerodynamics"
     local: ClassVar[Mapping[str, frozenset[str]]] = {
         **dict.fromkeys(("wind", "density", "sound_speed"), frozenset({"altitude"}))
     }

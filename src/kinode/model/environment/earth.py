@@ -55,6 +55,7 @@ class CentralGravity(_Everywhere):
 
     kind: ClassVar[str] = "central_gravity"
     quantities: ClassVar[dict[str, str]] = {"potential": "energy"}
+    symbol: ClassVar[str] = "gravity"
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
     center: Frame = frame("center of the sphere", Frame("world"))
@@ -122,6 +123,7 @@ class EarthRotation(_Everywhere):
 
     kind: ClassVar[str] = "earth_rotation"
     quantities: ClassVar[dict[str, str]] = {"angular_velocity": "angular_velocity", "potential": "energy"}
+    symbol: ClassVar[str] = "earth_rotation"
     single: ClassVar[frozenset[str]] = frozenset({"potential"})
 
     latitude: Value = number("angle", "latitude of the world's origin, north positive")

@@ -24,6 +24,7 @@ class Thrust(Element):
 
     kind: ClassVar[str] = "thrust"
     quantities: ClassVar[dict[str, str]] = {"thrust": "force"}
+    symbol: ClassVar[str] = "thrust"
     single: ClassVar[frozenset[str]] = frozenset(quantities)
     lawful: ClassVar[frozenset[str]] = frozenset(quantities)
 

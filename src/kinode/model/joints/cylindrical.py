@@ -24,6 +24,7 @@ class Cylindrical(AxialJoint):
 
     kind: ClassVar[str] = "cylindrical"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"), ("angle", "angle"))
+    symbol: ClassVar[str] = "cylindrical"
     n_q: ClassVar[int] = 2
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "length": ""}
 

@@ -20,6 +20,7 @@ class Fixed(Joint):
 
     kind: ClassVar[str] = "fixed"
     no_friction: ClassVar[str] = "it does not move"
+    symbol: ClassVar[str] = "fixed"
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(IDENTITY3, ZERO3)

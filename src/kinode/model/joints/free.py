@@ -26,6 +26,7 @@ class Free(Spherical):
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (
         ("x", "length"), ("y", "length"), ("z", "length"), ("wx", "angle"), ("wy", "angle"), ("wz", "angle"),
     )  # fmt: skip
+    symbol: ClassVar[str] = "free"
     n_q: ClassVar[int] = 7
     quaternion: ClassVar[int | None] = 3
     rubs: ClassVar[Mapping[str, str] | None] = None

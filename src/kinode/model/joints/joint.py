@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
+
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -76,6 +79,7 @@ class Joint(Component):
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
     rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
     no_friction: ClassVar[str] = "its kind does not say where it rubs"
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")

@@ -24,6 +24,7 @@ class Planar(AxialJoint):
 
     kind: ClassVar[str] = "planar"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "length"), ("y", "length"), ("angle", "angle"))
+    symbol: ClassVar[str] = "planar"
     n_q: ClassVar[int] = 3
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}
 

@@ -24,6 +24,7 @@ class Prismatic(AxialJoint):
 
     kind: ClassVar[str] = "prismatic"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"),)
+    symbol: ClassVar[str] = "prismatic"
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}
 

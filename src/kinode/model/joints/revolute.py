@@ -23,6 +23,7 @@ class Revolute(AxialJoint):
 
     kind: ClassVar[str] = "revolute"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
+    symbol: ClassVar[str] = "revolute"
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "thrust_radius": "", "length": ""}
 

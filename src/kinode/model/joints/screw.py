@@ -26,6 +26,7 @@ class Screw(AxialJoint):
 
     kind: ClassVar[str] = "screw"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
+    symbol: ClassVar[str] = "screw"
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "the mean radius of the thread"}
     lead: Value = number("length", "advance for one whole turn")

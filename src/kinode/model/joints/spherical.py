@@ -23,6 +23,7 @@ class Spherical(Joint):
 
     kind: ClassVar[str] = "spherical"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "angle"), ("y", "angle"), ("z", "angle"))
+    symbol: ClassVar[str] = "spherical"
     n_q: ClassVar[int] = 4
     quaternion: ClassVar[int | None] = 0
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the ball"}

@@ -25,6 +25,7 @@ class Universal(Joint):
 
     kind: ClassVar[str] = "universal"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("first", "angle"), ("second", "angle"))
+    symbol: ClassVar[str] = "universal"
     n_q: ClassVar[int] = 2
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the pins", "length": ""}
     axes: Any = special("axes", "the two axes, first in a, second in b", ("x", "y"))

@@ -28,6 +28,7 @@ class BacklashGear(Gear):
 
     kind: ClassVar[str] = "backlash_gear"
     modes: ClassVar[tuple[str, ...]] = ("mode",)
+    symbol: ClassVar[str] = "backlash_gear"
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "slip")
     unsigned: ClassVar[tuple[str, ...]] = ("damping", "play", "viscous", "coulomb")
     play: Value = number("angle", "how far the output moves freely, in all")

@@ -209,7 +209,7 @@ class _Normal:
                 raise self.fail(f"{start!r} is {what}; a parameter is expected", "unknowns", name, "start")
 
     def _check_field(self, name: str, section: str) -> None:
-        if keyword.iskeyword(name) or hasattr(Part, name):
+        if keyword.iskeyword(name) or (hasattr(Part, name) and name != "symbol"):  # see symbol_of
             raise self.fail(f"{name!r} has a meaning for every part already; choose another name", section, name)
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:

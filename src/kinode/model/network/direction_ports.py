@@ -81,6 +81,7 @@ class FrameLink(WorldLink):
 
     kind: ClassVar[str] = "frame_link"
     node: str = port("translational", "node that moves as the point does along the direction")
+    symbol: ClassVar[str] = "frame_link"
     on: Frame = frame("body, or frame with a name, whose origin moves")
     along: Any = direction()
     offset: Value = number("length", "position of the node where that of the point is 0", 0.0)
@@ -111,6 +112,7 @@ class TurnLink(WorldLink):
 
     kind: ClassVar[str] = "turn_link"
     node: str = port("rotational", "node that turns as the body does about the direction")
+    symbol: ClassVar[str] = "turn_link"
     on: Frame = frame("body, or frame on it, that turns")
     along: Any = direction()
     initial_angle: Value | None = number("angle", "angle of the node at the start", None, aside=True)

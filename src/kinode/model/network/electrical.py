@@ -22,6 +22,7 @@ class Resistor(TwoPole):
 
     kind: ClassVar[str] = "resistor"
     positive: ClassVar[tuple[str, ...]] = ("resistance",)
+    symbol: ClassVar[str] = "resistor"
     resistance: Value = law("resistance", "voltage for a unit of current, or a law", ...)
     rows: ClassVar[Rows] = (Row("Ohm's law", "voltage = resistance*current", "current"),)
     lost: ClassVar[str] = "resistance*current^2"
@@ -34,6 +35,7 @@ class Capacitor(TwoPole):
 
     kind: ClassVar[str] = "capacitor"
     positive: ClassVar[tuple[str, ...]] = ("capacitance",)
+    symbol: ClassVar[str] = "capacitor"
     capacitance: Value = number("capacitance", "charge for a unit of voltage")
     initial_voltage: Value | None = number("voltage", "voltage at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"voltage": Unknown("voltage", "initial_voltage")}
@@ -49,6 +51,7 @@ class Inductor(TwoPole):
 
     kind: ClassVar[str] = "inductor"
     positive: ClassVar[tuple[str, ...]] = ("inductance",)
+    symbol: ClassVar[str] = "inductor"
     inductance: Value = number("inductance", "voltage for a unit of current a second")
     initial_current: Value | None = number("current", "current at the start", None, aside=True)
     unknowns: ClassVar[Mapping[str, Unknown]] = {"current": Unknown("current", "initial_current")}
@@ -64,6 +67,7 @@ class VoltageSource(PoleEnds):
 
     kind: ClassVar[str] = "voltage_source"
     voltage: Value = law("voltage", "of plus over minus: a number or a law", ...)
+    symbol: ClassVar[str] = "voltage_source"
     names: ClassVar[Names] = {"current": "-plus.current"}
     rows: ClassVar[Rows] = (Row("voltage that it holds", "plus.voltage - minus.voltage = voltage", "plus.voltage"),)
 
@@ -75,6 +79,7 @@ class CurrentSource(PoleEnds):
 
     kind: ClassVar[str] = "current_source"
     current: Value = law("current", "out of plus: a number or a law", ...)
+    symbol: ClassVar[str] = "current_source"
     names: ClassVar[Names] = {"voltage": "plus.voltage - minus.voltage"}
     rows: ClassVar[Rows] = (Row("current that it delivers", "plus.current = -current", "plus.current"),)
 
@@ -89,6 +94,7 @@ class Battery(PoleEnds):
 
     kind: ClassVar[str] = "battery"
     unsigned: ClassVar[tuple[str, ...]] = ("resistance",)
+    symbol: ClassVar[str] = "battery"
     voltage: Value = law("voltage", "without load: a number or a law", ...)
     resistance: Value = number("resistance", "inner resistance")
     initial_drawn: Value | None = number("charge", "charge drawn before the start", None, aside=True)
@@ -128,6 +134,7 @@ class Transformer(TwoPairs):
 
     kind: ClassVar[str] = "transformer"
     nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
+    symbol: ClassVar[str] = "transformer"
     ratio: Value = number("dimensionless", "turns of the first winding for one of the second")
     rows: ClassVar[Rows] = (
         Row("ratio of the voltages", "voltage = ratio*second_voltage", "plus.voltage"),
@@ -142,6 +149,7 @@ class Bridge(TwoPairs):
 
     kind: ClassVar[str] = "bridge"
     modulation: Value = law("dimensionless", "voltage of the second side for that of the first: -1 to 1, or a law", ...)
+    symbol: ClassVar[str] = "bridge"
     rows: ClassVar[Rows] = (
         Row("voltage of the load", "second_voltage = modulation*voltage", "second_plus.voltage"),
         Row("current of the bus", "current = -modulation*second_current", "plus.current"),
@@ -155,6 +163,7 @@ class CoupledInductors(TwoPairs):
 
     kind: ClassVar[str] = "coupled_inductors"
     positive: ClassVar[tuple[str, ...]] = ("inductance", "second_inductance")
+    symbol: ClassVar[str] = "coupled_inductors"
     inductance: Value = number("inductance", "of the first coil by itself")
     second_inductance: Value = number("inductance", "of the second coil by itself")
     coupling: Value = number("dimensionless", "share of the flux in common: between -1 and 1")

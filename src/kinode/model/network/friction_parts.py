@@ -112,6 +112,7 @@ class BearingFriction(FrictionPart):
     unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
     positive: ClassVar[tuple[str, ...]] = ("stribeck_speed",)
     flow: ClassVar[str] = "moment"
+    symbol: ClassVar[str] = "stick_slip_friction"
     coulomb: Value
     breakaway: Value | None
     stribeck_speed: Value | None
@@ -193,6 +194,7 @@ class WormGear(FrictionPart, Wheels):
 
     kind: ClassVar[str] = "worm_gear"
     rubs: ClassVar[tuple[str, str]] = ("input", "housing")
+    symbol: ClassVar[str] = "worm_gear"
     slides: ClassVar[str] = "input_speed"
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency")
     unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")

@@ -49,6 +49,7 @@ class DcMotor(Motor, TwoPole):
 
     kind: ClassVar[str] = "dc_motor"
     positive: ClassVar[tuple[str, ...]] = ("slip",)
+    symbol: ClassVar[str] = "dc_motor"
     unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance")
     structural: ClassVar[tuple[str, ...]] = ("inductance", "inertia")
     resistance: Value = number("resistance", "of the winding")
@@ -165,6 +166,7 @@ class BrushlessMotor(Synchronous):
 
     kind: ClassVar[str] = "brushless_motor"
     voltage_d: Value = law("voltage", "along the magnets: a number or a law", 0.0)
+    symbol: ClassVar[str] = "brushless_motor"
     voltage_q: Value = law("voltage", "across the magnets: a number or a law", ...)
     supplied: ClassVar[str] = "scaling*(voltage_d*current_d + voltage_q*current_q)"
 
@@ -180,6 +182,7 @@ class InverterMotor(Synchronous, TwoPole):
 
     kind: ClassVar[str] = "inverter_motor"
     modulation_d: Value = law("dimensionless", "share of the bus along the magnets: a number or a law", 0.0)
+    symbol: ClassVar[str] = "inverter_motor"
     modulation_q: Value = law("dimensionless", "share of the bus across the magnets: a number or a law", ...)
     names: ClassVar[Names] = {
         f"voltage_{axis}": Formula(f"modulation_{axis}*(plus.voltage - minus.voltage)", "voltage") for axis in "dq"

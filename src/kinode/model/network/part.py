@@ -1,4 +1,4 @@
-"""What a part of a network is: ports, unknowns and equations in text (SPEC 2.1, the component contract).
+"""What a part of a network is: ports, unknowns and equations in text (T-7.15).
 
 A port carries a potential and a flow; the flow is what acts on the part there, so that potential times flow is power
 into it.  A port's field holds the name of the node, joint or reference that it is connected to.  The class declares

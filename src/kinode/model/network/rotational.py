@@ -22,6 +22,7 @@ class ShaftInertia(Part):
 
     kind: ClassVar[str] = "shaft_inertia"
     positive: ClassVar[tuple[str, ...]] = ("inertia",)
+    symbol: ClassVar[str] = "shaft_inertia"
     shaft: str = port("rotational", "shaft, or joint that turns")
     inertia: Value = number("inertia", "moment for a unit of angular acceleration")
     initial_angle: Value | None = number("angle", "angle of the shaft at the start", None, aside=True)
@@ -40,6 +41,7 @@ class ShaftSpring(TwoShaft):
 
     kind: ClassVar[str] = "shaft_spring"
     positive: ClassVar[tuple[str, ...]] = ("stiffness",)
+    symbol: ClassVar[str] = "spring"
     unsigned: ClassVar[tuple[str, ...]] = ("damping",)
     stiffness: Value = number("rotational_stiffness", "moment for a unit of angle")
     damping: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
@@ -58,6 +60,7 @@ class ShaftDamper(TwoShaft):
 
     kind: ClassVar[str] = "shaft_damper"
     unsigned: ClassVar[tuple[str, ...]] = ("damping",)
+    symbol: ClassVar[str] = "damper"
     damping: Value = number("rotational_damping", "moment for a unit of speed")
     rows: ClassVar[Rows] = (Row("damper", "moment = damping*speed", "a.moment"),)
     lost: ClassVar[str] = "damping*speed^2"
@@ -70,6 +73,7 @@ class ShaftLoss(TwoShaft):
 
     kind: ClassVar[str] = "shaft_loss"
     positive: ClassVar[tuple[str, ...]] = ("slip",)
+    symbol: ClassVar[str] = "smooth_friction"
     unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
     viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
     coulomb: Value = number("moment", "moment at any speed", 0.0)
@@ -117,6 +121,7 @@ class Gearbox(Gear):
 
     kind: ClassVar[str] = "gearbox"
     names: ClassVar[Names] = {"drag": "viscous*input_speed + coulomb*tanh(input_speed/slip)"}
+    symbol: ClassVar[str] = "gearbox"
     rows: ClassVar[Rows] = (
         Row("ratio of the angles", "input_angle = ratio*output_angle + offset", "input.angle"),
         Row("ratio of the moments", "output.moment = ratio*(drag - input.moment)", "output.moment"),
@@ -135,6 +140,7 @@ class ElasticGearbox(Gear):
 
     kind: ClassVar[str] = "elastic_gearbox"
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency", "slip")
+    symbol: ClassVar[str] = "elastic_gearbox"
     unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")
     stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
     damping: Value = number("rotational_damping", "moment at the output for a unit of twist a second", 0.0)
@@ -171,6 +177,7 @@ class SpeedSource(ShaftEnds):
 
     kind: ClassVar[str] = "speed_source"
     speed: Value = law("angular_velocity", "of a over b: a number or a law", ...)
+    symbol: ClassVar[str] = "speed_source"
     initial_angle: Value | None = number("angle", "angle at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "moment": "-a.moment"}
     starts: ClassVar[Mapping[str, str]] = {"angle": "initial_angle"}
@@ -184,6 +191,7 @@ class AngleSource(ShaftEnds):
 
     kind: ClassVar[str] = "angle_source"
     angle: Value = law("angle", "of a over b: a number or a law", ...)
+    symbol: ClassVar[str] = "angle_source"
     names: ClassVar[Names] = {"speed": "a.speed - b.speed", "moment": "-a.moment"}
     rows: ClassVar[Rows] = (Row("angle that it holds", "a.angle - b.angle = angle", "a.angle"),)
 
@@ -195,5 +203,6 @@ class MomentSource(ShaftEnds):
 
     kind: ClassVar[str] = "moment_source"
     moment: Value = law("moment", "on a, against b: a number or a law", ...)
+    symbol: ClassVar[str] = "moment_source"
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "speed": "a.speed - b.speed"}
     rows: ClassVar[Rows] = (Row("moment that it delivers", "a.moment = -moment", "a.moment"),)

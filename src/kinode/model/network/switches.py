@@ -42,6 +42,7 @@ class Diode(OnOff):
 
     kind: ClassVar[str] = "diode"
     unsigned: ClassVar[tuple[str, ...]] = ("drop",)
+    symbol: ClassVar[str] = "diode"
     drop: Value = number("voltage", "over it where it begins to conduct", 0.0)
     rows: ClassVar[tuple[Row, ...]] = (
         Row(
@@ -72,6 +73,7 @@ class Switch(OnOff):
 
     kind: ClassVar[str] = "switch"
     command: Value = law(None, "a law: closed while it is above zero", ...)
+    symbol: ClassVar[str] = "switch"
     rows: ClassVar[tuple[Row, ...]] = (
         Row("open or closed", "voltage = (mode*on_resistance + (1 - mode)/off_conductance)*current", "current"),
     )

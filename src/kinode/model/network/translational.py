@@ -32,6 +32,7 @@ class SlideMass(Part):
 
     kind: ClassVar[str] = "slide_mass"
     positive: ClassVar[tuple[str, ...]] = ("mass",)
+    symbol: ClassVar[str] = "slide_mass"
     slide: str = port("translational", "node, or joint that slides")
     mass: Value = number("mass", "force for a unit of acceleration")
     initial_position: Value | None = number("length", "position at the start", None, aside=True)
@@ -50,6 +51,7 @@ class SlideSpring(TwoSlide):
 
     kind: ClassVar[str] = "slide_spring"
     positive: ClassVar[tuple[str, ...]] = ShaftSpring.positive
+    symbol: ClassVar[str] = "spring"
     unsigned: ClassVar[tuple[str, ...]] = ShaftSpring.unsigned
     stiffness: Value = number("stiffness", "force for a unit of position")
     damping: Value = number("damping", "force for a unit of speed", 0.0)
@@ -68,6 +70,7 @@ class SlideDamper(TwoSlide):
 
     kind: ClassVar[str] = "slide_damper"
     unsigned: ClassVar[tuple[str, ...]] = ShaftDamper.unsigned
+    symbol: ClassVar[str] = "damper"
     damping: Value = number("damping", "force for a unit of speed")
     rows: ClassVar[Rows] = rows_along(ShaftDamper.rows)
     lost: ClassVar[str] = along(ShaftDamper.lost)
@@ -80,6 +83,7 @@ class SlideLoss(TwoSlide):
 
     kind: ClassVar[str] = "slide_loss"
     positive: ClassVar[tuple[str, ...]] = ShaftLoss.positive
+    symbol: ClassVar[str] = "smooth_friction"
     unsigned: ClassVar[tuple[str, ...]] = ShaftLoss.unsigned
     viscous: Value = number("damping", "force for a unit of speed", 0.0)
     coulomb: Value = number("force", "force at any speed", 0.0)
@@ -95,6 +99,7 @@ class Lever(Part):
 
     kind: ClassVar[str] = "lever"
     nonzero: ClassVar[tuple[str, ...]] = ("arm_a", "arm_b")
+    symbol: ClassVar[str] = "lever"
     a: str = port("translational", "node, or joint that slides, at one arm")
     b: str = port("translational", "node, or joint that slides, at the other")
     arm_a: Value = number("length", "from the pivot to a")
@@ -112,6 +117,7 @@ class Pinion(Part):
 
     kind: ClassVar[str] = "pinion"
     nonzero: ClassVar[tuple[str, ...]] = ("radius",)
+    symbol: ClassVar[str] = "pinion"
     shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
     rack: str = port("translational", "the rack: a node, or joint that slides")
     radius: Value = number("length", "travel of the rack for a radian; negative the other way")
@@ -129,6 +135,7 @@ class VelocitySource(SlideEnds):
 
     kind: ClassVar[str] = "velocity_source"
     velocity: Value = law("velocity", "of a over b: a number or a law", ...)
+    symbol: ClassVar[str] = "velocity_source"
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {**names_along(SpeedSource.names), "speed": "a.speed - b.speed"}
     starts: ClassVar[Mapping[str, str]] = names_along(SpeedSource.starts)
@@ -142,6 +149,7 @@ class PositionSource(SlideEnds):
 
     kind: ClassVar[str] = "position_source"
     position: Value = law("length", "of a over b: a number or a law", ...)
+    symbol: ClassVar[str] = "position_source"
     names: ClassVar[Names] = names_along(AngleSource.names)
     rows: ClassVar[Rows] = rows_along(AngleSource.rows)
 
@@ -153,5 +161,6 @@ class ForceSource(SlideEnds):
 
     kind: ClassVar[str] = "force_source"
     force: Value = law("force", "on a, against b: a number or a law", ...)
+    symbol: ClassVar[str] = "force_source"
     names: ClassVar[Names] = names_along(MomentSource.names)
     rows: ClassVar[Rows] = rows_along(MomentSource.rows)

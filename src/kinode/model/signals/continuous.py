@@ -42,6 +42,7 @@ class SignalPart(Element):
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
     positive: ClassVar[tuple[str, ...]] = ()  # numbers that have to be
     ordered: ClassVar[tuple[str, ...]] = ()  # ranges, [low, high]
+    symbol: ClassVar[str] = "block"
 
     @property
     def conservative(self) -> bool:
@@ -127,6 +128,7 @@ class Filter(_Follower):
 
     kind: ClassVar[str] = "filter"
     positive: ClassVar[tuple[str, ...]] = ("time_constant",)
+    symbol: ClassVar[str] = "filter"
     time_constant: Value = number("time", "time in which a step is followed to 63 %")
     gain: Value = number(None, "output for a unit of a constant input", 1.0)
 
@@ -149,6 +151,7 @@ class RateLimit(_Follower):
 
     kind: ClassVar[str] = "rate_limit"
     positive: ClassVar[tuple[str, ...]] = ("rise", "fall", "time_constant")
+    symbol: ClassVar[str] = "rate_limit"
     rise: Value = number(None, "largest rate of growth, in a second")
     fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
     time_constant: Value = number("time", "lag with which an input that is slow enough is followed")
@@ -167,6 +170,7 @@ class Integrator(SignalPart):
 
     kind: ClassVar[str] = "integrator"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
+    symbol: ClassVar[str] = "integrator"
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN, "integral": PLAIN}
     input: Value = law(None, "the signal that is integrated", ...)
     gain: Value = number(None, "growth of the output, in a second, for a unit of input", 1.0)
@@ -220,6 +224,7 @@ class Saturation(SignalPart):
 
     kind: ClassVar[str] = "saturation"
     positive: ClassVar[tuple[str, ...]] = ("smoothing",)
+    symbol: ClassVar[str] = "saturation"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that goes in", ...)
     limits: Range = special("range", "[low, high] of the output", ...)
@@ -244,6 +249,7 @@ class DeadZone(SignalPart):
 
     kind: ClassVar[str] = "dead_zone"
     ordered: ClassVar[tuple[str, ...]] = ("zone",)
+    symbol: ClassVar[str] = "dead_zone"
     input: Value = law(None, "the signal that goes in", ...)
     zone: Range = special("range", "[low, high] between which the output is zero", ...)
 
@@ -259,6 +265,7 @@ class Sensor(SignalPart):
 
     kind: ClassVar[str] = "sensor"
     positive: ClassVar[tuple[str, ...]] = ("lag",)
+    symbol: ClassVar[str] = "sensor"
     measures: Value = law(None, "the quantity that is measured, or a law of several", ...)
     gain: Value = number(None, "what is shown for a unit", 1.0)
     offset: Value = number(None, "what is shown for nothing", 0.0)

@@ -157,6 +157,7 @@ class TransferFunction(Rational):
     """A linear system by its transfer function, coefficients of powers of s."""
 
     kind: ClassVar[str] = "transfer_function"
+    symbol: ClassVar[str] = "transfer_function"
 
     def check(self) -> None:
         super().check()
@@ -226,6 +227,7 @@ class TransferFunction(Rational):
 class StateSpaceMatrices(Coefficients):
     """A linear system by its matrices."""
 
+    symbol: ClassVar[str] = "state_space"
     inputs: Values = special("input_laws", "the signals that go in, one law for each column of B", ...)
     A: Matrix = special("matrix", "from the states to their rates, or to the next states", ...)
     B: Matrix = special("matrix", "from the inputs to these", ...)

@@ -116,6 +116,7 @@ class PID(Regulator):
     """
 
     kind: ClassVar[str] = "pid"
+    symbol: ClassVar[str] = "pid"
 
     def check(self) -> None:
         super().check()

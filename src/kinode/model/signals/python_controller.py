@@ -33,6 +33,7 @@ class Controller(Coefficients, Sampled):
 
     kind: ClassVar[str] = "controller"
     inputs: Named = special("named_laws", "signals that are sampled, {name: law}: arguments of the function", ...)
+    symbol: ClassVar[str] = "controller"
     outputs: tuple[str, ...] | None = special("words", "names of several outputs; one alone is called output")
     remembers: Named = special("named_numbers", "{name: value at the start}: what the function gets and gives anew", ())
     function: Callable[..., Any] | None = special(

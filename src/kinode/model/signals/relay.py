@@ -20,6 +20,7 @@ class Relay(SignalPart):
 
     kind: ClassVar[str] = "relay"
     input: Value = law(None, "the signal that goes in", ...)
+    symbol: ClassVar[str] = "relay"
     on: Value = number(None, "above this it switches on")
     off: Value = number(None, "below this it switches off")
     high: Value = number(None, "output while it is on", 1.0)

@@ -33,6 +33,7 @@ class SampledPID(Regulator, Sampled):
 
     kind: ClassVar[str] = "sampled_pid"
     positive: ClassVar[tuple[str, ...]] = ("resolution", "filter_time", "tracking_time")
+    symbol: ClassVar[str] = "sampled_pid"
 
     def check(self) -> None:
         super().check()
@@ -99,6 +100,7 @@ class SampledTransferFunction(Rational, Sampled):
 
     kind: ClassVar[str] = "sampled_transfer_function"
     improper: ClassVar[str] = "the output would need samples that are still to come"
+    symbol: ClassVar[str] = "sampled_transfer_function"
 
     def check_in(self, system: System) -> None:
         super().check_in(system)

@@ -187,6 +187,7 @@ class SampleHold(Sampled):
 
     kind: ClassVar[str] = "sample_hold"
     positive: ClassVar[tuple[str, ...]] = ("resolution", "noise")
+    symbol: ClassVar[str] = "sample_hold"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that is sampled", ...)
     limits: Range | None = special("range", "[low, high] of what can be taken in")

@@ -15,8 +15,8 @@ from kinode.views.style import number, pretty_unit
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-LONG = 110  # letters of a law that are shown
-ROWS = 60  # of a table, at the most
+LONGEST_LAW = 110  # letters of a law that are shown
+MOST_ROWS = 60  # of a table, at the most
 ENDINGS = {
     "done": "reached its end",
     "condition": "stopped by its condition",
@@ -69,8 +69,8 @@ def describe_model(run: Trajectory) -> Markup:
 def _capped(title: str, head: list[Any], rows: list[list[Any]], numbers: tuple[int, ...] = ()) -> Markup:
     if not rows:
         return Markup("")
-    more = tag("p", f"{len(rows) - ROWS} more are left out here.", class_="note") if len(rows) > ROWS else ""
-    return join([tag("h3", title), table(head, rows[:ROWS], numbers=numbers), more])
+    more = tag("p", f"{len(rows) - MOST_ROWS} more are left out here.", class_="note") if len(rows) > MOST_ROWS else ""
+    return join([tag("h3", title), table(head, rows[:MOST_ROWS], numbers=numbers), more])
 
 
 def _bodies(run: Trajectory) -> Markup:
@@ -154,7 +154,7 @@ def _one(value: Value | Any) -> str:
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
     text = str(value.text()) if hasattr(value, "text") else str(value)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return text if len(text) <= LONGEST_LAW else f"{text[: LONGEST_LAW - 1]}…"
 
 
 def describe_limits(run: Trajectory) -> Markup:
@@ -172,7 +172,7 @@ def describe_limits(run: Trajectory) -> Markup:
 
 def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
     """In words, where a joint left its limits."""
-    found = []
+    exceeded = []
     for quantity, words, limit, side in (
         ("q", "below its lower limit", limits.lower, -1),
         ("q", "above its upper limit", limits.upper, 1),
@@ -187,5 +187,5 @@ def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
             k = int(np.nanargmax(excess))
             unit = pretty_unit(str(run.units(f"{name}.{quantity}")))
             most = f"{number(float(values[k]))} {unit} at {number(float(run.t[k]))} s"
-            found.append(f"{name} is {words} of {number(bound)} {unit}: {most}")
-    return found
+            exceeded.append(f"{name} is {words} of {number(bound)} {unit}: {most}")
+    return exceeded
