@@ -4,6 +4,7 @@
 #   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
 #   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
 #   make lint          ruff and the strict type checker
+#   make stubs         the types that editors and type checkers see, from the declared kinds
 #   make docs          the documentation site, in site/
 #   make bench         the table against the peers
 #   make bench-loops   error against time of mechanisms with loops, beside Exudyn and MuJoCo
@@ -19,10 +20,10 @@ PYTEST  ?= -n auto --dist worksteal
 BIN := $(VENV)/bin
 # -qq: errors only.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
-SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
+SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events lint docs clean
+.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -59,6 +60,9 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/ruff format --check $(SOURCES)
 	@$(BIN)/mypy
+
+stubs: $(VENV)/.installed
+	@$(BIN)/python tools/write_stubs.py
 
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -17,8 +17,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=nightly and =explore seek
-# new ones, the second many.  A test that says how many examples it takes keeps to that.
+# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=nightly and =explore
+# seek new ones, the second many.  A test that says how many examples it takes keeps to that.
 # No deadline: the first example of a kind pays for compiling its kernels.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **COMMON)

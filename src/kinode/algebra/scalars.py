@@ -179,13 +179,31 @@ def _function(name: str) -> Callable[..., Scalar]:
     return function
 
 
-sin, cos, tan = _function("sin"), _function("cos"), _function("tan")
-asin, acos, atan, atan2 = _function("asin"), _function("acos"), _function("atan"), _function("atan2")
-sinh, cosh, tanh = _function("sinh"), _function("cosh"), _function("tanh")
-exp, log, sqrt, power = _function("exp"), _function("log"), _function("sqrt"), _function("pow")
-absolute, sign, floor = _function("abs"), _function("sign"), _function("floor")
-minimum, maximum = _function("min"), _function("max")
-less, less_equal, equal, where = _function("less"), _function("less_equal"), _function("equal"), _function("where")
+Unary = Callable[[Scalar], Scalar]
+Binary = Callable[[Scalar, Scalar], Scalar]
+sin: Unary = _function("sin")
+cos: Unary = _function("cos")
+tan: Unary = _function("tan")
+asin: Unary = _function("asin")
+acos: Unary = _function("acos")
+atan: Unary = _function("atan")
+sinh: Unary = _function("sinh")
+cosh: Unary = _function("cosh")
+tanh: Unary = _function("tanh")
+exp: Unary = _function("exp")
+log: Unary = _function("log")
+sqrt: Unary = _function("sqrt")
+absolute: Unary = _function("abs")
+sign: Unary = _function("sign")
+floor: Unary = _function("floor")
+atan2: Binary = _function("atan2")
+power: Binary = _function("pow")
+minimum: Binary = _function("min")
+maximum: Binary = _function("max")
+less: Binary = _function("less")
+less_equal: Binary = _function("less_equal")
+equal: Binary = _function("equal")
+where: Callable[[Scalar, Scalar, Scalar], Scalar] = _function("where")
 inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
 
 # Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.

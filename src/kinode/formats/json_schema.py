@@ -13,12 +13,13 @@ from typing import Any
 from kinode.expressions.lookup_tables import METHODS, OUTSIDE
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
-from kinode.model.base.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
+from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import NAME, ROTATIONS
 from kinode.model.base.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
+from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.base.visuals import ROLES, SIZES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import ACTS, DRIVE_FIELDS

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.formats.yaml_text import List, Map
-from kinode.model.base.fields import short, unknown
+from kinode.model.base.fields import short, unknown_fields
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 
 FIELDS = {
@@ -55,10 +55,11 @@ def read_word(raw: Any, field: str) -> str:
 
 def check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
     """Raise an error for fields that the entry does not have."""
-    for key in given:
-        if key not in allowed:
-            hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
-            raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
+    wrong = [key for key in given if key not in allowed]
+    if wrong:
+        split = any(" " in key and given[key] is None for key in wrong)
+        hint = "; text that holds a comma has to be quoted" if split else ""
+        raise ModelError(unknown_fields(what, wrong, allowed) + hint, field=wrong[0])
 
 
 def declare_fields(entry: Map) -> dict[str, Any]:

@@ -14,7 +14,7 @@ file, the line, the component and the field, if they are known.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ SECTIONS = (
     "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints",
     "signals", "elements", "changes",
 )  # fmt: skip
+KIND_WORDS = {"frames": "a frame", "joints": "a joint", "constraints": "a constraint", "elements": "an element"}
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
 
 
@@ -327,11 +328,12 @@ class _Loader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        system.add_component(system.make_body(name, {} if entry is None else read_mapping(entry, "a body")))
+        fields = {} if entry is None else read_mapping(entry, "a body")
+        system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:
         if isinstance(entry, Map) and "kind" in entry:
-            self.add_kind(system, name, entry, "a frame", system.make_frame)
+            self.add_kind(system, name, entry, "frames")
             return
         given = {"at": entry} if isinstance(entry, List) else dict(read_mapping(entry, "a frame"))
         owner: Frame = find_named_frame(system, read_word(given.pop("body", "world"), "body"))
@@ -340,24 +342,23 @@ class _Loader:
         system.place(owner.body, given, name)
 
     def add_joints(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "a joint", system.make_joint)
+        self.add_kind(system, name, entry, "joints")
 
     def add_constraints(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "a constraint", system.make_constraint)
+        self.add_kind(system, name, entry, "constraints")
 
     def add_elements(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "an element", system.make_element)
+        self.add_kind(system, name, entry, "elements")
 
-    def add_kind(
-        self, system: System, name: str, entry: Any, what: str, make: Callable[[str, str, Mapping[str, Any]], Any]
-    ) -> None:
+    def add_kind(self, system: System, name: str, entry: Any, section: str) -> None:
+        what = KIND_WORDS[section]
         system.check_name(name)
         fields = split_between(read_mapping(entry, what))
         if "kind" not in fields:
             raise ModelError(f"{what} needs its kind", field="kind")
-        if what == "a joint" and not {"a", "b"} & fields.keys():
+        if section == "joints" and not {"a", "b"} & fields.keys():
             raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
-        system.add_component(make(name, fields["kind"], fields))
+        system.add_component(system.make_component(section, name, fields["kind"], fields))
 
     def add_drives(self, system: System, name: str, entry: Any) -> None:
         add_drive(system, name, read_mapping(entry, "a drive"))

@@ -17,10 +17,11 @@ from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.formats.yaml_text import resolve
-from kinode.model.base.bodies import Body, Shape
+from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component, Value
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.shapes import Shape
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import Coulomb
 from kinode.model.joints.end_stops import Ends

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kinode.model.system import RESERVED
+from kinode.model.component_store import RESERVED
 
 VALID_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 INVALID_CHARACTER = re.compile(r"[^A-Za-z0-9_]")

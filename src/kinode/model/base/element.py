@@ -3,13 +3,13 @@
 An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
 potential energy where it has one (the contract test checks that the loads are its gradient), and
 ``quantities`` what can be asked of it by name.  A ``Scene`` answers for poses, velocities and laws, in
-whatever kind of number the question is put.  The kinds stand in the modules
-of ``model/builtin_kinds.py``.
+whatever kind of number the question is put.  The kinds are in the packages
+``elements``, ``environment``, ``network`` and ``signals``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -18,45 +18,17 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import Pose
 from kinode.errors import ModelError
-from kinode.hooks import hook
-from kinode.model.base.fields import Component, Reader, Spec, Value, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
+from kinode.model.base.registration import Registry
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
     from kinode.model.system import System
 
 
-class Kinds(MutableMapping[str, "type[Element]"]):
-    """Kinds of elements by name; those that many systems do without are imported when one is looked for."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, type[Element]] = {}
-        self.whole = False
-
-    def _all(self) -> dict[str, type[Element]]:
-        if not self.whole:
-            self.whole = True
-            hook("load_builtin_kinds")()
-        return self.known
-
-    def __getitem__(self, kind: str) -> type[Element]:
-        return self.known[kind] if kind in self.known else self._all()[kind]
-
-    def __setitem__(self, kind: str, cls: type[Element]) -> None:
-        self.known[kind] = cls
-
-    def __delitem__(self, kind: str) -> None:
-        del self._all()[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-
-ELEMENTS = Kinds()
+ELEMENTS: Registry[Element] = Registry()
 
 
 class Scene(Protocol):
@@ -112,6 +84,7 @@ class Element(Component):
     """Something that loads bodies."""
 
     section: ClassVar[str] = "elements"
+    kind_registry: ClassVar[Registry[Any]] = ELEMENTS
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
@@ -161,10 +134,6 @@ class Element(Component):
         """The same where the world that it was made in is a frame: directions of the world are turned with it."""
         return self
 
-    @classmethod
-    def check_kind(cls) -> None:
-        """Refuse a kind that cannot be meant, when it is registered."""
-
 
 def check_still(world: Frame, turned: Iterable[Any], component: str, field: str) -> None:
     """Refuse a direction of the world where that is a frame that moves, or is turned by other than plain numbers."""
@@ -184,9 +153,3 @@ def turned_letter(component: Component, field: str, world: Frame) -> str:
     kind = component.kind
     message = f"is no axis of the system that its subsystem is added to; write the {kind} in that system"
     raise ModelError(message, component=component.name, field=field)
-
-
-def register_element(cls: type[Element]) -> type[Element]:
-    """Make an element known by its ``kind``; those of this package are checked by their contract tests."""
-    ELEMENTS[cls.kind] = cls
-    return cls

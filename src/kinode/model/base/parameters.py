@@ -12,7 +12,8 @@ from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, parse_quantity
-from kinode.model.base.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, Values, choice, number, record, short, special
 
 
 @record

@@ -11,9 +11,12 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.element import Element, Load, Scene
 from kinode.model.base.fields import Value, Vector, frame, laws, record, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
+
+ORDER = 20  # in lists of kinds
 
 
 @record
@@ -38,14 +41,11 @@ class _Push(Element):
         return values if self.expressed_in is None else scene.pose(self.expressed_in).R @ values
 
 
-@register_element
-@record
+@register("force", symbol="force", shortcut=True)
 class Force(_Push):
     """A force at a point, as laws; its reaction acts at the same point of space."""
 
-    kind: ClassVar[str] = "force"
     quantities: ClassVar[dict[str, str]] = {"force": "force"}
-    symbol: ClassVar[str] = "force"
     force: Vector = laws("force", "three components")
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:
@@ -59,14 +59,11 @@ class Force(_Push):
         return self._components(scene, self.force)
 
 
-@register_element
-@record
+@register("moment", symbol="moment", shortcut=True)
 class Moment(_Push):
     """A free moment on a body, as laws."""
 
-    kind: ClassVar[str] = "moment"
     quantities: ClassVar[dict[str, str]] = {"moment": "moment"}
-    symbol: ClassVar[str] = "moment"
     moment: Vector = laws("moment", "three components")
 
     def wrenches(self, scene: Scene) -> Sequence[Load]:

@@ -14,12 +14,15 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene, register_element, turned_letter
+from kinode.model.base.element import Element, Load, Scene, turned_letter
 from kinode.model.base.fields import Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
+from kinode.model.base.registration import register
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 90  # in lists of kinds
 
 EARTH_MU = 3.986004418e14  # m^3/s^2, WGS 84
 EARTH_RATE = 7.292115e-5  # rad/s
@@ -40,8 +43,7 @@ class _Everywhere(Element):
             raise ModelError(message, component=self.name)
 
 
-@register_element
-@record
+@register("central_gravity", symbol="gravity", shortcut=True)
 class CentralGravity(_Everywhere):
     """The pull of a sphere on every body, with the moment by which it turns long bodies upright.
 
@@ -53,9 +55,7 @@ class CentralGravity(_Everywhere):
         moment    = 3 mu n x J n / r^3
     """
 
-    kind: ClassVar[str] = "central_gravity"
     quantities: ClassVar[dict[str, str]] = {"potential": "energy"}
-    symbol: ClassVar[str] = "gravity"
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
     center: Frame = frame("center of the sphere", Frame("world"))
@@ -104,8 +104,7 @@ class CentralGravity(_Everywhere):
         return n, away, Jn, dot(n, Jn), J[0, 0] + J[1, 1] + J[2, 2]
 
 
-@register_element
-@record
+@register("earth_rotation", symbol="earth_rotation", shortcut=True)
 class EarthRotation(_Everywhere):
     """The world turns evenly about an axis: what is at rest in it feels the earth's rotation.
 
@@ -121,9 +120,7 @@ class EarthRotation(_Everywhere):
     what a plumb line shows.  With central gravity, which is the pull alone, let it go through the center.
     """
 
-    kind: ClassVar[str] = "earth_rotation"
     quantities: ClassVar[dict[str, str]] = {"angular_velocity": "angular_velocity", "potential": "energy"}
-    symbol: ClassVar[str] = "earth_rotation"
     single: ClassVar[frozenset[str]] = frozenset({"potential"})
 
     latitude: Value = number("angle", "latitude of the world's origin, north positive")

@@ -22,7 +22,8 @@ from weakref import WeakValueDictionary
 from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.fields import Reader, Spec, law, number, record, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, law, number, record, short, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.network.part import DOMAINS, Formula, Part, Row, Unknown, port
 from kinode.model.network.part_checks import is_word

@@ -25,7 +25,8 @@ from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.element import Element, Load, Scene
-from kinode.model.base.fields import Component, Reader, Spec, Value, declare, record, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ class Part(Element):
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
         return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
+
+    @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        return tuple(cls.ports())
 
     @classmethod
     def all_unknowns(cls) -> dict[str, Unknown]:

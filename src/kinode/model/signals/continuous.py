@@ -19,11 +19,15 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene, register_element
-from kinode.model.base.fields import Reader, Spec, Value, law, number, record, special
+from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, law, number, record, special
+from kinode.model.base.registration import register
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 30  # in lists of kinds
 
 Range = tuple[Value, Value]
 PLAIN = "dimensionless"  # a signal is a number; its unit is what its laws make of it
@@ -121,14 +125,11 @@ class _Follower(SignalPart):
         return self.state("output", scene)
 
 
-@register_element
-@record
+@register("filter", symbol="filter", shortcut=True)
 class Filter(_Follower):
     """A lag of first order: time_constant d(output)/dt + output = gain input."""
 
-    kind: ClassVar[str] = "filter"
     positive: ClassVar[tuple[str, ...]] = ("time_constant",)
-    symbol: ClassVar[str] = "filter"
     time_constant: Value = number("time", "time in which a step is followed to 63 %")
     gain: Value = number(None, "output for a unit of a constant input", 1.0)
 
@@ -139,8 +140,7 @@ class Filter(_Follower):
         return tidy([(self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)])
 
 
-@register_element
-@record
+@register("rate_limit", symbol="rate_limit", shortcut=True)
 class RateLimit(_Follower):
     """A signal that changes no faster than it may.
 
@@ -149,9 +149,7 @@ class RateLimit(_Follower):
         d(output)/dt = (input - output) / time_constant, kept between -fall and rise
     """
 
-    kind: ClassVar[str] = "rate_limit"
     positive: ClassVar[tuple[str, ...]] = ("rise", "fall", "time_constant")
-    symbol: ClassVar[str] = "rate_limit"
     rise: Value = number(None, "largest rate of growth, in a second")
     fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
     time_constant: Value = number("time", "lag with which an input that is slow enough is followed")
@@ -163,14 +161,11 @@ class RateLimit(_Follower):
         return tidy([clamp(wanted, -fall, rise)])
 
 
-@register_element
-@record
+@register("integrator", symbol="integrator", shortcut=True)
 class Integrator(SignalPart):
     """The integral of a signal; at limits it stays, and leaves them as soon as the input leads back."""
 
-    kind: ClassVar[str] = "integrator"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
-    symbol: ClassVar[str] = "integrator"
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN, "integral": PLAIN}
     input: Value = law(None, "the signal that is integrated", ...)
     gain: Value = number(None, "growth of the output, in a second, for a unit of input", 1.0)
@@ -214,17 +209,14 @@ class Integrator(SignalPart):
         )
 
 
-@register_element
-@record
+@register("saturation", symbol="saturation", shortcut=True)
 class Saturation(SignalPart):
     """A signal kept within limits, with corners or, by ``smoothing``, rounded ones.
 
     Rounded: low + s(input - low) - s(input - high) with s(x) = (x + root(x^2 + smoothing^2))/2.
     """
 
-    kind: ClassVar[str] = "saturation"
     positive: ClassVar[tuple[str, ...]] = ("smoothing",)
-    symbol: ClassVar[str] = "saturation"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that goes in", ...)
     limits: Range = special("range", "[low, high] of the output", ...)
@@ -242,14 +234,11 @@ class Saturation(SignalPart):
         return low + above(x - low) - above(x - high)
 
 
-@register_element
-@record
+@register("dead_zone", symbol="dead_zone", shortcut=True)
 class DeadZone(SignalPart):
     """A signal without what lies within a zone: zero inside, and beyond it the distance from the zone."""
 
-    kind: ClassVar[str] = "dead_zone"
     ordered: ClassVar[tuple[str, ...]] = ("zone",)
-    symbol: ClassVar[str] = "dead_zone"
     input: Value = law(None, "the signal that goes in", ...)
     zone: Range = special("range", "[low, high] between which the output is zero", ...)
 
@@ -258,14 +247,11 @@ class DeadZone(SignalPart):
         return x - clamp(x, *(scene.law(edge) for edge in self.zone))
 
 
-@register_element
-@record
+@register("sensor", symbol="sensor", shortcut=True)
 class Sensor(SignalPart):
     """What an instrument shows: gain measures + offset, behind a lag where it has one."""
 
-    kind: ClassVar[str] = "sensor"
     positive: ClassVar[tuple[str, ...]] = ("lag",)
-    symbol: ClassVar[str] = "sensor"
     measures: Value = law(None, "the quantity that is measured, or a law of several", ...)
     gain: Value = number(None, "what is shown for a unit", 1.0)
     offset: Value = number(None, "what is shown for nothing", 0.0)
