@@ -23,9 +23,9 @@ from kinode.results.load_summary import (
     compute_parts,
     describe_sharing,
     find_wrenches,
-    is_zero,
+    is_negligible,
 )
-from kinode.results.peak_mean_rms import WILD
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
@@ -120,7 +120,7 @@ def report(
     return file
 
 
-@WILD
+@IGNORE_OVERFLOW
 def compose(
     run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = MOST_JOINTS,
     plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None, explain: bool = False,
@@ -296,7 +296,7 @@ def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
         figures, rows = zip(*(small_axes(FIGURE_SIZE) for _ in range(2)))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
-            if is_zero(values, wrench):
+            if is_negligible(values, wrench):
                 pictures.append(tag("p", f"{word}: zero throughout.", class_="note"))
                 continue
             axes.set_xlabel(label("time", "s"))
