@@ -7,7 +7,8 @@ from kinode.dynamics.compile import Dynamics
 from kinode.errors import ModelError
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
-from kinode.ode.integrate import KernelSpec, integrate
+from kinode.ode.integrate import integrate
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.tasks.verify import verify
 
 G = 9.81

@@ -28,7 +28,7 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.multibody.loop_statics import Support
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import SingularPass
+from kinode.ode.solution import SingularPass
 from kinode.results import joint_loads, relative_motion
 from kinode.results.acceleration_causes import AccelerationCauses, acceleration_by_cause
 from kinode.results.bearings import Bearing, bearings

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import Dynamics
-from kinode.ode.integrate import OdeSolution
+from kinode.ode.solution import OdeSolution
 
 TORN = 1e-8  # of the characteristic length: a row that was left out has come apart
 LOST = 1e-3  # of the least singular value that all rows have: the rows in use are no good choice
