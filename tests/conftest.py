@@ -4,9 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+SLOW = frozenset((ROOT / "tests" / "slow_tests.txt").read_text(encoding="utf-8").splitlines())
 
 # Set before kinode or matplotlib is imported; xdist workers inherit them.
 os.environ.setdefault("KINODE_CACHE_DIR", str(ROOT / ".cache" / "kinode-tests"))
@@ -25,3 +27,10 @@ settings.register_profile("fixed", derandomize=True, database=None, max_examples
 settings.register_profile("nightly", max_examples=100, print_blob=True, **COMMON)
 settings.register_profile("explore", max_examples=500, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that measured durations found slow; ``support/find_slow.py`` writes the list."""
+    for item in items:
+        if item.nodeid in SLOW or item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)

@@ -138,7 +138,7 @@ def textbook() -> dict:
     ]  # fmt: skip
     m1, m2, xi, Jz, k, x, x_d, x_dd = symbols("m1 m2 xi Jz k q_x u_x u_dot_x")
     ph, ph_d, ph_dd = symbols("q_phi u_phi u_dot_phi")
-    equations[elastic] = [  # SPEC [4.15]
+    equations[elastic] = [  # (T-10.15)
         (m1 + m2) * x_dd + m1 * xi * (ph_dd * cos(ph) - ph_d**2 * sin(ph)) + c * x_d + k * x,
         Jz * ph_dd + m1 * xi * x_dd * cos(ph) + m1 * g * xi * sin(ph),
     ]
@@ -176,7 +176,7 @@ def test_matrices():
 
 
 def test_reactions_of_the_elastic_system():
-    """SPEC [4.16]: hinge and guide."""
+    """(T-10.16): hinge and guide."""
     derived = kn.equations(elastic(), reactions=["phi", "x"])
     m1, m2, xi, g, x_dd, ph, w, w_d = symbols("m1 m2 xi g u_dot_x q_phi u_phi u_dot_phi")
     X12 = m1 * (x_dd + xi * (w_d * cos(ph) - w**2 * sin(ph)))
@@ -426,13 +426,13 @@ def test_bodies_have_no_mass_matrix_of_the_whole():
 
 
 def test_bodies_of_the_elastic_system():
-    """SPEC [4.11]-[4.14]: ten equations in the plane, nothing of the third dimension; matrices of the pendulum."""
+    """(T-10.11) to (T-10.14): ten equations in the plane, nothing of the third dimension; the pendulum's matrices."""
     derived = kn.equations(elastic(), "newton_euler")
     assert len(derived.equations) == len(derived.unknowns) == 10
     assert not any(name in str(derived) for name in ("Z_phi", "MX_", "MY_", "wx_", "Vz_", "0 = 0"))
     m1, xi, Jz, w, c, s, g = *symbols("m1 xi Jz wz_bob"), cos(Symbol("q_phi")), sin(Symbol("q_phi")), Symbol("g")
     bob = derived.bodies["bob"]
-    plane = [3, 4, 2]  # V_x, V_y, w_z; the source's axis x points to the mass center, ours is y, upwards
+    plane = [3, 4, 2]  # V_x, V_y, w_z; the axis x of (T-10.12) points to the mass center, ours is y, upwards
     assert bob.M.extract(plane, plane) == sympy.Matrix([[m1, 0, m1 * xi], [0, m1, 0], [m1 * xi, 0, Jz]])
     Omega = sympy.Matrix([[0, -m1 * w, 0], [m1 * w, 0, m1 * xi * w], [0, -m1 * xi * w, 0]])
     v = sympy.Matrix([Symbol("Vx_bob"), Symbol("Vy_bob"), w])

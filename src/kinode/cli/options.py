@@ -77,7 +77,7 @@ def _words(error: Exception) -> str:
 
 
 def _as_option(text: str) -> str:
-    """A message about an argument of Python that the command line calls otherwise."""
+    """A message that names an argument of Python, with the name of the option instead."""
     return f"--{text}" if text.startswith("hold: ") else text
 
 

@@ -1,4 +1,4 @@
-"""What the command ``kinode reactions`` prints and draws: who loads a joint, its bearings, its spectrum."""
+"""What the command ``kinode reactions`` prints and draws: loads of a joint by cause, bearings, spectrum."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class Question:
 
     @property
     def needs_part(self) -> bool:
-        """Whether the answer is wrong without the part: who holds was named, or more than a table is asked for."""
+        """Whether the part must be known: supports were named, or more than a table is asked for."""
         return bool(self.hold or self.causes or self.at or self.frequency or self.plot)
 
     @property
     def hold_for_part(self) -> Sequence[str] | None:
-        """Who holds, which does not matter to the total."""
+        """The supports of loops, which do not matter to the total."""
         return None if self.part == "total" else self.hold
 
 
 def print_all(run: Trajectory, hold: Any = None) -> None:
-    """Peaks of all joints; of the parts too, where it is known who holds."""
+    """Peak reactions of all joints, in total and by share where the supports of loops are known."""
     out = console()
     joints, reason = list(find_wrenches(run)), ""
     parts = {}
@@ -78,7 +78,7 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
 
 
 def print_joint(run: Trajectory, asked: Question) -> None:
-    """All that is asked of one joint."""
+    """The tables and the picture that are asked for of one joint."""
     out = console()
     _print_parts(out, run, asked)
     if asked.causes:
@@ -126,7 +126,7 @@ def _print_reason(out: Console, reason: str) -> None:
 
 
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
-    """Of force and moment; what is nothing but rounding beside the whole load is nothing."""
+    """Measures of force and moment; what is rounding beside the total load counts as zero."""
     parts = (wrench.force, wrench.moment)
     return [measure(run.t, 0.0 * x if is_negligible(x, total) else x) for x in parts]
 

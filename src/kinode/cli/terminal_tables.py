@@ -1,4 +1,4 @@
-"""Results as tables on a terminal: compact, without color where that is not wanted, and narrow where it has to be."""
+"""Results as tables on a terminal: compact, narrow in a narrow terminal, without color where none is wanted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def console() -> Console:
 
 
 def print_run(run: Trajectory) -> None:
-    """What a run gave: how it ended, loads in joints, the end of each coordinate, the energy audit."""
+    """A run in short: how it ended, events, loads in joints, coordinates, the energy audit."""
     out = console()
     facts = run.facts
     span = f"{number(float(run.t[-1] - run.t[0]))} s simulated"
@@ -74,7 +74,7 @@ def print_run(run: Trajectory) -> None:
 
 
 def _print_events(out: Console, run: Trajectory) -> None:
-    """What the run met: singular positions in a line, changes in a table."""
+    """Events: singular positions in a line, changes in a table."""
     singular = [event for event in run.events if event.kind == "singular"]
     if singular:
         times = ", ".join(number(event.time) for event in singular[:MOST_ROWS])

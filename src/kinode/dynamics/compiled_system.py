@@ -344,24 +344,9 @@ class Dynamics:
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
-        topology = self.arguments.topology
-        if (table := topology.events) is not None:
-            owner = (*table.owners, *(entry.owner for entry in table.samplers))[0]
-            message = (
-                "changes at once, which a single step does not see; simulate until t + dt with start=state instead"
-            )
-            raise ArgumentError(f"step: {owner} {message}")
-        t, y = state.t, state.y
-        k1 = self.rate(t, y, p=p, inputs=inputs)
-        k2 = self.rate(t + dt / 2, y + dt / 2 * k1, p=p, inputs=inputs)
-        k3 = self.rate(t + dt / 2, y + dt / 2 * k2, p=p, inputs=inputs)
-        k4 = self.rate(t + dt, y + dt * k3, p=p, inputs=inputs)
-        y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        if topology.constrained:
-            y = self.kernels.call(Kernel("projection"), self.point_of(t + dt, y, p, inputs))[:-1]
-        for start in topology.layout.quaternions:
-            y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
-        return State(t + dt, *self._split(y))
+        from kinode.dynamics.single_step import take_step
+
+        return take_step(self, state, dt, p, inputs)
 
     # -- calls -------------------------------------------------------------------------------------
     def _read_point(

@@ -57,4 +57,4 @@ def _effort(bodies: NewtonEuler, freedom: Freedom) -> Array:
     """The wrenches of a unit effort along a freedom on all bodies; for angles the unit is the characteristic length."""
     name, k = freedom
     joint = bodies.holds[name]
-    return bodies._columns(joint, joint.T[:, k : k + 1] * bodies._units(joint.joint)[k])
+    return bodies.wrench_columns(joint, joint.T[:, k : k + 1] * bodies.effort_units(joint.joint)[k])

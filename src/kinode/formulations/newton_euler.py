@@ -113,22 +113,24 @@ class NewtonEuler(Absolute):
         rows: dict[str, ConstraintRows] = {}
         for name, hold in self.holds.items():
             N = self.directions[name]
-            rows[name] = ConstraintRows(self._columns(hold, N), N.T @ hold.bias)
+            rows[name] = ConstraintRows(self.wrench_columns(hold, N), N.T @ hold.bias)
             wanted = self._wanted(name)
             if wanted is not None and hold.joint.n_u:
                 gamma = wanted + hold.T.T @ hold.bias
-                rows[f"{name}.drive"] = ConstraintRows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
+                rows[f"{name}.drive"] = ConstraintRows(
+                    self.wrench_columns(hold, hold.T), gamma, self.effort_units(hold.joint)
+                )
         for name, coupling in self.topology.couplings.items():
             one, two = self.holds[name], self.holds[coupling.leader]
             ratio = float(self.snapshot.resolve(coupling.ratio))
-            L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
+            L = self.wrench_columns(one, one.T) - ratio * self.wrench_columns(two, two.T)
             gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
-            rows[f"{name}.gear"] = ConstraintRows(L, gamma, self._units(one.joint))
+            rows[f"{name}.gear"] = ConstraintRows(L, gamma, self.effort_units(one.joint))
         for lock in self.locks:
             each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
-            columns = plain(sum(factor * self._columns(hold, hold.T) for hold, factor in each))
+            columns = plain(sum(factor * self.wrench_columns(hold, hold.T) for hold, factor in each))
             rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
-            rows[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self._units(each[0][0].joint))
+            rows[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self.effort_units(each[0][0].joint))
         for constraint in self.topology.constraints:
             rows[constraint.name] = self._tie(loop_constraints.loop_constraint_of(self.topology, constraint))
         return rows
@@ -150,7 +152,7 @@ class NewtonEuler(Absolute):
                 )
         return total
 
-    def _units(self, joint: Joint) -> Array:
+    def effort_units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
     def _tie(self, tie: loop_constraints.LoopConstraint) -> ConstraintRows:
@@ -166,7 +168,7 @@ class NewtonEuler(Absolute):
         known = self.prescribed(name)
         return None if known is None else plain(known)
 
-    def _columns(self, hold: JointConstraint, directions: Array) -> Array:
+    def wrench_columns(self, hold: JointConstraint, directions: Array) -> Array:
         """The wrenches on all bodies of unit wrenches on b about M, and their opposites on a."""
         return self._stacked(self.acting(hold, directions), directions.shape[1])
 

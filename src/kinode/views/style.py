@@ -80,7 +80,7 @@ def settings(*, scale: float = 1.0) -> dict[str, Any]:
 
 
 def style(*, scale: float = 1.0) -> AbstractContextManager[Any]:
-    """A context in which our settings hold and nothing of the caller's."""
+    """A context in which the settings above hold, whatever the caller has set."""
     from matplotlib import rc_context
 
     given: Any = settings(scale=scale)
@@ -145,7 +145,7 @@ PREFIXED = frozenset({"N", "N*m", "N*m*s", "N*s", "J", "W", "m", "m/s", "N/m"})
 
 
 def find_prefix(unit: str, peak: float) -> tuple[str, float]:
-    """The unit in which numbers up to a peak are short, and its size: 52000 N are read as 52 kN."""
+    """The unit with the prefix that suits a peak, and its size in the plain unit: kN and 1000 for 52000 N."""
     if unit not in PREFIXED or not np.isfinite(peak) or 1e-2 <= peak < 1e4 or peak == 0:
         return unit, 1.0
     for prefix, size in (("M", 1e6), ("k", 1e3), ("m", 1e-3)):
@@ -155,14 +155,14 @@ def find_prefix(unit: str, peak: float) -> tuple[str, float]:
 
 
 def tick(value: float, _: object = None) -> str:
-    """The number at a tick, in full and without a power of ten apart from it."""
+    """The number at a tick, in full: without a common power of ten beside the axis."""
     text = "0" if abs(value) < 1e-300 else f"{value:.10g}"
     mantissa, mark, exponent = text.partition("e")
     return (f"{mantissa}e{int(exponent)}" if mark else mantissa).replace("-", MINUS)
 
 
 def thin(t: Array, y: Array, limit: int = MOST_POINTS) -> tuple[Array, Array]:
-    """A long line with fewer points: of every stretch its lowest and highest, so that no peak is lost."""
+    """A long line with fewer points: the lowest and highest of every stretch, so that no peak is lost."""
     count = len(t)
     if count <= limit:
         return t, y

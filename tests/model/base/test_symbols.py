@@ -90,6 +90,11 @@ def test_a_wrong_path_is_refused(path, message):
     assert str(caught.value) == f"path {path!r}, {message}"
 
 
+def test_the_order_of_anchors_does_not_matter():
+    one, other = Symbol(anchors={"a": (0, -20), "b": (0, 20)}), Symbol(anchors={"b": (0, 20), "a": (0, -20)})
+    assert one == other and len({one, other}) == 1
+
+
 def test_other_wrong_symbols_are_refused():
     with pytest.raises(ModelError, match=r"anchor plus at \(0, -30\) is outside the box"):
         Symbol(anchors={"plus": (0, -30)})

@@ -80,20 +80,27 @@ def diagram(
     Parameters
     ----------
     model : System, Dynamics, str or path
-        What to draw; a text is the name of a file.
+        A system, a compiled one, or a model file.
     file : str or path, optional
         An .svg file to write.
     width : float or None, default 1600
-        Chains that are longer are folded where that is possible; a component is 40 wide.  None never folds.
+        Longest row, in units of which a component is 40 wide; a longer chain of bodies is folded.  None never folds.
     legend : bool, default True
-        Whether signs and lines are explained below the drawing.
+        Whether lines and letters are explained below the diagram.
     note : str, default ""
-        A text beside the name of the system.
+        Text beside the name of the system.
 
     Returns
     -------
     Diagram
         With ``svg``, ``components``, ``links``, ``crossings`` and ``size``; a notebook shows it.
+
+    Raises
+    ------
+    ArgumentError
+        If the width is no number from 240 on, or the file does not end in .svg.
+    Error
+        If the system has no components.
 
     Examples
     --------
@@ -217,7 +224,7 @@ def _reference(box: Box, port: Port) -> str:
 
 
 def _node_names(circuit: CircuitGraph) -> list[str]:
-    """The names of nodes, each beside a line of it where nothing else stands."""
+    """The names of nodes, each beside one of its lines where there is room."""
     taken = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in circuit.boxes.values()
     ]
@@ -242,7 +249,7 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
 def _free_place(
     link: Connection, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, float] | None:
-    """Left, top and width of a place for a node's name."""
+    """Left, top and width of a free place for the name of a node."""
     segments = [(a, b) for line in link.path for a, b in pairwise(line)]
     segments.sort(key=lambda s: -abs(s[0][0] - s[1][0]) - abs(s[0][1] - s[1][1]))
     for (ax, ay), (bx, by) in segments:
@@ -262,7 +269,7 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
 
 
 def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> str:
-    """Lines and letters explained."""
+    """The legend: what the kinds of lines and the letters mean."""
     roles = {box.role for box in boxes}
     words = {"SB": "solid body", "KN": "kinematic node", "E": "source", "DC": "dynamic component"}
     parts, at = [], x

@@ -3,8 +3,8 @@
 Every body is a solid body SB, every joint a kinematic node KN with two vector links and a third link for what acts in
 it; laws that drive a joint, and forces on bodies, are sources E; springs, dampers and friction are dynamic components
 DC; parts of networks, signals and inputs are themselves.  Links are vector links (v, w | F, M), energy links (one
-potential, one flow) and information links, from what a law reads to who reads it.  The world and gnd are drawn where
-they are needed and are no components.  Where things stand is decided in circuit_layout.py.
+potential, one flow) and information links, from a quantity to the expression that reads it.  The world and gnd are
+drawn where they are needed and are no components.  circuit_layout.py places the components.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LONGEST_VALUE = 18  # letters of a value that are shown
 
 @dataclass(eq=False)
 class Port:
-    """Where a link ends: the link's kind, and the reference, if it is one; side and place follow from the layout."""
+    """The end of a link at a component, with the kind of the link; the layout sets side and offset."""
 
     name: str
     kind: str
@@ -73,7 +73,7 @@ class Port:
 
 @dataclass(eq=False)
 class Box:
-    """A component: its name in the diagram and what it is drawn as."""
+    """A component of the diagram: its name, its role and its symbol; the layout sets place and size."""
 
     name: str
     role: str  # SB, KN, E, DC, part, signal
@@ -107,7 +107,7 @@ class Connection:
     kind: str
     ends: list[tuple[Box, Port]]
     label: str = ""
-    path: list[list[tuple[float, float]]] = field(default_factory=list)  # lines, found by link_routing.py
+    path: list[list[tuple[float, float]]] = field(default_factory=list)  # lines, set by link_routing.py
     dots: list[tuple[float, float]] = field(default_factory=list)
 
 
@@ -163,7 +163,7 @@ class CircuitGraph:
                     self._third(box, part, "1", kind)
 
     def _third(self, joint: Box, box: Box, port: str, kind: str) -> None:
-        """Connect something to what moves in a joint."""
+        """Connect a component to the third link of a joint, which is that of its freedoms."""
         link = f"{joint.name}.3"
         if link not in self.links:
             self._tie(link, kind, joint, "3")
@@ -230,7 +230,7 @@ class CircuitGraph:
 
     # -- information -------------------------------------------------------------------------------
     def _information(self) -> None:
-        """From the components whose quantities laws read to those that have the laws."""
+        """Information links: from the component whose quantity an expression reads to the owner of the expression."""
         for reader, laws in self._laws():
             sources = dict.fromkeys(source for law in laws for source in self._read_by(law) if source is not reader)
             for source in sources:
@@ -262,7 +262,7 @@ class CircuitGraph:
                 yield self.boxes[owner]
 
     def _at_node(self, name: str) -> str:
-        """Of a node the part that is named first there."""
+        """The part that is connected first to a node."""
         link = self.links.get(name)
         return link.ends[0][0].name if link is not None else name
 

@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(eq=False)
 class LayoutBlock:
-    """What hangs below a component of the spine, in layers."""
+    """The components below a component of the spine, in layers."""
 
     layers: list[list[Place]] = field(default_factory=list)
 
@@ -98,7 +98,7 @@ class Layout:
 
     # -- what hangs below --------------------------------------------------------------------------
     def _find_homes(self) -> dict[str, Place]:
-        """The component of the spine below which each other stands, and in which layer."""
+        """For each other component the component of the spine that it stands below, and its layer."""
         spine = [box for row in self.spine for _, box in row]
         known = {box.name: Place(box, box) for box in spine}
         nodes = [box for box in spine if box.role == "KN"]
@@ -112,7 +112,7 @@ class Layout:
         return hanging
 
     def _spread(self, known: dict[str, Place], start: list[Box], kinds: tuple[str, ...]) -> None:
-        """Along energy links, breadth first."""
+        """Reach components along links of some kinds, breadth first."""
         front = list(start)
         while front:
             after = []
@@ -166,7 +166,7 @@ class Layout:
 
     # -- coordinates -------------------------------------------------------------------------------
     def _put_spine(self) -> float:
-        """Places of the spine and of what hangs below it; gives the lowest y that is taken."""
+        """Place the spine and what is below it; return the lowest y that is taken."""
         columns = self._columns()
         taken: list[tuple[float, float, float]] = []  # left, right, bottom
         bottom = 0.0

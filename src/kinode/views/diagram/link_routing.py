@@ -41,7 +41,7 @@ def _cell(point: tuple[float, float]) -> Cell:
 
 
 class Router:
-    """Finds the lines of all links of a circuit that is laid out."""
+    """Routes all links of a circuit whose components have their places."""
 
     def __init__(self, circuit: CircuitGraph) -> None:
         self.circuit, self.cells_seen = circuit, 0
@@ -79,7 +79,7 @@ class Router:
 
     # -- all links ---------------------------------------------------------------------------------
     def route(self) -> int:
-        """Find all lines; gives how often links cross."""
+        """Set the lines of all links, and return how often links cross."""
         for cell in self.kept:
             self.blocked.discard(cell)
         self._measure()
@@ -163,7 +163,10 @@ class Router:
             self._mark(self.circuit.links[name])
 
     def _search(self, link: Connection, tree: set[Cell], goal: Cell) -> list[Cell]:
-        """The cheapest way from what a link has to a cell; states are cells times four directions, as numbers."""
+        """The cheapest path from the cells of a link to a cell.
+
+        A state of the search is a cell and one of four directions, as a number.
+        """
         if goal in tree:
             return [goal]
         out = {self._before(box, port): OUTWARD[port.side] for box, port in link.ends}
@@ -212,7 +215,7 @@ class Router:
         return (cell[0] - self.low[0]) * self.rows + cell[1] - self.low[1]
 
     def _measure(self) -> None:
-        """Prices of cells without links: infinite where something stands and along the edge, more beside a box."""
+        """Costs of cells without links: infinite for blocked cells and along the edge, higher beside a box."""
         columns, self.rows = self.high[0] - self.low[0] + 1, self.high[1] - self.low[1] + 1
         self.steps = (-self.rows, self.rows, -1, 1)
         self.price = [math.inf] * (columns * self.rows)
@@ -234,7 +237,7 @@ class Router:
         return taken
 
     def _ahead(self, goal: Cell) -> Callable[[int], float]:
-        """What the rest of a way costs at the least."""
+        """A lower bound of the cost of the rest of a path."""
         gi, gj = goal[0] - self.low[0], goal[1] - self.low[1]
         rows = self.rows
 
@@ -256,7 +259,7 @@ class Router:
 
     # -- the spine ---------------------------------------------------------------------------------
     def _fan(self, link: Connection) -> list[Cell] | None:
-        """A branch of the spine in the channel beside its body: the lower its row, the nearer; if that is free."""
+        """A branch of the spine in the channel beside its body, if that is free: lower rows take the nearer channel."""
         (one, port), (other, its) = sorted(link.ends, key=lambda end: end[0].role != "SB")
         if not (one.spine and other.spine and port.side == "right" and its.side == "left" and other.x > one.x):
             return None

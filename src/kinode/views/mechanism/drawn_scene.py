@@ -82,7 +82,7 @@ def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Draw
 
 
 def link_frames(system: System) -> dict[str, list[Frame]]:
-    """For every body the places where something sits on it: the joint that carries it first."""
+    """For every body its frames: of the joint that carries it, of its other joints, named ones, of springs."""
     frames: dict[str, list[Frame]] = {name: [] for name in ("world", *system.bodies)}
     for joint in system.joints.values():
         for side in ("child", "parent"):
@@ -101,7 +101,7 @@ def link_frames(system: System) -> dict[str, list[Frame]]:
 
 
 def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
-    """Of every body that carries no other the point whose path is worth seeing: its only named frame, or its center."""
+    """The point whose path is drawn, for each body at the end of a chain: its only named frame, or its mass center."""
     carriers = {joint.a.body for joint in system.joints.values()}
     ends = {}
     for name, body in system.bodies.items():
@@ -111,7 +111,7 @@ def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
 
 
 def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnSolid]:
-    """A body's shape, or the simple solids that are to be drawn for it; none if it has neither."""
+    """The shape of a body, or its visuals that are simple solids; none if it has neither."""
     R, p, resolve = scene.R[body.name][k], scene.p[body.name][k], scene.resolve
     if body.shape is not None and body.shape.kind != "rod":
         shape = body.shape

@@ -52,10 +52,31 @@ def draw(
     run: Trajectory, *, time: float | None = None, view: Any = "auto", file: Any = None, paths: bool = True,
     ghosts: int = 2, names: bool = True, size: tuple[float, float] | None = None, seen_from: str | None = None,
 ) -> Figure:  # fmt: skip
-    """The mechanism at a time (the start, unless given), with the paths of its ends and ``ghosts`` of later poses.
+    """A picture of the mechanism at one time.
 
-    Without a size the picture is as high as the mechanism needs.  ``seen_from`` names a body or frame that stands
-    still in the picture, such as a vehicle's: the ground is then left out.
+    Parameters
+    ----------
+    run : Trajectory
+    time : float, optional
+        Time in s, of which the nearest stored one is drawn; the start if left out.
+    view : str or three numbers, default "auto"
+        auto, side, front, top, isometric, or a direction to look along, in world axes.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    paths : bool, default True
+        Whether the paths of the ends of chains are drawn.
+    ghosts : int, default 2
+        How many later positions are drawn faintly.
+    names : bool, default True
+        Whether joints and bodies have their names.
+    size : (float, float), optional
+        Width and height in inches; if left out, 8 inches wide and as high as the mechanism needs.
+    seen_from : str, optional
+        A body or frame that stands still in the picture, such as a vehicle; the ground is then left out.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     with style():
         figure = new_figure(size or (8.0, 5.0), shown=file is None)
@@ -74,7 +95,7 @@ def draw_mechanism(
     axes: Axes, run: Trajectory, *, time: float | None = None, view: Any = "auto", paths: bool = True,
     ghosts: int = 2, names: bool = True, grow: bool = False, seen_from: str | None = None,
 ) -> None:  # fmt: skip
-    """The same into an axes, which it fills; with ``grow`` the figure's height is changed to suit."""
+    """The same picture in the whole of an axes; with ``grow`` the height of the figure is changed to suit."""
     first = 0 if time is None else int(np.argmin(np.abs(np.asarray(run.t) - time)))
     last = len(run.t) - 1
     later = [int(k) for k in np.linspace(first, last, ghosts + 1)[1:]] if last > first else []
@@ -181,7 +202,7 @@ def draw_solid(paper: Paper, solid: DrawnSolid, color: str, zorder: float) -> No
 
 
 def draw_link(paper: Paper, places: Array, com: Array, color: str, zorder: float) -> None:
-    """A body without a shape: a bar or plate between its places and its center of mass."""
+    """A body without a shape: a bar or plate between its frames and its center of mass."""
     near = 1.0 / paper.scale
     center = paper.camera.project(com)
     points = paper.camera.project(places) if len(places) else np.zeros((0, 2))

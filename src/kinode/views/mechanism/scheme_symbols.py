@@ -1,6 +1,6 @@
-"""The signs of the vector scheme: ground, poles, arrows, mass centers, turning, moments, drive units, words.
+"""The symbols of the vector scheme: ground, poles, arrows, mass centers, velocities, moments, drive units, words.
 
-Lengths are in points.  Words get out of each other's way; a white ground keeps them readable upon lines.
+Lengths are in points.  Words do not cover each other; a white background keeps them readable upon lines.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Pen:
     def text(
         self, at: Array, text: str, *, align: str = "left", bold: bool = False, muted: bool = False, color: str = ""
     ) -> None:
-        """A line of words beside a place, moved up or down where others stand already."""
+        """A line of words beside a point, moved up or down where there are others already."""
         width = width_of(text, bold)
         start = {"left": 0.0, "right": -width, "center": -0.5 * width}[align]
         low = np.array([at[0] + start, at[1] - 0.5 * LINE_HEIGHT])
@@ -143,7 +143,7 @@ class Pen:
         self.axes.add_patch(Polygon(outline, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=4))
 
     def closing(self, a: Array, b: Array, name: str) -> None:
-        """What closes a loop, or ties two joints: a broken line with its name."""
+        """A cut joint or a constraint: a broken line with its name."""
         a, b = (a, b) if a[0] < b[0] else (b, a)
         curve = -2.0 * BULGE / max(float(np.linalg.norm(b - a)), 4.0 * BULGE)  # upwards
         line = {"linestyle": (0, (5, 3)), "linewidth": 1.1, "zorder": 1}
@@ -161,7 +161,7 @@ class Pen:
         self.text(at + [26.0, 0.0], name, bold=True)
 
     def legend(self, at: Array) -> None:
-        """What the signs mean."""
+        """The legend."""
         entries = (
             ("arrow", RADIUS_COLOR, "radius vector d of a pole"),
             ("arrow", CENTER_COLOR, "mass center, c from the pole"),

@@ -75,7 +75,22 @@ class SchemeCell:
 
 
 def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: bool = True) -> Figure:
-    """The vector scheme as a figure of matplotlib, as large as it needs to be; ``file`` (.svg, .png, .pdf) keeps it."""
+    """The vector scheme of a system, as large as it needs to be.
+
+    Parameters
+    ----------
+    system : System
+    file : path, optional
+        A .svg, .png or .pdf file to write.
+    scale : float, default 1.0
+        Enlarges the figure.
+    shown : bool, default True
+        Whether an interactive session displays it; with a file it does not.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
     scheme = Scheme(system)
     with style():
         size = scheme.high - scheme.low
@@ -90,7 +105,7 @@ def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: 
 
 
 class Scheme:
-    """Tiers, laid out."""
+    """The tiers of a system with their places."""
 
     def __init__(self, system: System) -> None:
         self.dynamics = Dynamics(system)
@@ -174,7 +189,7 @@ class Scheme:
         return cell.node.index in self.units
 
     def _place(self, cell: SchemeCell, edge: float, depth: int) -> float:
-        """Put a cell and all above it to the right of an edge; gives the edge that it leaves."""
+        """Place a cell and all above it to the right of an edge; return their own right edge."""
         cell.depth = depth
         right = edge
         for k, child in enumerate(sorted(cell.children, key=lambda child: -_depth(child))):
@@ -213,7 +228,7 @@ class Scheme:
 
     # -- drawing -----------------------------------------------------------------------------------
     def draw(self, pen: Pen) -> None:
-        """Everything: vectors first, signs upon them, words last."""
+        """Draw vectors first, then symbols upon them, words last."""
         pen.ground(self.origin, "world")
         for cell in self.cells:
             if not self._is_unit(cell):
@@ -270,7 +285,7 @@ def _has_moment(joint: Joint) -> bool:
 
 
 def _vector(values: Array) -> str:
-    """Three numbers, what is rounding left out."""
+    """Three numbers as text; what is rounding is written as zero."""
     size = float(np.abs(values).max(initial=0.0))
     shown = [0.0 if abs(x) < 1e-9 * max(size, 1.0) else float(x) for x in values]
     return "0" if not any(shown) else f"({', '.join(f'{x:.4g}' for x in shown)}) m"

@@ -1,4 +1,4 @@
-"""Which tier shakes a point, over time: what tiers and terms contribute along the acceleration, stacked."""
+"""The acceleration of a point by chain segment and by term, stacked over time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REST = "the rest"
 
 
 def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """Tiers above, terms below; what is below zero lessens the acceleration."""
+    """The acceleration of a point by chain segment (above) and by term (below); a negative share lessens it."""
     with style():
         figure = new_figure(size or (WIDTH, 5.6), shown=file is None)
         rows: Any = figure.subplots(2, 1, sharex=True)
@@ -37,7 +37,7 @@ def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[fl
 
 
 def draw_stack(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array) -> None:
-    """Vectors by their part along the sum, the largest first, beside the magnitude of the sum."""
+    """Each vector by its component along the sum, the largest first, and the magnitude of the sum."""
     every = -(-len(t) // MOST_POINTS)
     t, total = t[::every], total[::every]
     size = np.linalg.norm(total, axis=1)

@@ -1,7 +1,7 @@
-"""Pictures of who loads a joint: contributions stacked over time, pressure around a shaft, spectra.
+"""Plots of the loads of a joint: contributions stacked over time, pressure around a shaft, spectra.
 
-Contributions are vectors: what is stacked is the part of each along the direction of their sum, so that the stack adds
-up to the magnitude of the sum at every time; what relieves the joint stands below zero.
+Contributions are vectors: each is shown by its component along their sum, so that the stack adds up to the magnitude of
+the sum at every time; a contribution that relieves the joint is below zero.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
 # -- contributions ---------------------------------------------------------------------------------
 def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """Who loads a joint: force and moment, stacked over time."""
+    """The kinetic reaction of a joint by its contributions: force and moment, stacked over time."""
     with style():
         taller = 1.6 if causes.by == "term" else 0.0  # a row of the legend for each
         figure = new_figure(size or (WIDTH, 5.6 + taller), shown=file is None)
@@ -45,7 +45,7 @@ def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] |
 
 
 def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
-    """One stack: the largest contributions by name, the rest as one; gives the rows of the legend."""
+    """One stack: the largest contributions by name, the others as one; return the rows of the legend."""
     total, parts = (causes.force, causes.forces) if of == "force" else (causes.moment, causes.moments)
     every = -(-len(causes.t) // MOST_POINTS)
     t, total = causes.t[::every], total[::every]

@@ -1,7 +1,7 @@
 """Strips of modes below a plot: what each component was doing, from event to event.
 
 A strip has a bar for each stretch between two events of a component, in the color of its words ("sticks", "slides
-forward"); what happens at once and changes no mode is a tick.
+forward"); an event that changes no mode is a tick.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Stretch = tuple[float, float, str]
 
 @dataclass(frozen=True)
 class Strip:
-    """What one mode of a component did, and when something happened to it at once."""
+    """One mode of a component over time, and the times of events that changed no mode."""
 
     name: str
     stretches: tuple[Stretch, ...]

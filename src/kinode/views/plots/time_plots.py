@@ -52,10 +52,29 @@ def plot(
     run: Trajectory, *names: str, file: Any = None, degrees: bool = False, title: str | None = None,
     size: tuple[float, float] | None = None, between: tuple[float, float] | None = None, modes: bool = False,
 ) -> Figure:  # fmt: skip
-    """Quantities against time, one axes for each unit; ``file`` saves it (PNG, SVG or PDF by its ending).
+    """Quantities against time, one axes for each unit.
 
-    Without names the coordinates of all joints are drawn.  ``between`` shows a part of the time, ``modes`` adds a strip
-    for each component that has events: what it was doing, from one to the next.
+    Parameters
+    ----------
+    run : Trajectory
+    *names : str
+        Names of quantities, such as ``elbow.q``; the coordinates of all joints if left out.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    degrees : bool, default False
+        Whether angles are in degrees.
+    title : str, optional
+        Text above the plot.
+    size : (float, float), optional
+        Width and height in inches.
+    between : (float, float), optional
+        First and last time in s; the whole run if left out.
+    modes : bool, default False
+        Whether a strip below shows the modes of each component with events.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     lines = [line for name in (names or coordinate_names(run)) for line in find_lines(run, name, degrees=degrees)]
     if not lines:
@@ -86,7 +105,7 @@ def plot(
 
 
 def _find_span(run: Trajectory, between: tuple[float, float] | None) -> slice:
-    """The stored times within a span and next to it: lines go on to its edges."""
+    """The stored times within a span, and one more on either side, so that lines reach its edges."""
     if between is None:
         return slice(None)
     start, end = (float(x) for x in between)
@@ -100,9 +119,25 @@ def plot_loads(
     run: Trajectory, joint: str, *, part: str = "total", hold: Any = None,
     file: Any = None, size: tuple[float, float] | None = None,
 ) -> Figure:  # fmt: skip
-    """Force and moment in a joint: components in the parent side's axes, and their magnitude.
+    """Reaction force and moment of a joint against time: components in the axes of its parent side, and magnitude.
 
-    ``part`` and ``hold`` are those of ``run.reaction``.
+    Parameters
+    ----------
+    run : Trajectory
+    joint : str
+        Name of the joint.
+    part : str, default "total"
+        total, static or kinetic, as in ``run.reaction``.
+    hold : sequence of str, optional
+        Joints that support closed loops, as in ``run.reaction``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     with style():
         figure = new_figure(size or (WIDTH, 5.2), shown=file is None)
@@ -138,7 +173,7 @@ def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
 
 
 def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[PlotLine]:
-    """The lines that a name stands for: one, or one for each part."""
+    """The lines of a quantity: one, or one for each component of a vector."""
     values = run[name]
     quantity = find_quantity(run.system, name)
     if values.ndim == 1:
@@ -185,7 +220,7 @@ def draw_lines(axes: Axes, t: Array, lines: Sequence[PlotLine], *, word: str | N
 
 
 def mark_events(axes: Axes, run: Trajectory) -> None:
-    """Thin lines at the times of what the run met; where they are many, ticks at the foot that leave the plot open."""
+    """Events as thin lines; many of them as short ticks at the foot of the plot."""
     start, end = axes.get_xlim()
     times = [event.time for event in run.events if start <= event.time <= end]
     if times:
@@ -229,7 +264,7 @@ def find_peak(lines: Sequence[PlotLine]) -> float:
 
 
 def _limit(axes: Axes, lines: Sequence[PlotLine], scale: float) -> None:
-    """Room around the values; a line that hardly moves is not blown up to show its rounding."""
+    """Limits around the values; a nearly constant line is not magnified until its rounding shows."""
     values = np.concatenate([line.values for line in lines]) / scale
     values = values[np.isfinite(values)]
     if not values.size:

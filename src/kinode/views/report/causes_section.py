@@ -1,4 +1,4 @@
-"""The section of the report on who loads a joint: causes or bodies stacked over time, and pressure around shafts."""
+"""The section of the report on the breakdown of joint loads: by cause or body over time, and around shafts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POLAR = "The force across the axis as the shaft goes around; the dot is the end 
 
 
 def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = MOST_JOINTS) -> Markup:
-    """The joints with the largest kinetic forces; nothing where no kinetic part is known, or worth its price."""
+    """The joints with the largest kinetic forces; nothing where the kinetic part is unknown or takes too long."""
     many = is_redundant(run.dynamics) and len(run) * len(run.system.bodies) > MOST_SHARED
     if len(run) < 2 or many or is_large(run.dynamics.topology):
         return Markup("")

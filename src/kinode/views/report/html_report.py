@@ -80,11 +80,32 @@ def report(
     verify: bool = True, joints: int = MOST_JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
     seen_from: str | None = None, explain: bool = False,
 ) -> Path:  # fmt: skip
-    """Write ``<system>.html`` into a folder, which is made if needed, and return its path.
+    """Write the report of a run as one HTML file, ``<system>.html`` in a folder.
 
-    ``joints`` is how many have their loads plotted (the most loaded ones); ``verify=False`` leaves that table out.
-    ``plots`` are plots of the caller's choice, headings with the names of what they show; ``seen_from`` names the
-    body or frame that stands still in the picture.  ``explain`` adds the steps that lead to the equations.
+    Parameters
+    ----------
+    run : Trajectory
+    folder : path, default "."
+        Where the file goes; the folder is made if needed.
+    name : str, optional
+        Name of the file without its ending; that of the system if left out.
+    title : str, optional
+        Heading of the page.
+    verify : bool, default True
+        Whether independent derivations of the model are compared.
+    joints : int, default 8
+        How many joints have their loads plotted, the most loaded ones first.
+    plots : mapping of str to sequence of str, optional
+        Further plots: headings with the names of the quantities.
+    seen_from : str, optional
+        A body or frame that stands still in the picture of the mechanism.
+    explain : bool, default False
+        Whether the steps that lead to the equations are added.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
     """
     path = Path(folder)
     file = path / f"{_file_name(name or run.system.name)}.html"
@@ -147,7 +168,7 @@ def _header(run: Trajectory, heading: str) -> Markup:
 
 
 def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
-    """The figures that most readers came for."""
+    """The key figures."""
 
     def key(word: str, value: object, more: object, kind: str = "") -> Markup:
         return tag(
@@ -308,7 +329,7 @@ def _relative_error(run: Trajectory) -> float | None:
 
 
 def _verify(run: Trajectory) -> Any:
-    """At two states: who reads a report waits for it, and what is wrong is wrong at almost every state."""
+    """Compare at two states only: a reader waits for it, and an error shows at almost every state."""
     from kinode.tasks.verify import verify
     from kinode.tasks.verify_states import enough_states
 
@@ -333,7 +354,7 @@ def _verification(checked: Any) -> Markup:
 
 
 def _facts(run: Trajectory) -> Markup:
-    """How the run was made."""
+    """Solver statistics."""
     known = run.facts
     pairs: list[tuple[object, object]] = [("ended", describe_status(run))]
     if len(run):

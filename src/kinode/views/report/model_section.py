@@ -1,4 +1,4 @@
-"""What a report says about the model itself: its bodies, joints, elements, numbers, and the limits it kept or not."""
+"""The section of the report on the model: bodies, joints, elements, parameters, and the limits of joints."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def describe_size(run: Trajectory) -> str:
 
 
 def describe_status(run: Trajectory) -> str:
-    """How the run ended, and what it met."""
+    """How the run ended, and how many events there were."""
     ending = ENDINGS.get(run.status, run.status)
     return f"{ending}, {count_events(run.events)}" if run.events else ending
 
 
 def describe_events(run: Trajectory) -> Markup:
-    """What the run met on its way."""
+    """The events of the run."""
     if not run.events:
         return Markup("")
     first = run.events[:MOST_EVENTS]
@@ -158,7 +158,7 @@ def _one(value: Value | Any) -> str:
 
 
 def describe_limits(run: Trajectory) -> Markup:
-    """Where a joint left the limits it is built for; nothing if no joint has any."""
+    """Where joints exceeded their limits; nothing if no joint has limits."""
     resolve = run.dynamics.arguments.resolver(run.p)
     with_limits = {name: joint.limits for name, joint in run.system.joints.items() if joint.limits is not None}
     if not with_limits:
@@ -171,7 +171,7 @@ def describe_limits(run: Trajectory) -> Markup:
 
 
 def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
-    """In words, where a joint left its limits."""
+    """A sentence for each limit that a joint exceeded."""
     exceeded = []
     for quantity, words, limit, side in (
         ("q", "below its lower limit", limits.lower, -1),

@@ -13,7 +13,7 @@ from kinode.model.base.symbols.joint_glyphs import GlyphFill, JointGlyph, Suppor
 from kinode.model.base.symbols.strokes import Disc, Lettering, Point, Stroke, StrokeRole
 from kinode.model.base.symbols.symbol_record import BOTTOM, TOP, Outline, Symbol, centered
 
-LINE, FACE, MASS, INK = StrokeRole.LINE, StrokeRole.FACE, StrokeRole.MASS, StrokeRole.INK
+FACE, MASS, INK = StrokeRole.FACE, StrokeRole.MASS, StrokeRole.INK
 PLATE, THIN, DASHED = StrokeRole.PLATE, StrokeRole.THIN, StrokeRole.DASHED
 
 POLES: Mapping[str, Point] = {"plus": TOP, "minus": BOTTOM}

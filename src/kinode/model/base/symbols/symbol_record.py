@@ -92,7 +92,7 @@ class Symbol:
                 raise ModelError(f"the anchor {port} at ({x:g}, {y:g}) is outside the box of the symbol")
 
     def __hash__(self) -> int:
-        anchors = tuple(self.anchors.items())
+        anchors = frozenset(self.anchors.items())
         return hash((self.shapes, self.texts, anchors, self.outline, self.size, self.source, self.glyph))
 
     @property

@@ -1,0 +1,48 @@
+"""Which tests are slow, by measured durations: writes ``tests/slow_tests.txt``, which ``conftest.py`` marks by.
+
+    python -m pytest -n 2 --dist worksteal --durations=0 > durations.txt
+    python tests/support/find_slow.py durations.txt
+
+The slowest tests are listed until what is left takes ``FAST`` of the time of the whole suite: a share does not depend
+on how busy the machine was.  A function most of whose cases are slow is listed without them.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+LIST = Path(__file__).resolve().parent.parent / "slow_tests.txt"
+FAST = 0.16  # of the whole suite: 2 of 10 minutes, less the time that pytest takes to start
+LINE = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
+
+
+def read_durations(text: str) -> dict[str, float]:
+    """Seconds of each test, set-up included, from what pytest prints."""
+    seconds: dict[str, float] = defaultdict(float)
+    for line in text.splitlines():
+        if found := LINE.match(line):
+            seconds[found[2].strip()] += float(found[1])
+    return dict(seconds)
+
+
+def find_slow(seconds: dict[str, float], share: float = FAST) -> list[str]:
+    """The slowest tests, so that the others take a share of the time; whole functions where most cases are slow."""
+    left, slow = sum(seconds.values()), set()
+    room = share * left
+    for test in sorted(seconds, key=lambda test: -seconds[test]):
+        if left <= room:
+            break
+        slow.add(test)
+        left -= seconds[test]
+    cases: dict[str, list[str]] = defaultdict(list)
+    for test in seconds:
+        cases[test.partition("[")[0]].append(test)
+    most = {name for name, tests in cases.items() if 2 * sum(test in slow for test in tests) > len(tests)}
+    return sorted(most | {test for test in slow if test.partition("[")[0] not in most})
+
+
+if __name__ == "__main__":
+    names = find_slow(read_durations(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    LIST.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    print(f"{len(names)} entries in {LIST.name}")

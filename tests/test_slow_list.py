@@ -1,0 +1,24 @@
+"""The list of slow tests names tests that there are, and is made from durations as it says."""
+
+from pathlib import Path
+
+import find_slow
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_listed_tests_exist():
+    names = find_slow.LIST.read_text().splitlines()
+    assert names == sorted(set(names))
+    for name in names:
+        file, _, function = name.partition("[")[0].partition("::")
+        assert f"def {function}(" in (ROOT / file).read_text(), f"{name}: `python tests/support/find_slow.py` writes it"
+
+
+def test_the_slowest_are_left_out_until_the_rest_is_short():
+    text = "9.00s call     a.py::long\n0.50s setup    a.py::short\n0.50s call     a.py::short\n"
+    text += "2.00s call     b.py::cases[one]\n3.00s call     b.py::cases[two]\n0.10s call     b.py::cases[three]\n"
+    seconds = find_slow.read_durations(text)
+    assert seconds["a.py::short"] == 1.0
+    assert find_slow.find_slow(seconds, 0.1) == ["a.py::long", "b.py::cases"]
+    assert find_slow.find_slow(seconds, 0.25) == ["a.py::long", "b.py::cases[two]"]
