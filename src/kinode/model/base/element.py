@@ -95,14 +95,14 @@ class Element(Component):
 
     @property
     def immediate(self) -> frozenset[str]:
-        """The quantities that follow from its laws at once, so that laws which use them could go in a circle."""
+        """The quantities that depend on its laws directly, so that laws which use them may depend on themselves."""
         return self.lawful
 
     @classmethod
     def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
         """A body or frame in whose axes something is expressed."""
-        found: Frame = reader.frame(raw, field)
-        return found
+        frame: Frame = reader.frame(raw, field)
+        return frame
 
     @property
     def conservative(self) -> bool:
@@ -113,7 +113,7 @@ class Element(Component):
         raise NotImplementedError
 
     def efforts(self, scene: Any) -> Mapping[str, Scalar]:
-        """What it does along joints of one freedom, by their names."""
+        """Its efforts in joints of one freedom, by their names."""
         return {}
 
     def potential(self, scene: Scene) -> Scalar:
@@ -123,10 +123,10 @@ class Element(Component):
         raise KeyError(name)
 
     def check(self) -> None:
-        """Refuse combinations that cannot hold."""
+        """Refuse combinations of fields that contradict each other."""
 
     def check_in(self, system: System) -> None:
-        """Refuse what cannot hold in the finished system."""
+        """Check it in the finished system."""
 
     def placed(self, world: Frame) -> Element:
         """The same where the world that it was made in is a frame: directions of the world are turned with it."""

@@ -133,13 +133,13 @@ class EventTable:
     @cached_property
     def modes(self) -> dict[int, tuple[str, dict[float, str]]]:
         """Of each mode by its place in z: its name, and what its values mean."""
-        found: dict[int, tuple[str, dict[float, str]]] = {}
+        named_modes: dict[int, tuple[str, dict[float, str]]] = {}
         for entry in self.roots:
             if entry.root.mode is not None:
-                _, values = found.setdefault(entry.at, (f"{entry.owner}.{entry.root.mode}", {}))
+                _, values = named_modes.setdefault(entry.at, (f"{entry.owner}.{entry.root.mode}", {}))
                 for value, words in zip((entry.root.value, entry.root.then), entry.root.words, strict=True):
                     values[value] = values.get(value) or words
-        return found
+        return named_modes
 
     def check_modes(self, z: Any) -> None:
         """Refuse a state, or rows of states, in which a mode has a value that is none of its own."""

@@ -78,8 +78,8 @@ class Observer(Component):
 
     @classmethod
     def read_base(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        found: Frame = reader.frame(raw, field)
-        return found
+        frame: Frame = reader.frame(raw, field)
+        return frame
 
     @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
@@ -168,12 +168,12 @@ class PrescribedFrame(Observer):
     def read_turns(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> tuple[tuple[Any, Value], ...]:
         if not isinstance(raw, (list, tuple)) or not raw:
             raise reader.fail(field, "is a list of (axis, law) pairs, such as [[z, 0.2*t], [x, 10 deg]]")
-        found = []
+        turns = []
         for item in raw:
             if not isinstance(item, (list, tuple)) or len(item) != 2:
                 raise reader.fail(field, f"each turn is a pair of an axis and an angle, not {item!r}")
-            found.append((read_axis(reader, item[0], field), reader.law(item[1], "angle", field)))
-        return tuple(found)
+            turns.append((read_axis(reader, item[0], field), reader.law(item[1], "angle", field)))
+        return tuple(turns)
 
     def check(self) -> None:
         if self.rpy is not None and self.turns is not None:

@@ -27,19 +27,19 @@ def sticking_roots(
     mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None,
     given: Whether | None = None,
 ) -> tuple[Root, ...]:  # fmt: skip
-    """For each way the root that ends sliding, and the one that begins it.
+    """Event functions for each direction of sliding: the one that ends it, and the one that begins it.
 
     ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.  A speed that is
     ``given`` by laws of time may come to zero and stay there.
     """
-    found: list[Root] = []
+    roots: list[Root] = []
     for way, words in WAYS:
         ends = partial(_slides, way, speed, given), partial(_slowing, way, rate, beside)
-        found += [
+        roots += [
             Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
             Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
         ]
-    return tuple(found)
+    return tuple(roots)
 
 
 def comes_to_rest(speed: Scalar) -> Scalar:
@@ -53,14 +53,14 @@ def _slides(way: float, speed: Of, given: Whether | None, scene: Any) -> Scalar:
 
 
 def _slowing(way: float, rate: Of, beside: Of | None, scene: Any) -> Scalar:
-    """The rate of sliding; what others hold in a loop has one of rounding, which says nothing."""
-    found = rate(scene)
-    found = where(less(absolute(found), STILL), 0.0, way * found)
-    return found if beside is None else where(beside(scene), -1.0, found)
+    """The time derivative of the sliding speed; where other joints of a loop hold it, rounding is taken for zero."""
+    slowing = rate(scene)
+    slowing = where(less(absolute(slowing), STILL), 0.0, way * slowing)
+    return slowing if beside is None else where(beside(scene), -1.0, slowing)
 
 
 def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Any) -> Scalar:
-    """What is left of the limit against moving one way."""
+    """The share of the holding limit that is left against sliding in one direction."""
     v, most, h = speed(scene), limit(scene), holding(scene)
     share = (most + way * h) / (most + absolute(h) + TINY)
     return where(less(absolute(v), NEARLY), share, -way * v)

@@ -100,18 +100,18 @@ class Constraint(Component):
         return None
 
     def lengths(self, system: Any) -> list[float]:
-        """All that tells how large the mechanism is: places of frames on their bodies, fields that are lengths."""
-        found = []
+        """Lengths that show the size of the mechanism: distances of frames from their bodies' origins, fields in m."""
+        lengths = []
         for field, spec in self.specs().values():
             value = getattr(self, field.name)
             if spec.shape == "frame":
-                found.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
+                lengths.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
             elif spec.dimension == "length":
-                found.append(abs(law_at_start(system, value)))
-        return found
+                lengths.append(abs(law_at_start(system, value)))
+        return lengths
 
     def places(self, system: Any) -> dict[str, Frame]:
-        """The bodies that it acts on, and about which point of each its moment is told."""
+        """The bodies that it acts on, each with the point that its moment refers to."""
         sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
         return {side.body: side for side in sides}
 

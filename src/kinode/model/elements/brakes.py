@@ -66,13 +66,13 @@ class Grip(Element):
     def check_in(self, system: System) -> None:
         for field in self.joint_fields:
             name = getattr(self, field)
-            found = system.joints.get(name)
-            if found is None:
+            joint = system.joints.get(name)
+            if joint is None:
                 message = unknown("no joint is called", name, system.joints)
                 raise ModelError(message, component=self.name, field=field)
-            if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
                 what = "turn" if self.turns else "slide"
-                message = f"{name} is a {found.kind} joint; it acts in joints with one freedom that {what}{self.other}"
+                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
                 raise ModelError(message, component=self.name, field=field)
 
     joint_fields: ClassVar[tuple[str, ...]] = ()
@@ -147,14 +147,14 @@ class Grip(Element):
     @property
     def roots(self) -> tuple[Root, ...]:
         functions = self._speed, self._rate, self._limit, self._holding
-        found = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
-        words = {root.value: root.words[0] for root in found}
+        sticking = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
+        words = {root.value: root.words[0] for root in sticking}
         lets_go = (
             Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))
             for value, word in words.items()
         )
         grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
-        return (*found, *lets_go, grips)
+        return (*sticking, *lets_go, grips)
 
     def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
         speed, rests = self._speed(scene), 0.0

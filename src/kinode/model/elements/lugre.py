@@ -48,13 +48,13 @@ class Bristles(Element):
             raise ModelError(message, component=self.name, field="static")
 
     def check_in(self, system: System) -> None:
-        found = system.joints.get(self.joint)
-        if found is None:
+        joint = system.joints.get(self.joint)
+        if joint is None:
             message = unknown("no joint is called", self.joint, system.joints)
             raise ModelError(message, component=self.name, field="joint")
-        if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+        if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
             what = "turn" if self.turns else "slide"
-            message = f"{self.joint} is a {found.kind} joint; it acts in joints with one freedom that {what}"
+            message = f"{self.joint} is a {joint.kind} joint; it acts in joints with one freedom that {what}"
             raise ModelError(message, component=self.name, field="joint")
 
     @property

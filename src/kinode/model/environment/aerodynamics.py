@@ -75,14 +75,14 @@ class _Airborne(Element):
                 raise ModelError(f"must be positive, not {value:g}", component=self.name, field=field)
 
     def check_in(self, system: System) -> None:
-        """Gravity says which way is up."""
+        """The direction against gravity, which defines the altitude."""
         weightless = all(system.nominal(x) == 0.0 for x in system.gravity)
         if weightless and self.altitude is None and self._asks_altitude():
             message = "there is no gravity to tell which way is up: give a law for it, or for density and sound_speed"
             raise ModelError(message, component=self.name, field="altitude")
 
     def placed(self, world: Frame) -> Element:
-        """The wind is told in the axes of the world that it was made in."""
+        """The wind has components in the axes of the world of its own system."""
         if world == Frame("world") or self.wind == ZERO:
             return self
         R = world.pose(lambda x: x).R
@@ -94,8 +94,8 @@ class _Airborne(Element):
     def _asks_altitude(self) -> bool:
         if self.density is None or self.sound_speed is None:
             return True
-        found = (e for field, e in self.expressions() if "altitude" in self.local.get(field, ()))
-        return any("altitude" in e.names() for e in found)
+        expressions = (e for field, e in self.expressions() if "altitude" in self.local.get(field, ()))
+        return any("altitude" in e.names() for e in expressions)
 
     # -- the flow --------------------------------------------------------------------------------------
     def axes(self, scene: Scene) -> Array:

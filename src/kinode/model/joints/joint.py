@@ -126,8 +126,8 @@ class Joint(Component):
         return self.initial_q(resolve)
 
     def state_rates(self, scene: Any) -> Array:
-        found: Array = scene.joint_rate(self.name)
-        return found
+        rates: Array = scene.joint_rate(self.name)
+        return rates
 
     # -- what happens at once ----------------------------------------------------------------------
     @property
@@ -283,11 +283,11 @@ class Joint(Component):
         if not isinstance(raw, Mapping) or set(raw) - set(LIMITS):
             raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(LIMITS)}")
         unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
-        found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
-        lower, upper = found.get("lower"), found.get("upper")
+        limits = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
+        lower, upper = limits.get("lower"), limits.get("upper")
         if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
             raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
-        return Limits(**found)
+        return Limits(**limits)
 
     @classmethod
     def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
@@ -306,7 +306,7 @@ class Joint(Component):
         return read_axis(reader, raw, field)
 
     def check(self) -> None:
-        """Refuse combinations that cannot hold."""
+        """Refuse combinations of fields that contradict each other."""
         if self.motion is not None and self.speed is not None:
             raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
         if self.motion is not None and (self.q is not None or self.u is not None):

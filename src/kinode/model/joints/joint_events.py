@@ -28,32 +28,34 @@ SOON = 1e-9  # seconds
 
 def held_entries(joint: Joint) -> tuple[tuple[str, str], ...]:
     """The modes of a joint."""
-    found = (FRICTION,) * joint.sticks + (STOP,) * (joint.ends is not None)
-    return tuple((name, "dimensionless") for name in found)
+    entries = (FRICTION,) * joint.sticks + (STOP,) * (joint.ends is not None)
+    return tuple((name, "dimensionless") for name in entries)
 
 
 def settled(joint: Joint, scene: Any) -> dict[str, Any]:
     """The modes that a motion starts with, before they are iterated."""
-    found: dict[str, Any] = {}
+    modes: dict[str, Any] = {}
     q, u, _ = scene.joint_state(joint.name)
     if joint.sticks:
-        found[FRICTION] = sign(u[0])
+        modes[FRICTION] = sign(u[0])
     if joint.ends is not None:
         contact = Range(joint, scene.resolve, q, u, 0.0)
         mode: Scalar = 0.0  # rigid ends are met: their roots say so
         for side, at in ((1.0, contact.upper), (-1.0, contact.lower)):
             if at is not None and not joint.ends.rigid:
                 mode = mode + side * less(0.0, contact.depth(side))
-        found[STOP] = mode
-    return found
+        modes[STOP] = mode
+    return modes
 
 
 def roots(joint: Joint) -> tuple[Root, ...]:
     """What ends the modes of a joint; those of friction stand first."""
-    found: list[Root] = []
+    event_functions: list[Root] = []
     if joint.sticks:
         functions = (partial(f, joint) for f in (_speed, _acceleration, _limit, _holding))
-        found += sticking_roots(FRICTION, *functions, beside=partial(_beside, joint), given=partial(_given, joint))
+        event_functions += sticking_roots(
+            FRICTION, *functions, beside=partial(_beside, joint), given=partial(_given, joint)
+        )
     if joint.ends is not None:
         for side, end in ((1.0, "upper"), (-1.0, "lower")):
             if end == "upper" and getattr(joint.stop, "upper", 0.0) is None:
@@ -64,13 +66,13 @@ def roots(joint: Joint) -> tuple[Root, ...]:
             free, touch = ("is free", f"meets its {what}"), (f"meets its {what}", "is free")
             if joint.ends.rigid:
                 meets = partial(_apart, joint, side), partial(_departing, joint, side)
-                found.append(Root(STOP, 0.0, side, *meets, free, by_state=True))
-                found.append(Root(STOP, side, 0.0, partial(_resting, joint, side), words=touch))
+                event_functions.append(Root(STOP, 0.0, side, *meets, free, by_state=True))
+                event_functions.append(Root(STOP, side, 0.0, partial(_resting, joint, side), words=touch))
             else:
                 for sense, value, then, told in ((-1.0, 0.0, side, free), (1.0, side, 0.0, touch)):
                     pushes = partial(_pushing, joint, side, sense), partial(_pushing_rate, joint, side, sense)
-                    found.append(Root(STOP, value, then, *pushes, told, by_state=True))
-    return tuple(found)
+                    event_functions.append(Root(STOP, value, then, *pushes, told, by_state=True))
+    return tuple(event_functions)
 
 
 def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
@@ -79,7 +81,7 @@ def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
     What an impact turned around does not stick on its way: it slides on, the other way.
     """
     u, held = scene.u, scene.held(joint.name)
-    found: dict[str, Any] = {}
+    new: dict[str, Any] = {}
     for k, root in enumerate(joint.roots):
         then: Scalar = root.then
         if root.mode == FRICTION and root.then == 0.0:
@@ -91,21 +93,21 @@ def jump(joint: Joint, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
             struck, slow = _impact(joint, scene, root.then)
             u, then = _chosen(fired[k], struck, u), where(slow, root.then, 0.0)
         assert root.mode is not None
-        found[root.mode] = where(fired[k], then, found.get(root.mode, held[root.mode]))
-    return found if u is scene.u else {"u": u, **found}
+        new[root.mode] = where(fired[k], then, new.get(root.mode, held[root.mode]))
+    return new if u is scene.u else {"u": u, **new}
 
 
 def locks(joint: Joint, scene: Any) -> list[Lock]:
     """What holds a joint still: its friction, and a rigid end that it rests on."""
-    found, held = [], scene.held(joint.name) if joint.held else {}
+    joint_locks, held = [], scene.held(joint.name) if joint.held else {}
     if joint.sticks:
         mode = held[FRICTION]
-        found.append(Lock(joint.name, "friction", ((joint.name, 1.0),), 1.0 - mode * mode))
+        joint_locks.append(Lock(joint.name, "friction", ((joint.name, 1.0),), 1.0 - mode * mode))
     if joint.ends is not None and joint.ends.rigid:
         mode = held[STOP]
         takes = partial(_pushed, mode)
-        found.insert(0, Lock(joint.name, "stop", ((joint.name, 1.0),), mode * mode, mode, takes))
-    return found
+        joint_locks.insert(0, Lock(joint.name, "stop", ((joint.name, 1.0),), mode * mode, mode, takes))
+    return joint_locks
 
 
 def _chosen(fired: Any, new: Sequence[Any], old: Sequence[Any]) -> Any:
@@ -161,7 +163,7 @@ def _departing(joint: Joint, side: float, scene: Any) -> Scalar:
 
 
 def _resting(joint: Joint, side: float, scene: Any) -> Scalar:
-    """A rigid end pushes, and is left with any speed; the effort is told as the acceleration that it prevents."""
+    """A rigid end only pushes, and any speed away ends the contact; its effort as the acceleration that it prevents."""
     held = -side * scene.held_effort(joint.name, "stop") * scene.lock_response(joint.name, "stop")
     return minimum(held, NEARLY + side * _speed(joint, scene))
 

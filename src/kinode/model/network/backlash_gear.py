@@ -1,6 +1,6 @@
 """A gear with backlash: its flanks touch, or they do not.
 
-The mode is 1 and -1 in contact on either flank, 0 within the play, which is told in all and at the output.  The flanks
+The mode is 1 and -1 in contact on either flank, 0 within the play, which is the total play at the output.  The flanks
 give by ``stiffness`` and ``damping``, and push only (model/joints/end_stops.py).
 """
 
@@ -52,7 +52,7 @@ class BacklashGear(Gear):
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        found: list[Root] = []
+        event_functions: list[Root] = []
         for side, flank in SIDES:
             touch = f"touches its {flank}"
             for value, then, sense, words in (
@@ -60,8 +60,8 @@ class BacklashGear(Gear):
                 (side, 0.0, 1.0, (touch, "is free")),
             ):
                 g, rate = partial(self._push, side, sense), partial(self._push_rate, side, sense)
-                found.append(Root("mode", value, then, g, rate, words, by_state=True))
-        return tuple(found)
+                event_functions.append(Root("mode", value, then, g, rate, words, by_state=True))
+        return tuple(event_functions)
 
     def settled(self, scene: Any) -> Mapping[str, Any]:
         return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}

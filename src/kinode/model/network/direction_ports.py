@@ -47,10 +47,10 @@ class WorldLink(Part):
 
     @classmethod
     def read_direction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        found = read_axis(reader, raw, field)
-        if not all(isinstance(x, float) for x in axis_vector(found)):
+        axis = read_axis(reader, raw, field)
+        if not all(isinstance(x, float) for x in axis_vector(axis)):
             raise reader.fail(field, "three plain numbers are expected")
-        return found
+        return axis
 
     @property
     def unit(self) -> Array:

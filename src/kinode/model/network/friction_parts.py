@@ -60,7 +60,7 @@ class FrictionPart(Part):
 
     # -- events --------------------------------------------------------------------------------------
     def limit(self, scene: Any) -> Scalar:
-        """What it holds with at most, either way of the middle."""
+        """The largest holding effort, in both directions from the middle."""
         raise NotImplementedError
 
     def holding(self, scene: Any) -> Scalar:
@@ -121,11 +121,11 @@ class BearingFriction(FrictionPart):
 
     def local_values(self) -> dict[str, Expression | float]:
         """What was not given stands for what it is then: no more at rest, no fading."""
-        found = super().local_values()
-        held = found.setdefault("breakaway", found["coulomb"])
-        found["slowly"] = held if self.stribeck_speed is not None else found["coulomb"]
-        found.setdefault("stribeck_speed", 1.0)
-        return found
+        values = super().local_values()
+        held = values.setdefault("breakaway", values["coulomb"])
+        values["slowly"] = held if self.stribeck_speed is not None else values["coulomb"]
+        values.setdefault("stribeck_speed", 1.0)
+        return values
 
     def limit(self, scene: Any) -> Scalar:
         return scene.law(self.coulomb if self.breakaway is None else self.breakaway)
@@ -226,8 +226,8 @@ class WormGear(FrictionPart, Wheels):
     @property
     def arriving(self) -> Value:
         """The share of the power that arrives at the input when it is driven back."""
-        found: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
-        return found
+        share: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
+        return share
 
     def local_values(self) -> dict[str, Expression | float]:
         return {**super().local_values(), "back": self.own("back_efficiency", self.arriving)}

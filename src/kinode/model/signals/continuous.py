@@ -203,9 +203,11 @@ class Integrator(SignalPart):
         return frozenset({"input"})
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
-        found = self.state("integral", scene)
+        integral = self.state("integral", scene)
         return (
-            found if self.limits is None or name == "integral" else clamp(found, *(scene.law(x) for x in self.limits))
+            integral
+            if self.limits is None or name == "integral"
+            else clamp(integral, *(scene.law(x) for x in self.limits))
         )
 
 

@@ -88,13 +88,13 @@ class Coefficients(SignalPart):
 
     @classmethod
     def read_words(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> tuple[str, ...]:
-        found = read_list(reader, raw, field, "names", lambda x: reader.text(x, field))
-        for name in found:
+        names = read_list(reader, raw, field, "names", lambda x: reader.text(x, field))
+        for name in names:
             if "." in name or not NAME.match(name):
                 raise reader.fail(field, f"{name!r} is no name: use letters, digits and _, starting with a letter")
-        if len(set(found)) < len(found):
+        if len(set(names)) < len(names):
             raise reader.fail(field, "has one name twice")
-        return found
+        return names
 
 
 @record
@@ -286,11 +286,11 @@ class StateSpaceMatrices(Coefficients):
 
     def shown(self, scene: Scene, x: Sequence[Scalar] | Array) -> list[Scalar]:
         """C x + D inputs."""
-        found = _times(self.C, x, scene)
+        outputs = _times(self.C, x, scene)
         if self.direct:
             through = _times(self._D, [scene.law(law) for law in self.inputs], scene)
-            found = [a + b for a, b in zip(found, through, strict=True)]
-        return found
+            outputs = [a + b for a, b in zip(outputs, through, strict=True)]
+        return outputs
 
 
 @register("state_space", symbol="state_space", shortcut=True)
@@ -322,8 +322,8 @@ class StateSpace(StateSpaceMatrices):
     def quantity(self, name: str, scene: Scene) -> Scalar:
         if name != "output":
             return self.state(name, scene)
-        found = self.shown(scene, scene.other_states(self.name))
-        return tidy(found) if len(found) > 1 else found[0]
+        outputs = self.shown(scene, scene.other_states(self.name))
+        return tidy(outputs) if len(outputs) > 1 else outputs[0]
 
 
 def _column(matrix: Matrix, rows: int, columns: int) -> Matrix:

@@ -124,8 +124,8 @@ class PID(Regulator):
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
-        found = (("integral", PLAIN),) if self.integral != 0.0 else ()
-        return (*found, ("filtered", PLAIN)) if self.filter_time is not None else found
+        states = (("integral", PLAIN),) if self.integral != 0.0 else ()
+        return (*states, ("filtered", PLAIN)) if self.filter_time is not None else states
 
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([resolve(self.initial) if name == "integral" else 0.0 for name, _ in self.states], dtype=float)
@@ -152,9 +152,9 @@ class PID(Regulator):
     @property
     def immediate(self) -> frozenset[str]:
         """What depends on laws without a state between; an integral alone has an output that is one."""
-        found = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
+        names = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
         direct = any(gain != 0.0 for gain in (self.proportional, self.derivative, self.feedforward))
-        return frozenset(found | {"output", "unlimited"}) if direct else frozenset(found)
+        return frozenset(names | {"output", "unlimited"}) if direct else frozenset(names)
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
         match name:

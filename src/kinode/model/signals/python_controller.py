@@ -112,15 +112,15 @@ class Controller(Coefficients, Sampled):
         return {name: scene.law(law) for name, law in self.inputs}
 
     def call(self, t: float, values: Mapping[str, Any]) -> Memory:
-        """Ask the function, and give out what it says."""
+        """Call the function and return its outputs."""
         if self.function is None:
             message = f"is needed: a file has none; give it by system.change({self.name!r}, function=...)"
             raise ModelError(message, component=self.name, field="function")
         memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
         given = self.function(t, **{name: memory[name] for name in self.memory})
-        found = self._named(t, given)
-        kept = {name: found[name] for name, _ in self.remembers}
-        outputs = [found[name] for name in self.channels or ("output",)]
+        results = self._named(t, given)
+        kept = {name: results[name] for name, _ in self.remembers}
+        outputs = [results[name] for name in self.channels or ("output",)]
         return {**kept, **self.give_out(outputs, memory, lambda value: value)}
 
     def _named(self, t: float, given: Any) -> dict[str, float]:

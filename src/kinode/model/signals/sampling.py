@@ -106,7 +106,7 @@ class Sampled(SignalPart):
     def read_count(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
         return read_count(reader, raw, field, LONGEST_DELAY)
 
-    # -- what a kind says of itself ----------------------------------------------------------------
+    # -- what a kind declares ---------------------------------------------------------------------
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of its outputs; none for one alone."""
@@ -155,14 +155,14 @@ class Sampled(SignalPart):
 
     def give_out(self, outputs: Sequence[Scalar], memory: Memory, resolve: Callable[[Value], Scalar]) -> Memory:
         """New values of the held outputs: rounded, and through the queue of the delay."""
-        found: dict[str, Scalar] = {}
+        held: dict[str, Scalar] = {}
         for name, row, value in zip(self.output_names, self._queue, outputs, strict=True):
             if self.resolution is not None:
                 step = resolve(self.resolution)
                 value = step * floor(value / step + 0.5)
             values = [value, *(memory[waiting] for waiting in row)]
-            found |= dict(zip([*row, name], values, strict=True))
-        return found
+            held |= dict(zip([*row, name], values, strict=True))
+        return held
 
     # -- as quantities -----------------------------------------------------------------------------
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
