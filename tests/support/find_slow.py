@@ -4,8 +4,8 @@
     python tests/support/find_slow.py durations.txt
 
 The slowest tests are listed until what is left takes ``FAST`` of the time of the whole suite: a share does not depend
-on how busy the machine was.  A function most of whose cases are slow is listed without them.  Without a file of durations
-it takes tests off the list that are no longer there.
+on how busy the machine was.  A function most of whose cases are slow is listed without them.  Without a file of
+durations it takes those tests off the list that are no longer there.
 """
 
 import re
