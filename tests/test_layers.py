@@ -26,7 +26,7 @@ ORDER = (
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
     "model.signals", "model",
     "importers", "formats",
-    "structure", "multibody", "formulations.circuit", "formulations",
+    "structure", "multibody.links", "multibody.restraints", "multibody", "formulations.circuit", "formulations",
     "kernels", "dynamics.initialization", "dynamics",
     "symbolic", "simulation", "results", "tasks",
     "views.style", "views.diagram", "views.mechanism", "views.plots", "views.report", "views",

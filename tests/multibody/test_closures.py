@@ -7,7 +7,7 @@ import kinode as kn
 from kinode.algebra.sparse_ldl import solve_saddle
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.coupled_friction import JointFriction, solve_brakes
+from kinode.multibody.restraints.coupled_friction import JointFriction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -14,7 +14,7 @@ from kinode.algebra.trace import count_operations
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.kernels.kernel_programs import Kernel, trace
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -32,8 +32,8 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.multibody.coupled_friction import check_unique
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.coupled_friction import check_unique
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.state_layout import Coordinate

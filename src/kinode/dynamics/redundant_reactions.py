@@ -19,7 +19,7 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
 from kinode.kernels.kernel_programs import Kernel, hold_option
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 
 if TYPE_CHECKING:
     from kinode.dynamics.compile import Dynamics

@@ -24,7 +24,7 @@ from kinode.algebra.spatial import RigidInertia, cross, skew
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 
 

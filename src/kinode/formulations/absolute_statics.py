@@ -13,7 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
-from kinode.multibody.loop_statics import Freedom, Support, joints_in_loops
+from kinode.multibody.restraints.loop_statics import Freedom, Support, joints_in_loops
 
 OPEN = 1e-8  # a balance that is open by more than this share of the loads is not held
 

@@ -33,7 +33,7 @@ from kinode.formulations.quasi_base_vectors import QuasiBase
 from kinode.formulations.vector_rotators import Rotators
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology

@@ -26,7 +26,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink

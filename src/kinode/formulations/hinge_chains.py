@@ -24,7 +24,7 @@ from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology

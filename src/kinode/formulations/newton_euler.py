@@ -36,8 +36,8 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.lock import Lock
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
-from kinode.multibody import loop_constraints
-from kinode.multibody.coupled_friction import find_joint_friction
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
 
 RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, cross, dot
 from kinode.formulations.hinge_chains import ChainLink, Chains
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 
 
 class QuasiBase(Chains):

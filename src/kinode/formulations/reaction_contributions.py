@@ -11,8 +11,8 @@ from __future__ import annotations
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS
 from kinode.formulations.vector_rotators import CAUSES, Rotators
-from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, Support, joints_in_loops
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology

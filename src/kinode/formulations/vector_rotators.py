@@ -22,7 +22,7 @@ from functools import cached_property
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import IDENTITY3, ZERO3, cross, dot, norm
 from kinode.formulations.hinge_chains import ChainLink, Chains
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 
 ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC = "angular acceleration", "centrifugal", "Coriolis", "gyroscopic"
 SLIDING = "sliding"

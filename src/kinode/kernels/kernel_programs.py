@@ -20,9 +20,10 @@ from kinode.expressions.parser import parse
 from kinode.jit.program import Block, Program
 from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import find_quantity
-from kinode.multibody import instant_events, loop_constraints, power
+from kinode.multibody import instant_events, power
 from kinode.multibody.dependent_joints import measures
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology

@@ -1,6 +1,6 @@
 """Programs for large trees: loops over a table of bodies instead of straight-line code.
 
-The steps are those of multibody/link_steps.py, traced once for each kind of link.  Laws and elements are
+The steps are those of multibody/links/link_steps.py, traced once for each kind of link.  Laws and elements are
 straight-line code between the loops; they see the loops' results through a snapshot that loads them.
 What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, of any size.
 """
@@ -21,8 +21,8 @@ from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_programs import Kernel
 from kinode.kernels.tree_size import is_large
 from kinode.kernels.tree_sweeps import TracedLink, TreePass, Values
-from kinode.multibody import link_steps
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 

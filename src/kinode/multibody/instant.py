@@ -23,8 +23,8 @@ from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import STOP
 from kinode.model.quantity_names import EFFORT_SHARES
 from kinode.model.system import joint_frame
-from kinode.multibody import recursive_dynamics
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import recursive_dynamics
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.structure.topology import Topology

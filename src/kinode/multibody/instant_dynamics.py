@@ -17,12 +17,12 @@ from kinode.algebra.spatial import ZERO3, cross, dot, solve_spd
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
-from kinode.multibody import link_steps, recursive_dynamics
-from kinode.multibody.constraint_forces import Constraints
-from kinode.multibody.coupled_friction import has_friction, solve_friction
-from kinode.multibody.link_steps import Spatial
-from kinode.multibody.locked_joints import Locking
+from kinode.multibody.links import link_steps, recursive_dynamics
+from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.network_motion import PartMotion
+from kinode.multibody.restraints.constraint_forces import Constraints
+from kinode.multibody.restraints.coupled_friction import has_friction, solve_friction
+from kinode.multibody.restraints.locked_joints import Locking
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD
 

@@ -12,10 +12,10 @@ from kinode.errors import ModelError
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.system import joint_frame
-from kinode.multibody import link_steps
 from kinode.multibody.instant_dynamics import InstantDynamics, along
-from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, Statics, Support, joints_in_loops
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.restraints.loop_statics import INERTIA_OF, Statics, Support, joints_in_loops
 from kinode.structure.evaluation_point import EMPTY
 from kinode.structure.link_geometry import WORLD
 

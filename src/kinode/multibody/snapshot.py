@@ -13,10 +13,10 @@ from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_ro
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.multibody import loop_constraints
 from kinode.multibody.instant_reactions import Reactions
-from kinode.multibody.loop_statics import Statics, Support
 from kinode.multibody.power import element_power
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.loop_statics import Statics, Support
 
 Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
 

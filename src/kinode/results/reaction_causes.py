@@ -23,7 +23,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_way, contributions
 from kinode.hooks import hook
 from kinode.kernels.kernel_programs import hold_option
-from kinode.multibody.loop_statics import INERTIA_OF
+from kinode.multibody.restraints.loop_statics import INERTIA_OF
 from kinode.results.joint_loads import find_joint
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.text_tables import figure, lay_out, percent

@@ -26,7 +26,7 @@ from kinode.kernels.state import State, Wrench
 from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import SingularPass
 from kinode.results import joint_loads, relative_motion

@@ -27,7 +27,7 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.notation import Notation, SymbolStyle, chosen_rows

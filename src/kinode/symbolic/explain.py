@@ -24,8 +24,9 @@ from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import coordinate_names
 from kinode.model.system import System
-from kinode.multibody import link_steps, loop_constraints
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.symbolic.explanation import Explanation, Step

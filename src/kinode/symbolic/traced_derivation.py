@@ -21,7 +21,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.lagrange import Energies
 from kinode.formulations.quasi_base_vectors import QuasiBase
 from kinode.formulations.vector_rotators import Rotators, Term
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.notation import Notation, chosen_rows, other_states

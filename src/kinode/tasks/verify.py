@@ -29,7 +29,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.multibody.instant_events import settled_held
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology, find_topology

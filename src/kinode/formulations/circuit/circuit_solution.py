@@ -34,7 +34,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.structure.link_geometry import WORLD, TreeLink
 
 if TYPE_CHECKING:

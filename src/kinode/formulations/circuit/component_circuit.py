@@ -33,10 +33,10 @@ from kinode.formulations.circuit.circuit_equations import (
     unknowns,
 )
 from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, closing_flows, holding_flows
-from kinode.multibody.coupled_friction import find_joint_friction, has_friction, solve_brakes
-from kinode.multibody.link_steps import LinkKinematics, Spatial
-from kinode.multibody.locked_joints import Locking
-from kinode.multibody.loop_statics import Statics
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.restraints.coupled_friction import find_joint_friction, has_friction, solve_brakes
+from kinode.multibody.restraints.locked_joints import Locking
+from kinode.multibody.restraints.loop_statics import Statics
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink

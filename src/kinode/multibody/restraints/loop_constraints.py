@@ -26,7 +26,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS, Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.link_geometry import WORLD
 
 if TYPE_CHECKING:

@@ -29,8 +29,9 @@ from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody import loop_constraints, recursive_dynamics
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import recursive_dynamics
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.restraints import loop_constraints
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 

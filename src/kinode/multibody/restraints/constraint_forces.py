@@ -17,8 +17,8 @@ from kinode.algebra.spatial import cross
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import POSITIONS
-from kinode.multibody import loop_constraints
-from kinode.multibody.loop_constraints import LoopConstraint
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.loop_constraints import LoopConstraint
 
 if TYPE_CHECKING:
     from kinode.multibody.instant_dynamics import InstantDynamics

@@ -22,8 +22,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, less, less_equal, tidy, where
 from kinode.algebra.sparse_ldl import Row, Saddle
-from kinode.multibody import loop_constraints
-from kinode.multibody.loop_statics import SupportedJoint
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.loop_statics import SupportedJoint
 
 if TYPE_CHECKING:
     from kinode.multibody.instant_dynamics import InstantDynamics
