@@ -7,7 +7,7 @@ from networks import add_parts, pole, turning, two_links
 import kinode as kn
 from kinode.formulations.circuit.component_circuit import ComponentCircuit
 from kinode.kernels.state import State
-from kinode.multibody.network_condensation import Condensed
+from kinode.multibody.networks.network_condensation import Condensed
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 

@@ -87,7 +87,7 @@ class NewtonEuler(Absolute):
         """Efforts of friction: brakes and reactions in turn, until neither changes the other."""
         if self.given_friction is not None:
             return self.given_friction
-        rubbing = find_joint_friction(self.snapshot)
+        rubbing = find_joint_friction(self.snapshot.kinematics)
         if not rubbing:
             return {}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS
-from kinode.formulations.vector_rotators import CAUSES, Rotators
+from kinode.formulations.vector_rotators import CAUSES, ROTATORS, RotatorMotion
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.multibody.snapshot import Snapshot
@@ -47,10 +47,11 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
-    moving = Rotators(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts)
-    found: dict[str, Spatial] = {}
+    moving = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
+    assert isinstance(moving, RotatorMotion)
+    sums: dict[str, Spatial] = {}
     for term, (moment, force) in moving.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"
-        M, F = found.get(name, (0.0, 0.0))
-        found[name] = (M + moment, F + force)
-    return found if by == "term" else {cause: found[cause] for cause in CAUSES if cause in found}
+        M, F = sums.get(name, (0.0, 0.0))
+        sums[name] = (M + moment, F + force)
+    return sums if by == "term" else {cause: sums[cause] for cause in CAUSES if cause in sums}

@@ -21,7 +21,9 @@ from functools import cached_property
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import IDENTITY3, ZERO3, cross, dot, norm
-from kinode.formulations.hinge_chains import ChainLink, Chains
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink
+from kinode.formulations.hinge_chains import ChainMotion, ChainReactions
+from kinode.multibody.composition import Composition
 from kinode.multibody.links.link_steps import Spatial
 
 ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC = "angular acceleration", "centrifugal", "Coriolis", "gyroscopic"
@@ -67,8 +69,8 @@ class Term:
         return self.moment + cross(self.at - point, self.force), self.force
 
 
-class Rotators(Chains):
-    """One instant by mass moments and rotators."""
+class RotatorMotion(ChainMotion):
+    """The motion of one instant by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
     def linear_moment(self, limb: ChainLink, n: Array) -> Array:
@@ -79,12 +81,12 @@ class Rotators(Chains):
     @cached_property
     def tensors(self) -> list[Array]:
         """Inertia of each body about its pole [U.2]."""
-        found = []
-        for limb in self.limbs:
+        tensors = []
+        for limb in self.kinematics.limbs:
             c = limb.center - limb.pole
             outer = [[x * y for y in c] for x in c]
-            found.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
-        return found
+            tensors.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
+        return tensors
 
     def inertia_moment(self, limb: ChainLink, n: Array) -> Array:
         """J_n, about the pole [3.11]."""
@@ -113,14 +115,16 @@ class Rotators(Chains):
 
     def hinges(self, limb: ChainLink, *, own: bool = True) -> list[ChainLink]:
         """The hinges that turn a limb; without its own those that turn its joint's axis."""
-        return [self.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.limbs[k].turns]
+        return [
+            self.kinematics.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.kinematics.limbs[k].turns
+        ]
 
     def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
         """Acceleration of a limb's pole relative to that of its carrier [3.14]."""
         if len(limb.path) == 1:
             start = limb.mount  # the base stays: nothing carries the segment
         else:
-            start = self.limbs[limb.path[-2]].pole
+            start = self.kinematics.limbs[limb.path[-2]].pole
         carried = self.hinges(limb, own=False)
         found = list(self.changes(carried, limb.pole - start, speeds, accelerations))
         if limb.slides:
@@ -136,7 +140,7 @@ class Rotators(Chains):
         """All that the motion of one body takes: M A, s and N [3.14], [3.15]."""
         rho = limb.center - limb.pole
         for k in limb.path:
-            of = self.limbs[k]
+            of = self.kinematics.limbs[k]
             label = f"r({of.joint.name})"
             for change in self.segment(of, speeds, accelerations):
                 force = limb.mass * change.product
@@ -181,10 +185,14 @@ class Rotators(Chains):
     @cached_property
     def terms(self) -> list[list[Term]]:
         """The terms of each body as the system moves now."""
-        return [list(self.terms_of(limb, self.speeds, self.accelerations)) for limb in self.limbs]
+        return [list(self.terms_of(limb, self.kinematics.speeds, self.accelerations)) for limb in self.kinematics.limbs]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
         """The kinetic part of a joint's reaction term by term: by a on b, about b's joint point, in a's axes [3.16]."""
-        limb = self.limbs[self.node_named[name]]
-        terms = [term for other in self.behind(limb.index) for term in self.terms[other.index]]
-        return [(term, self.as_given(limb, term.about(limb.pole))[1]) for term in terms]
+        limb = self.kinematics.limbs[self.kinematics.node_named[name]]
+        terms = [term for other in self.kinematics.behind(limb.index) for term in self.terms[other.index]]
+        return [(term, self.kinematics.as_given(limb, term.about(limb.pole))[1]) for term in terms]
+
+
+ROTATORS = Composition(whole_tree=True, kinematics=ChainKinematics, motion=RotatorMotion, reactions=ChainReactions)
+"""A snapshot by vector rotators: ``Snapshot(topology, point, formulation=ROTATORS)``."""

@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
+
+if TYPE_CHECKING:
+    from kinode.model.base.scene import Scene, VelocityScene
 
 Value = float | Expression
 Vector = tuple[Value, Value, Value]
@@ -180,11 +183,11 @@ class Component:
         """Their values at the start."""
         return np.zeros(len(self.states))
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
         """States that begin where the rest of the system leads them, by name, unless the start is told otherwise."""
         return {}
 
-    def state_rates(self, scene: Any) -> np.ndarray:
+    def state_rates(self, scene: Scene) -> np.ndarray:
         """Their rates."""
         raise NotImplementedError
 
@@ -202,7 +205,7 @@ class Component:
         """What ends its modes."""
         return ()
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """What is new after an event of its own: own states and held entries by name, coordinates as ``elbow.u``.
 
         ``fired[k]`` is 1.0 for the root that ended its mode, which takes its new value by itself unless it is given
@@ -210,7 +213,7 @@ class Component:
         """
         return {}
 
-    def locks(self, scene: Any) -> Sequence[Lock]:
+    def locks(self, scene: VelocityScene) -> Sequence[Lock]:
         """What of it can hold joints still."""
         return ()
 
@@ -223,7 +226,7 @@ class Component:
         """The clocks at which it acts."""
         return ()
 
-    def sample(self, scene: Any, ticked: Sequence[Any]) -> Mapping[str, Any]:
+    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         """New values of held entries at a tick; ``ticked[k]`` is 1.0 for its clocks that tick.
 
         Components sample one after the other, in the order of their declaration: who comes later sees what is new.

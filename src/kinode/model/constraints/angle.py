@@ -11,10 +11,10 @@ from kinode.algebra.spatial import dot
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, frame, law, record, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     FLAT,
     Constraint,
-    ConstraintScene,
     direction_of,
     law_at_start,
     register_constraint,

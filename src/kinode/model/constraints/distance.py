@@ -8,7 +8,8 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import dot
 from kinode.model.base.fields import Value, frame, law, record
 from kinode.model.base.frames import Frame
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, register_constraint, scalar_row
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, register_constraint, scalar_row
 
 
 # -- between frames --------------------------------------------------------------------------------

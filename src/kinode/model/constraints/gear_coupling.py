@@ -8,7 +8,8 @@ from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, Relation, register_constraint, scalar_row
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, Relation, register_constraint, scalar_row
 
 
 # -- between joints --------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from kinode.algebra.scalars import Array
 from kinode.model.base.fields import frame, record, special
 from kinode.model.base.frames import Frame
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, basis_of, register_constraint
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, basis_of, register_constraint
 
 
 @register_constraint

@@ -8,9 +8,9 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import dot
 from kinode.model.base.fields import Value, frame, law, record, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     Constraint,
-    ConstraintScene,
     direction_of,
     register_constraint,
     scalar_row,

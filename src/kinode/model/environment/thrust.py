@@ -9,9 +9,10 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.spatial import ZERO3
-from kinode.model.base.element import Element, Load, Scene, register_element
+from kinode.model.base.element import Element, Load, register_element
 from kinode.model.base.fields import Value, choice, frame, law, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
+from kinode.model.base.scene import LawScene, PositionScene
 
 
 @register_element
@@ -31,9 +32,9 @@ class Thrust(Element):
     thrust: Value = law("force", "push along the axis", ...)
     axis: str = choice(LETTERS, "direction of the push, of the axes of the frame", "x")
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         along = scene.pose(self.on).R @ np.array(axis_vector(self.axis), dtype=float)
         return (Load(self.on, along * scene.law(self.thrust), ZERO3),)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: LawScene) -> Scalar:
         return scene.law(self.thrust)

@@ -1,4 +1,4 @@
-"""Joints that are stuck: their accelerations vanish without another order of elimination.
+"""Locked joints: their accelerations vanish without another order of elimination.
 
 With s = 1 for a lock that holds and 0 for one that does not, e its row over the speeds of the state and h the effort
 that it holds with, its equation is a mixture whose pivot never vanishes:
@@ -10,95 +10,89 @@ residual of the axis is h.  Locks may hold what others hold already: two brakes 
 The last of them to be eliminated is then left with a pivot of rounding alone, and holds with (almost) nothing; where it
 contradicts the others, as at a dead center, its effort is beyond every limit and its mode ends.  What several hold in
 one joint is then shared out anew (model/base/lock.py), so that none ends its mode while another could still hold.
+
+``LockRows`` are the equations, which no effort changes; ``Locking`` is what the locks hold with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, less, less_equal, tidy, where
 from kinode.algebra.sparse_ldl import Row, Saddle
+from kinode.model.base.lock import Lock
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.loop_statics import SupportedJoint
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import InstantDynamics
+    from kinode.model.base.scene import Scene
+    from kinode.multibody.kinematics import Kinematics
 
 ENDLESS = 1e30  # an effort that nothing is good for
 ALL = 1.0 + 1e-6  # times what a lock holds with: more than that is left
 
 
-class Locking:
-    """The locks of one motion."""
+class LockRows:
+    """The locks of an instant, and their rows over the speeds of the state."""
 
-    def __init__(self, motion: InstantDynamics) -> None:
-        self.motion = motion
-        every = (lock for component in motion.system.components.values() for lock in component.locks(motion))
-        self.locks = [lock for lock in every if any(self._moves(name) for name, _ in lock.joints)]
-
-    def _moves(self, name: str) -> bool:
-        """Whether a joint is free to move, and no law of time moves it."""
-        motion = self.motion
-        return motion.joint_state(name)[2] is None
+    def __init__(self, kinematics: Kinematics, scene: Scene) -> None:
+        self.kinematics, self.scene = kinematics, scene
 
     @cached_property
-    def single(self) -> bool:
-        """Whether each lock holds one joint of a tree without gears and loops."""
-        motion = self.motion
-        tree = motion.articulated and not (motion.topology.constrained or motion.topology.couplings)
-        return tree and not motion.joined_by_parts and all(len(lock.joints) == 1 for lock in self.locks)
+    def locks(self) -> list[Lock]:
+        """What can hold a joint that is free to move, and that no law of time moves."""
+        joint_state = self.kinematics.joint_state
+        every = (lock for one in self.kinematics.system.components.values() for lock in one.locks(self.scene))
+        return [lock for lock in every if any(joint_state(name)[2] is None for name, _ in lock.joints)]
 
     @cached_property
     def free(self) -> dict[int, Scalar]:
-        """1 or 0 for the nodes whose joints may be stuck."""
-        found: dict[int, Scalar] = {}
+        """1 or 0 for the nodes whose joints may be locked."""
+        free: dict[int, Scalar] = {}
         for lock in self.locks:
-            i = self.motion.node_named[lock.joints[0][0]]
-            found[i] = found.get(i, 1.0) * (1.0 - lock.stuck)
-        return found
+            i = self.kinematics.node_named[lock.joints[0][0]]
+            free[i] = free.get(i, 1.0) * (1.0 - lock.stuck)
+        return free
 
     @cached_property
     def rows(self) -> list[Row]:
         """e of each lock."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for lock in self.locks:
             row: Row = {}
             for name, factor in lock.joints:
-                for j, x in self._columns(name).items():
+                for j, x in self.columns(name).items():
                     row[j] = row.get(j, 0.0) + factor * x
-            found.append(row)
-        return found
+            rows.append(row)
+        return rows
 
     @property
     def stuck(self) -> list[Scalar]:
+        """s of each lock."""
         return [lock.stuck for lock in self.locks]
 
-    def _columns(self, name: str) -> Row:
+    def columns(self, name: str) -> Row:
         """The speed of a joint for unit speeds of the state."""
-        motion = self.motion
-        if name in motion.topology.cut_names:
-            return {
-                j: values[0]
-                for j, values in loop_constraints.columns(motion, SupportedJoint(motion, (name, 0))).items()
-            }
-        way = motion.state_of(name)
+        kinematics = self.kinematics
+        if name in kinematics.topology.cut_names:
+            columns = loop_constraints.columns(kinematics, SupportedJoint(kinematics, (name, 0)))
+            return {j: values[0] for j, values in columns.items()}
+        way = kinematics.state_of(name)
         return {} if way is None else {way[0]: way[1]}
 
     def _bias(self, name: str) -> Scalar:
         """The acceleration of a joint while those of the state are zero."""
-        motion = self.motion
-        known = motion.joint_state(name)[2]
+        kinematics = self.kinematics
+        known = kinematics.joint_state(name)[2]
         if known is not None:
             return known[0]
-        return (
-            loop_constraints.bias(motion, SupportedJoint(motion, (name, 0)))[0]
-            if name in motion.topology.cut_names
-            else 0.0
-        )
+        if name not in kinematics.topology.cut_names:
+            return 0.0
+        return loop_constraints.bias(kinematics, SupportedJoint(kinematics, (name, 0)))[0]
 
     @property
     def gamma(self) -> list[Scalar]:
@@ -108,45 +102,21 @@ class Locking:
     @property
     def drift(self) -> list[Scalar]:
         """The speeds that the locks should have kept at zero."""
-        found = []
+        drift = []
         for lock in self.locks:
-            speeds = [factor * self.motion.joint_state(name)[1][0] for name, factor in lock.joints]
-            found.append(-lock.stuck * sum(speeds, 0.0))
-        return found
+            speeds = [factor * self.kinematics.joint_state(name)[1][0] for name, factor in lock.joints]
+            drift.append(-lock.stuck * sum(speeds, 0.0))
+        return drift
 
     def still(self, rates: Array, stuck: Sequence[Scalar] | None = None) -> Array:
-        """Rates of the state in which what is stuck is exactly zero, not but for rounding."""
-        found = np.array(rates, dtype=object)
+        """Rates of the state in which what is locked is exactly zero, not but for rounding."""
+        exact = np.array(rates, dtype=object)
         for lock, row, s in zip(self.locks, self.rows, self.stuck if stuck is None else stuck, strict=True):
             (name, _), *others = lock.joints
-            if not others and name not in self.motion.topology.cut_names:
+            if not others and name not in self.kinematics.topology.cut_names:
                 (j,) = row
-                found[j] = found[j] * (1.0 - s)
-        return tidy(found)
-
-    @cached_property
-    def saddle(self) -> Saddle:
-        """Accelerations and efforts of a tree with gears, or with locks across joints."""
-        return Saddle(self.motion.mass_rows, [], self.rows, self.stuck)
-
-    @cached_property
-    def solution(self) -> tuple[Array, Array]:
-        """u_dot, and what each lock holds with, of a tree."""
-        u_dot, h = self.saddle(self.motion.bias_effort, tidy(self.gamma))
-        return self.still(u_dot), tidy([s * x for s, x in zip(self.stuck, h, strict=True)])
-
-    @cached_property
-    def efforts(self) -> Array:
-        """What each lock holds with, zero where it does not."""
-        found = list(self._found_efforts)
-        for places in self.shared.values():
-            rest = sum((found[k] for k in places), 0.0)
-            for i, k in enumerate(places):
-                lock, later = self.locks[k], self._any_stuck(places[i + 1 :])
-                most = rest if lock.takes is None else where(later, lock.takes(rest), rest)
-                found[k] = lock.stuck * most
-                rest = rest - found[k]
-        return tidy(found)
+                exact[j] = exact[j] * (1.0 - s)
+        return tidy(exact)
 
     @cached_property
     def shared(self) -> dict[str, list[int]]:
@@ -158,67 +128,97 @@ class Locking:
         rank = [2 if lock.takes is None else 0 if lock.part == "stop" else 1 for lock in self.locks]
         return {name: sorted(ks, key=rank.__getitem__) for name, ks in places.items() if len(ks) > 1}
 
-    def _any_stuck(self, places: Sequence[int]) -> Scalar:
+    def any_stuck(self, places: Sequence[int]) -> Scalar:
+        """1 while one of some locks holds, else 0."""
         free: Scalar = 1.0
         for k in places:
             free = free * (1.0 - self.locks[k].stuck)
         return 1.0 - free
 
+    def index(self, owner: str, part: str) -> int | None:
+        """The number of a lock; None where its joint does not move."""
+        return next((k for k, lock in enumerate(self.locks) if (lock.owner, lock.part) == (owner, part)), None)
+
+
+class LockedMotion(Protocol):
+    """What locks ask of the motion that they hold."""
+
+    @property
+    def mass_rows(self) -> list[Row]:
+        """The rows of the mass matrix."""
+        ...
+
+    @property
+    def lock_multipliers(self) -> Array:
+        """What each lock holds with, as the equations have it; zero where it does not hold."""
+        ...
+
+
+class Locking:
+    """What the locks of an instant hold with."""
+
+    def __init__(self, lock_rows: LockRows, motion: LockedMotion, friction_limit: Callable[[str], Scalar]) -> None:
+        self.lock_rows, self.kinematics = lock_rows, lock_rows.kinematics
+        self.motion, self.friction_limit = motion, friction_limit
+
+    @property
+    def locks(self) -> list[Lock]:
+        """What can hold joints still."""
+        return self.lock_rows.locks
+
+    @cached_property
+    def efforts(self) -> Array:
+        """What each lock holds with, zero where it does not."""
+        efforts = list(self.motion.lock_multipliers)
+        for places in self.lock_rows.shared.values():
+            rest = sum((efforts[k] for k in places), 0.0)
+            for i, k in enumerate(places):
+                lock, later = self.locks[k], self.lock_rows.any_stuck(places[i + 1 :])
+                most = rest if lock.takes is None else where(later, lock.takes(rest), rest)
+                efforts[k] = lock.stuck * most
+                rest = rest - efforts[k]
+        return tidy(efforts)
+
+    def effort_of(self, owner: str, part: str) -> Scalar:
+        """What one lock holds with, zero if its joint does not move."""
+        pairs = zip(self.locks, self.efforts, strict=True)
+        return sum((h for lock, h in pairs if (lock.owner, lock.part) == (owner, part)), 0.0)
+
+    @cached_property
+    def by_joint(self) -> dict[str, Scalar]:
+        """What all locks do along each joint."""
+        total: dict[str, Scalar] = {}
+        for lock, effort in zip(self.locks, self.efforts, strict=True):
+            for name, factor in lock.joints:
+                total[name] = total.get(name, 0.0) + factor * effort
+        return total
+
     def beside(self, owner: str, part: str) -> Scalar:
         """1 while another lock holds the joint of one, and could hold more, else 0."""
-        k = self._index(owner, part)
-        mine = next((places for places in self.shared.values() if k in places), [])
+        k = self.lock_rows.index(owner, part)
+        mine = next((places for places in self.lock_rows.shared.values() if k in places), [])
         free: Scalar = 1.0
         for i in mine:
             if i != k:
                 lock, effort = self.locks[i], self.efforts[i]
                 beyond = where(less(effort, 0.0), -ENDLESS, ENDLESS)
-                most = self.motion.friction_limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
+                most = self.friction_limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
                 free = free * (1.0 - lock.stuck * less(ALL * absolute(effort), most))
         return 1.0 - free
 
-    @cached_property
-    def _found_efforts(self) -> Array:
-        """The same as the equations have it: of locks that hold one joint the first takes all."""
-        motion = self.motion
-        if motion.topology.constrained:
-            return motion.constraints.holding
-        if not self.single:
-            return self.solution[1]
-        found, taken = [], dict.fromkeys(self.free, 1.0)
-        for lock in self.locks:
-            i = motion.node_named[lock.joints[0][0]]
-            whole = motion.axis_residual(i)
-            found.append(lock.stuck * taken[i] * whole / lock.joints[0][1])
-            taken[i] = taken[i] * (1.0 - lock.stuck)
-        return tidy(found)
-
-    @cached_property
-    def by_joint(self) -> dict[str, Scalar]:
-        """What all locks do along each joint."""
-        found: dict[str, Scalar] = {}
-        for lock, effort in zip(self.locks, self.efforts, strict=True):
-            for name, factor in lock.joints:
-                found[name] = found.get(name, 0.0) + factor * effort
-        return found
-
-    def _index(self, owner: str, part: str) -> int | None:
-        found = [k for k, lock in enumerate(self.locks) if (lock.owner, lock.part) == (owner, part)]
-        return found[0] if found else None
-
     def response_of(self, owner: str, part: str) -> Scalar:
         """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
-        k, M = self._index(owner, part), self.motion.mass_rows
-        return 1.0 if k is None else sum((x * x / M[j][j] for j, x in self.rows[k].items()), 0.0)
+        k, M = self.lock_rows.index(owner, part), self.motion.mass_rows
+        return 1.0 if k is None else sum((x * x / M[j][j] for j, x in self.lock_rows.rows[k].items()), 0.0)
 
     def stopped(self, owner: str, part: str) -> Array:
         """Speeds of the state when a lock begins to hold; all that changes is rounding."""
-        k = self._index(owner, part)
+        k = self.lock_rows.index(owner, part)
         if k is None or len(self.locks[k].joints) == 1:
-            found = np.array(self.motion.u, dtype=object)
-            for j in () if k is None or self.locks[k].joints[0][0] in self.motion.topology.cut_names else self.rows[k]:
-                found[j] = 0.0
-            return found
+            u, cuts = np.array(self.kinematics.u, dtype=object), self.kinematics.topology.cut_names
+            for j in () if k is None or self.locks[k].joints[0][0] in cuts else self.lock_rows.rows[k]:
+                u[j] = 0.0
+            return u
         return self.struck(owner, part, 0.0)
 
     def struck(self, owner: str, part: str, restitution: Scalar) -> Array:
@@ -227,25 +227,20 @@ class Locking:
         What joints rest against takes part as far as it pushes; where a first solution would have it pull, it lets go.
         Friction has no impulse.  Only the struck joint has a speed along its impulse, so that no energy comes in.
         """
-        motion, k = self.motion, self._index(owner, part)
+        u, k, rows = self.kinematics.u, self.lock_rows.index(owner, part), self.lock_rows.rows
         if k is None:
-            return motion.u
-        G = motion.constraints.rows if motion.topology.constrained else []
-        speed = sum((x * motion.u[j] for j, x in self.rows[k].items()), 0.0)
+            return u
+        G = self.kinematics.constraints.rows if self.kinematics.topology.constrained else []
+        speed = sum((x * u[j] for j, x in rows[k].items()), 0.0)
         gamma = np.zeros(len(G) + len(self.locks), dtype=object)
         gamma[:] = 0.0
         gamma[len(G) + k] = -(1.0 + restitution) * speed
         stuck = [lock.stuck * lock.side * lock.side for lock in self.locks]
-        change, rests = motion.u, stuck
+        change, rests = u, stuck
         for _ in range(2):
             stuck[k] = 1.0
             rests = [less_equal(restitution, 0.0) if i == k else s for i, s in enumerate(stuck)]
-            change, impulses = Saddle(motion.mass_rows, G, self.rows, stuck)(np.zeros(len(motion.u)), gamma)
+            change, impulses = Saddle(self.motion.mass_rows, G, rows, stuck)(np.zeros(len(u)), gamma)
             pulls = [less(0.0, lock.side * p) for lock, p in zip(self.locks, impulses[len(G) :], strict=True)]
             stuck = [s * (1.0 - pull) for s, pull in zip(stuck, pulls, strict=True)]
-        return self.still(motion.u + change, rests)
-
-    def effort_of(self, owner: str, part: str) -> Scalar:
-        """What one lock holds with, zero if its joint does not move."""
-        pairs = zip(self.locks, self.efforts, strict=True)
-        return sum((h for lock, h in pairs if (lock.owner, lock.part) == (owner, part)), 0.0)
+        return self.lock_rows.still(u + change, rests)
