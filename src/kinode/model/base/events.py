@@ -24,12 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinode.algebra.scalars import Scalar
 from kinode.errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import Scene
     from kinode.model.system import System
 
-Function = Callable[[Any], Any]  # of a scene
+Function = Callable[["Scene"], Scalar]
+"""Of the scene of an instant."""
 
 TOLERANCE = 1e-9
 """What of a root, which is divided by a natural scale, counts as zero."""
@@ -38,7 +41,7 @@ MOST_TICKS = 1 << 50
 ROUNDING = Fraction(1, 1 << 51)  # of a time in floats: two units of its last place
 
 
-def _rising(scene: Any) -> float:
+def _rising(scene: Scene) -> float:
     return 1.0
 
 

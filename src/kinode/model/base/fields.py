@@ -24,6 +24,7 @@ from kinode.model.base.lock import Lock
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
     from kinode.model.base.registration import Registry
+    from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.symbols import Symbol
 
 Value = float | Expression
@@ -218,11 +219,11 @@ class Component:
         """Their values at the start."""
         return np.zeros(len(self.states))
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
         """Consistent initial values, by name, of states that follow from the rest of the system and were not given."""
         return {}
 
-    def state_rates(self, scene: Any) -> np.ndarray:
+    def state_rates(self, scene: Scene) -> np.ndarray:
         """Their rates."""
         raise NotImplementedError
 
@@ -240,7 +241,7 @@ class Component:
         """The event functions that end its modes."""
         return ()
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The reset map of its events: new values of its states by name, of coordinates as ``elbow.u``.
 
         ``fired[k]`` is 1.0 for the event function that triggered; its mode takes its new value by itself unless it is
@@ -248,7 +249,7 @@ class Component:
         """
         return {}
 
-    def locks(self, scene: Any) -> Sequence[Lock]:
+    def locks(self, scene: VelocityScene) -> Sequence[Lock]:
         """The locks that may keep its joints still."""
         return ()
 
@@ -261,7 +262,7 @@ class Component:
         """The clocks at which it acts."""
         return ()
 
-    def sample(self, scene: Any, ticked: Sequence[Any]) -> Mapping[str, Any]:
+    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         """New values of discrete states at a clock tick; ``ticked[k]`` is 1.0 for its clocks that tick.
 
         Components sample in the order of their declaration; a later one reads the new values of those before it.

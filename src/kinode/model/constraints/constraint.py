@@ -11,12 +11,12 @@ tree, one of them leaves the state and there is no row at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import Pose, rotation_to_axis
+from kinode.algebra.spatial import rotation_to_axis
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import Reader
@@ -28,6 +28,7 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
 from kinode.model.base.registration import Registry
+from kinode.model.base.scene import ConstraintScene, SlidingScene
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
@@ -35,32 +36,6 @@ if TYPE_CHECKING:
 CONSTRAINTS: Registry[Constraint] = Registry()
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
 FLAT = 1e-6  # sine of an angle below which two directions count as parallel
-
-
-class ConstraintScene(Protocol):
-    """What a constraint may ask; vectors are in world axes."""
-
-    system: Any
-
-    def pose(self, frame: Frame) -> Pose: ...
-
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular velocity, and velocity of the frame's origin: for slips alone."""
-        ...
-
-    def joint_q(self, name: str) -> Array: ...
-
-    def wraps(self, name: str) -> bool:
-        """Whether a joint's coordinate is an angle that is known up to full turns."""
-        ...
-
-    def resolve(self, value: Value) -> Scalar: ...
-
-    def law(self, value: Value) -> Scalar:
-        """A law of time, with its rates where poses have them."""
-        ...
-
-    def nominal(self, value: Value) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -91,7 +66,7 @@ class Constraint(Component):
         """What is missing for the constraint to hold."""
         return np.empty(0)
 
-    def slip(self, scene: ConstraintScene) -> Array:
+    def slip(self, scene: SlidingScene) -> Array:
         """The velocities that must not be, linear in those of the frames."""
         return np.empty(0)
 

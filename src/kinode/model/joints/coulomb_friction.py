@@ -6,8 +6,8 @@ which is the reaction and the friction itself, a contact brakes with
     efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
 
 Each part is a seminorm of W, coefficient * arm * |some components of W|: it grows no faster than W does, and
-multibody/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom, times the
-arm.
+multibody/restraints/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom,
+times the arm.
 
 In a joint of one freedom it is the mode of the friction: 1 and -1 while it slides, 0 while it sticks, when the joint
 holds with what it takes up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of several freedoms,

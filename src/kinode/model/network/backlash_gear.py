@@ -14,6 +14,7 @@ from kinode.algebra.scalars import Scalar, less, minimum
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.joints.end_stops import SIZE
 from kinode.model.network.part import Formula, Row
 from kinode.model.network.rotational import Gear
@@ -63,17 +64,17 @@ class BacklashGear(Gear):
                 event_functions.append(Root("mode", value, then, g, rate, words, by_state=True))
         return tuple(event_functions)
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}
 
-    def _depth(self, side: float, scene: Any) -> Scalar:
+    def _depth(self, side: float, scene: LawScene) -> Scalar:
         return side * scene.lookup(f"{self.name}.twist") - 0.5 * scene.law(self.play)
 
-    def _push(self, side: float, sense: float, scene: Any) -> Scalar:
+    def _push(self, side: float, sense: float, scene: LawScene) -> Scalar:
         """What decides: positive in contact, negative while free."""
         spring, lag = self._depth(side, scene), scene.law(self.damping) / scene.law(self.stiffness)
         speed = scene.lookup(f"{self.name}.twist_speed")
         return sense * minimum(spring + lag * side * speed, spring) / SIZE["angle"]
 
-    def _push_rate(self, side: float, sense: float, scene: Any) -> Scalar:
+    def _push_rate(self, side: float, sense: float, scene: LawScene) -> Scalar:
         return sense * side * scene.lookup(f"{self.name}.twist_speed")

@@ -24,10 +24,11 @@ from kinode.expressions.equation_parser import (
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
+from kinode.model.base.scene import LawScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -336,7 +337,7 @@ class Part(Element):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         return {name: (unit, ()) for name, unit in self.units().items()}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
 
 

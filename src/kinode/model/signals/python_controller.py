@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.parser import RESERVED
-from kinode.model.base.element import Scene
 from kinode.model.base.events import Sampler
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, short, special, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.signals.linear_systems import Coefficients
 from kinode.model.signals.sampling import Memory, Sampled
 
@@ -108,7 +108,7 @@ class Controller(Coefficients, Sampled):
         reads = tuple(f"{self.name}.{name}" for name, _ in self.held)
         return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
 
-    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+    def sample(self, scene: LawScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         return {name: scene.law(law) for name, law in self.inputs}
 
     def call(self, t: float, values: Mapping[str, Any]) -> Memory:
