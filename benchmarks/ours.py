@@ -13,7 +13,7 @@ import numpy as np
 
 import kinode as kn
 from kinode.jit import compiler
-from kinode.jit.pointers import call
+from kinode.jit.pointers import Floats, call
 from kinode.jit.program import ARGUMENTS
 from kinode.jit.translator import translate
 from kinode.kernels.kernel_options import Kernel
@@ -38,7 +38,10 @@ def kernel_loop(path: Path, q: Any, u: Any) -> Side:
     return Side(timed(kernel.address, [arrays[name] for name in ARGUMENTS]), arrays["out"][: u.size].copy())
 
 
-def repeat(n: int, address: int, t: int, q: int, u: int, z: int, p: int, i: int, x: int, w: int, o: int) -> None:
+def repeat(
+    n: int, address: int, t: Floats, q: Floats, u: Floats, z: Floats, p: Floats, i: Floats, x: Floats, w: Floats,
+    o: Floats,
+) -> None:  # fmt: skip
     """Call a kernel n times."""
     for _ in range(n):
         call(address, t, q, u, z, p, i, x, w, o)
@@ -47,7 +50,7 @@ def repeat(n: int, address: int, t: int, q: int, u: int, z: int, p: int, i: int,
 def timed(address: int, arrays: list[Any]) -> Callable[[int], float]:
     """Seconds of n calls of a kernel with these arrays, in a loop that is compiled before the clock starts."""
     engine = compiler.load_object(compiler.compile_text(translate(repeat, "repeat"), optimize=True))
-    loop = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 11)(engine.get_function_address("repeat"))
+    loop = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 9)(engine.get_function_address("repeat"))
     places = [array.ctypes.data for array in arrays]
     loop(1, address, *places)
 
@@ -73,7 +76,7 @@ def final_state(path: Path, run: Any) -> Any:
 
 def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     """Many runs at once on both cores, every step kept: an array (rows, steps, 2 n)."""
-    from kinode.ode.integrate import KernelSpec
+    from kinode.ode.kernel_spec import KernelSpec
     from kinode.ode.rk4_batch import rk4_batch as run
 
     _, dynamics = compiled(path)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
+import weakref
+from enum import IntEnum
 from functools import cache
 
 import numpy as np
@@ -13,11 +16,11 @@ from hypothesis import strategies as st
 
 from kinode.jit import compiler
 from kinode.jit.expression_translator import TranslationError
-from kinode.jit.pointers import Floats, Ints, call, floats, ints
+from kinode.jit.pointers import Floats, Ints, Struct, bits, call, floats, floats_of, ints_of, struct, tail
 from kinode.jit.translator import translate
 
 TYPES = {"int": ctypes.c_int64, "float": ctypes.c_double, "bool": ctypes.c_bool, "None": None}
-TYPES |= {"Floats": ctypes.c_void_p, "Ints": ctypes.c_void_p}
+TYPES |= dict.fromkeys(("Floats", "Ints", "Walk"), ctypes.c_void_p)
 LIMIT = 7
 integers = st.integers(-(2**40), 2**40)
 small = st.integers(-20, 20)
@@ -226,15 +229,16 @@ def test_loops_over_rows(function, data):
     assert results[0] == results[1]
 
 
-def indirect(layout: Ints, n: int) -> float:
-    """The kernel at layout[0], called on rows at addresses that are found in a row."""
-    out = floats(layout[9])
+def indirect(kernel: int, rows: Floats, n: int) -> float:
+    """The kernel at an address, called on rows of two numbers."""
+    q, out = tail(rows, 2), tail(rows, 16)
     for _ in range(n):
         call(
-            layout[0], layout[1], layout[2], layout[3], layout[4], layout[5], layout[6], layout[7], layout[8], layout[9]
-        )
+            kernel, rows, q, tail(rows, 4), tail(rows, 6), tail(rows, 8), tail(rows, 10), tail(rows, 12),
+            tail(rows, 14), out,
+        )  # fmt: skip
         for i in range(2):
-            floats(layout[2])[i] = out[i]
+            q[i] = out[i]
     return out[0]
 
 
@@ -245,11 +249,138 @@ def growth(t: Floats, q: Floats, u: Floats, z: Floats, p: Floats, i: Floats, x: 
 def test_kernels_are_called_by_their_address():
     kernel = compiled(growth)
     results = []
-    for run in (compiled(indirect), lambda address, n: indirect(ints(address), n)):
-        rows = [np.array([0.5, 1.0]) for _ in range(9)]
-        layout = np.array([ctypes.cast(kernel, ctypes.c_void_p).value, *(row.ctypes.data for row in rows)])
-        results.append(run(layout.ctypes.data, 4))
+    address = ctypes.cast(kernel, ctypes.c_void_p).value
+    for run in (compiled(indirect), lambda address, rows, n: indirect(address, floats(rows), n)):
+        rows = np.tile([0.5, 1.0], 9)
+        results.append(run(address, rows.ctypes.data, 4))
     assert results[0] == results[1] == 0.5 + 0.5 * (1.0 + 1.5 + 2.0 + 2.5)
+
+
+@struct
+class Point(Struct):
+    """A record within others."""
+
+    x: float
+    y: float
+    hits: int
+
+
+class Step(IntEnum):
+    """Numbers with names."""
+
+    FORTH = 1
+    BACK = -1
+
+
+@struct
+class Walk(Struct):
+    """Numbers, records and rows."""
+
+    steps: int
+    here: Point
+    there: Point
+    path: Floats
+    marks: Ints
+    scale: float
+
+
+def walk(trip: Walk, n: int) -> float:
+    """Fields are read, set and changed in place, through records within and under another name."""
+    here, path = trip.here, trip.path
+    for i in range(n):
+        here.x, here.y = here.y + trip.scale * path[i], here.x
+        trip.there.hits += Step.FORTH if here.x > 0.0 else Step.BACK
+        path[i] = trip.there.y
+        trip.marks[i] = trip.there.hits
+        trip.steps += move(trip.there, i)
+    return here.x - tail(path, 1)[0]
+
+
+def move(point: Point, by: int) -> int:
+    point.y += by
+    return by * point.hits
+
+
+def sign_bits(values: Floats, n: int) -> int:
+    count = 0
+    for i in range(n):
+        count += int(bits(values)[i] < 0)
+    return count
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=8, max_size=8), reals, reals)
+def test_records(values, x, scale):
+    """Machine code and Python change the same bytes of a record."""
+    results = []
+    for run in (lambda trip: compiled(walk)(ctypes.addressof(trip), 7), lambda trip: walk(trip, 7)):
+        trip, path, marks = Walk(), np.array(values), np.zeros(8, dtype=np.int64)
+        trip.path, trip.marks, trip.scale, trip.here.x, trip.there.y = floats_of(path), ints_of(marks), scale, x, 0.5
+        result = run(trip)
+        fields = (trip.steps, trip.here.x, trip.here.y, trip.there.y, trip.there.hits)
+        results.append((result, fields, path.tobytes(), marks.tobytes()))
+    assert same(results[0][0], results[1][0])
+    assert results[0][1:] == results[1][1:]
+
+
+@given(st.lists(anything, min_size=6, max_size=6))
+def test_bits_of_numbers(values):
+    row = np.array(values)
+    assert compiled(sign_bits)(row.ctypes.data, 6) == sign_bits(floats_of(row), 6) == np.signbit(row).sum()
+
+
+def test_a_record_keeps_its_arrays():
+    """Also where it lies within another, and until another array takes the place."""
+
+    def give(owner):
+        row = np.arange(5.0)
+        owner.path = floats_of(row)
+        return weakref.ref(row)
+
+    trip = Walk()
+    first = give(trip)
+    gc.collect()
+    assert first() is not None and trip.path[3] == 3.0
+    second = give(trip)
+    gc.collect()
+    assert first() is None and second() is not None
+    del trip
+    gc.collect()
+    assert second() is None
+
+
+def test_rows_of_other_numbers_are_refused():
+    with pytest.raises(TypeError, match="float64 without gaps is expected, not int64"):
+        floats_of(np.zeros(3, dtype=np.int64))
+    with pytest.raises(TypeError, match="int64 without gaps"):
+        ints_of(np.zeros((4, 4), dtype=np.int64)[:, 1])
+
+
+def test_a_field_of_another_type_is_refused():
+    class Named(Struct):
+        name: str
+
+    with pytest.raises(TypeError, match=r"Named\.name: a field is an int, a float, Floats, Ints or a Struct"):
+        struct(Named)
+
+
+def no_such_field(trip: Walk) -> float:
+    return trip.here.z
+
+
+def field_of_a_number(trip: Walk) -> float:
+    return trip.scale.x
+
+
+def whole_record(trip: Walk) -> None:
+    trip.here = trip.there
+
+
+def other_record(trip: Walk) -> int:
+    return move(trip, 1)
+
+
+def field_of_another_type(trip: Walk) -> None:
+    trip.steps = trip.scale
 
 
 def no_annotation(n) -> int:
@@ -336,6 +467,11 @@ def a_number_as_truth(n: int) -> bool:
 
 
 REFUSED = {
+    no_such_field: "a record Point has no field 'z'",
+    field_of_a_number: "'trip.scale' is a real number and has no fields",
+    whole_record: "'trip.here' is a record Point: its fields are assigned to one by one",
+    other_record: "argument 'point' of 'move' is a record Point and would become a record Walk",
+    field_of_another_type: "'trip.steps' is an integer and would become a real number",
     no_annotation: "argument 'n' has no annotation",
     no_return: "a way to its end without returning an integer",
     unset: "'m' is not set on every way",
@@ -371,9 +507,8 @@ def test_what_is_not_python_is_refused():
         translate(math.sin, "tested")
 
 
-def entrywise(rows: Ints, n: int, x: float) -> int:
-    """Four entries at a time, where the rows at these addresses do not overlap."""
-    a, b, out = floats(rows[0]), floats(rows[1]), floats(rows[2])
+def entrywise(a: Floats, b: Floats, out: Floats, n: int, x: float) -> int:
+    """Four entries at a time, where the rows do not overlap."""
     for i in range(n):
         out[i] = -a[i] * x + max(abs(b[i]), a[i]) / 3.0 - min(out[i], 0.5)
         b[i] += out[i]
@@ -387,10 +522,9 @@ def test_rows_that_overlap_give_what_python_gives(n, offsets, data):
     """Rows in one array, at any distance: the same, a few entries apart, or far."""
     values = np.array(data.draw(st.lists(st.floats(-10.0, 10.0), min_size=30, max_size=30)))
     results = []
-    for run in (compiled(entrywise), lambda rows, n, x: entrywise(ints(rows), n, x)):
+    for run in (compiled(entrywise), lambda a, b, out, n, x: entrywise(floats(a), floats(b), floats(out), n, x)):
         room = values.copy()
-        rows = np.array([room.ctypes.data + 8 * offset for offset in offsets])
-        run(rows.ctypes.data, n, 0.75)
+        run(*(room.ctypes.data + 8 * offset for offset in offsets), n, 0.75)
         results.append(room.tobytes())
     assert results[0] == results[1]
     assert translate(entrywise, "tested").count("store <4 x double>") == 3

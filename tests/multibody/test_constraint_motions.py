@@ -9,7 +9,8 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
-from kinode.ode.integrate import KernelSpec, integrate
+from kinode.ode.integrate import integrate
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 

@@ -13,13 +13,11 @@ import pytest
 from rates import ending, kepler, kepler_start, tumbling
 
 from kinode.jit import code_cache
-from kinode.jit.pointers import ints
 from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
-from kinode.ode.loops import adaptive_step, fixed_step
 from kinode.ode.rk4_batch import rk4_batch
 
-LOOPS = ("advance", "advance_fixed", "run_groups")
+LOOPS = ("advance_adaptive", "advance_fixed", "check_events", "run_groups")
 
 
 def test_loops_need_no_library_but_llvm(tmp_path):
@@ -31,7 +29,7 @@ def test_loops_need_no_library_but_llvm(tmp_path):
         "print([name for name in ('numba', 'scipy', 'sksundae', 'sympy') if name in sys.modules])"
     )
     environment = os.environ | {"PYTHONPATH": str(source), "KINODE_CACHE_DIR": str(tmp_path)}
-    for kept in (0, 3):
+    for kept in (0, 4):
         assert len([entry for entry in tmp_path.iterdir() if not entry.name.startswith(".")]) == kept
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
@@ -58,15 +56,9 @@ def test_without_a_cache_the_loop_is_compiled(monkeypatch):
     monkeypatch.setattr(code_cache, "load", lambda name: None)
     saved = []
     monkeypatch.setattr(code_cache, "save", lambda name, code: saved.append(code))
-    loop = compiled_loops._load.__wrapped__("advance_fixed")
+    loop = compiled_loops._load.__wrapped__(("run_groups",))["run_groups"]
     assert callable(loop)
     assert len(saved) == 1 and len(saved[0]) > 1000
-
-
-def interpreted(name):
-    """The loop as Python runs it."""
-    loop = getattr(adaptive_step if name == "advance" else fixed_step, name)
-    return lambda address: loop(ints(address))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +79,7 @@ def test_python_runs_the_loops_as_they_stand(monkeypatch, options, model):
     }[model]
     quaternions = [0] if model == "tumbling" else []
     compiled = integrate(kernel, y0, 0.0, 2.0, quaternions=quaternions, **options)
-    monkeypatch.setattr(compiled_loops, "loop", interpreted)
+    monkeypatch.setattr(compiled_loops, "loop", compiled_loops.find_source)
     plain = integrate(kernel, y0, 0.0, 2.0, quaternions=quaternions, **options)
     assert compiled.success and compiled.steps > 5
     assert np.array_equal(compiled.t, plain.t) and np.array_equal(compiled.y, plain.y)
@@ -103,7 +95,7 @@ def test_python_runs_batches_as_they_stand(monkeypatch):
     y0 = np.array([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
     p = np.array([[9.0], [0.35], [9.0]])
     compiled = rk4_batch(ending(4), y0, 0.0, 1.0, 0.05, every=4, p=p, threads=1)
-    monkeypatch.setattr(compiled_loops, "loop", interpreted)
+    monkeypatch.setattr(compiled_loops, "loop", compiled_loops.find_source)
     plain = rk4_batch(ending(4), y0, 0.0, 1.0, 0.05, every=4, p=p, threads=1)
     assert np.array_equal(compiled.y, plain.y, equal_nan=True)
     assert compiled.failed_component.tolist() == plain.failed_component.tolist() == [-1, 1, -1]

@@ -9,10 +9,8 @@ import pytest
 from discrete import METHODS, G, ball, known_kinds
 
 import kinode as kn
-from kinode.jit.pointers import ints
 from kinode.ode import compiled_loops
 from kinode.ode.integrate import integrate
-from kinode.ode.loops import adaptive_step, fixed_step
 from kinode.ode.rk4_batch import rk4_batch
 from kinode.simulation.solver import Options, Solver
 
@@ -334,13 +332,25 @@ def test_python_runs_the_loops_with_events_as_they_stand(monkeypatch, method, st
     solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options(method=method, step=step))
     given = {"method": method, "step": step, "p": dynamics.parameters, "inputs": dynamics.inputs}
     compiled = integrate(solver.kernel, dynamics.initial.y, 0.0, 0.7, **given)
-    loops = {"advance": adaptive_step.advance, "advance_fixed": fixed_step.advance_fixed}
-    monkeypatch.setattr(compiled_loops, "loop", lambda name: lambda place: loops[name](ints(place)))
+    monkeypatch.setattr(compiled_loops, "loop", compiled_loops.find_source)
     plain = integrate(solver.kernel, dynamics.initial.y, 0.0, 0.7, **given)
     assert np.array_equal(plain.t, compiled.t)
     assert np.array_equal(plain.y, compiled.y)
     assert plain.events == compiled.events
     assert len(plain.events) == 2
+
+
+def test_python_runs_the_events_of_the_stiff_method_as_they_stand(monkeypatch):
+    """The loop asks for steps, whoever runs it."""
+    dynamics = kn.compile(mixed())
+    solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options(method="stiff"))
+    times = np.linspace(0.0, 0.7, 30)
+    compiled = solver.run(dynamics.initial.y, 0.0, 0.7, times)
+    monkeypatch.setattr(compiled_loops, "loop", compiled_loops.find_source)
+    plain = solver.run(dynamics.initial.y, 0.0, 0.7, times)
+    assert np.array_equal(plain.y, compiled.y)
+    assert plain.events == compiled.events
+    assert (len(plain.events), plain.steps) == (2, compiled.steps)
 
 
 def test_runs_with_events_are_kept_and_shown(tmp_path):

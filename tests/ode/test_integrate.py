@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from rates import driven, ending, explosion, kepler, kepler_exact, kepler_start, momentum, tumbling
 
-from kinode.ode.integrate import KernelSpec, integrate
+from kinode.ode.integrate import integrate
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.tableaus import nested, tableau
 
 E = 0.3

@@ -131,10 +131,10 @@ def test_ticks_that_no_root_sees_leave_the_modes_alone(method, motor):
     given = {"step": 1e-3} if method == "rk4" else {"rtol": 1e-9, "atol": 1e-11}
     solver = Solver(dynamics, dynamics.parameters, dynamics.inputs, Options(method=method, **given))
     events, start = solver.kernel.events, dynamics.state()
-    assert events.ticks_seen is not motor  # the current of a motor does not jump when its voltage does
+    assert events.modes_depend is not motor  # the current of a motor does not jump when its voltage does
     y, runs = np.concatenate([start.q, start.u, start.z]), []
-    for seen in (True, events.ticks_seen):
-        solver.kernel = replace(solver.kernel, events=replace(events, ticks_seen=seen))
+    for seen in (True, events.modes_depend):
+        solver.kernel = replace(solver.kernel, events=replace(events, modes_depend=seen))
         runs.append(solver.run(y, 0.0, 2.0, np.linspace(0.1, 2.0, 20)))
     one, other = runs
     assert len(one.events) == len(other.events) > 4 and [e[1:] for e in one.events] == [e[1:] for e in other.events]

@@ -12,7 +12,7 @@ import numpy as np
 from kinode.jit import compiler
 from kinode.jit.pointers import Floats as F
 from kinode.jit.translator import translate
-from kinode.ode.integrate import KernelSpec
+from kinode.ode.kernel_spec import KernelSpec
 
 _KEPT: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""Expressions of the language of loops (translator.py) as LLVM text: numbers, rows, comparisons, calls."""
+"""Expressions of the language of loops (translator.py) as LLVM text: numbers, rows, records, comparisons, calls."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from kinode.jit import pointers as memory
+from kinode.jit import pointers
 from kinode.jit.ir_text import number
+from kinode.jit.loop_kinds import FLOATS, INT, INTS, NOTHING, REAL, TRUTH, Kind, Value, find_kind
+from kinode.jit.pointers import field_types
 
-INT, REAL, TRUTH, FLOATS, INTS, NOTHING = "i64", "double", "i1", "floats", "ints", "void"
-WORDS = {
-    INT: "an integer",
-    REAL: "a real number",
-    TRUTH: "true or false",
-    FLOATS: "real numbers in a row",
-    INTS: "integers in a row",
-    NOTHING: "nothing",
-}
-ENTRIES = {FLOATS: REAL, INTS: INT}
 INTEGER_OPERATIONS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 INTEGER_OPERATIONS |= {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
 REAL_OPERATIONS: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
@@ -43,23 +35,6 @@ class TranslationError(Exception):
     """A loop says something that cannot be compiled."""
 
 
-class Value(NamedTuple):
-    """An operand: its kind and LLVM's text for it."""
-
-    kind: str
-    text: str
-
-    @property
-    def typed(self) -> str:
-        """Type and operand."""
-        return f"{type_of(self.kind)} {self.text}"
-
-
-def type_of(kind: str) -> str:
-    """LLVM's type of a kind."""
-    return "ptr" if kind in ENTRIES else kind
-
-
 class ExpressionTranslator(ABC):
     """The expressions of one function under way.
 
@@ -72,7 +47,7 @@ class ExpressionTranslator(ABC):
         self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.text: list[str] = []
         self.block, self.count, self.open = "entry", 0, True
-        self.kinds: dict[str, str] = {}
+        self.kinds: dict[str, Kind] = {}
         self.sure: set[str] = set()
 
     def refuse(self, node: ast.AST, why: str) -> NoReturn:
@@ -116,11 +91,13 @@ class ExpressionTranslator(ABC):
                 return self.constant(node, node.value)
             case ast.Name(id=name) if name in self.kinds or name in self.function.__code__.co_varnames:
                 return self.variable(node)
+            case ast.Attribute() if self.is_field(node):
+                kind, address = self.field(node)
+                return Value(kind, address) if kind.record else self.load(kind, address)
             case ast.Name() | ast.Attribute():
                 return self.constant(node, self.static(node))
             case ast.Subscript():
-                kind, address = self.entry(node)
-                return Value(kind, self.put(f"load {kind}, ptr {address}, align 8"))
+                return self.load(*self.entry(node))
             case ast.UnaryOp():
                 return self.unary(node)
             case ast.BinOp():
@@ -156,7 +133,7 @@ class ExpressionTranslator(ABC):
         if isinstance(value, bool):
             return Value(TRUTH, "true" if value else "false")
         if isinstance(value, int) and -(2**63) <= value < 2**63:
-            return Value(INT, str(value))
+            return Value(INT, str(int(value)))
         if isinstance(value, float):
             return Value(REAL, number(value))
         self.refuse(node, f"'{ast.unparse(node)}' is no number that a loop can hold")
@@ -165,15 +142,48 @@ class ExpressionTranslator(ABC):
         if node.id not in self.sure:
             self.refuse(node, f"'{node.id}' is not set on every way to this place")
         kind = self.kinds[node.id]
-        return Value(kind, self.put(f"load {type_of(kind)}, ptr %{node.id}.at"))
+        return Value(kind, self.put(f"load {kind.llvm}, ptr %{node.id}.at"))
 
-    def entry(self, node: ast.Subscript) -> tuple[str, str]:
+    def load(self, kind: Kind, address: str) -> Value:
+        """What is stored at an address."""
+        return Value(kind, self.put(f"load {kind.llvm}, ptr {address}, align 8"))
+
+    def entry(self, node: ast.Subscript) -> tuple[Kind, str]:
         """Kind and address of an entry of a row."""
         row, index = self.value(node.value), self.integer(node.slice)
-        if row.kind not in ENTRIES:
-            self.refuse(node, f"'{ast.unparse(node.value)}' is {WORDS[row.kind]} and has no entries")
-        kind = ENTRIES[row.kind]
-        return kind, self.put(f"getelementptr inbounds {kind}, ptr {row.text}, i64 {index.text}")
+        if row.kind.entry is None:
+            self.refuse(node, f"'{ast.unparse(node.value)}' is {row.kind.words} and has no entries")
+        return row.kind.entry, self.put(
+            f"getelementptr inbounds {row.kind.entry.llvm}, ptr {row.text}, i64 {index.text}"
+        )
+
+    def is_field(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is a field of a record, not of a module: it begins with a variable."""
+        owner = node.value
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        return isinstance(owner, ast.Name) and (
+            owner.id in self.kinds or owner.id in self.function.__code__.co_varnames
+        )
+
+    def field(self, node: ast.Attribute) -> tuple[Kind, str]:
+        """Kind and address of a field of a record; of records within records the sum of the offsets is known."""
+        names: list[ast.Attribute] = [node]
+        while isinstance(names[-1].value, ast.Attribute):
+            names.append(names[-1].value)
+        owner, offset = self.value(names[-1].value), 0
+        kind = owner.kind
+        for each in reversed(names):
+            if kind.record is None:
+                self.refuse(each, f"'{ast.unparse(each.value)}' is {kind.words} and has no fields")
+            types = field_types(kind.record)
+            if each.attr not in types:
+                self.refuse(each, f"{kind.words} has no field '{each.attr}'")
+            offset += getattr(kind.record, each.attr).offset
+            made = find_kind(types[each.attr])
+            assert made is not None  # as `struct` has checked
+            kind = made
+        return kind, self.put(f"getelementptr inbounds i8, ptr {owner.text}, i64 {offset}") if offset else owner.text
 
     def integer(self, node: ast.expr) -> Value:
         return self.expect(node, self.value(node), INT)
@@ -188,19 +198,19 @@ class ExpressionTranslator(ABC):
     def logical(self, node: ast.expr) -> Value:
         return self.expect(node, self.value(node), TRUTH)
 
-    def expect(self, node: ast.AST, value: Value, *kinds: str) -> Value:
+    def expect(self, node: ast.AST, value: Value, *kinds: Kind) -> Value:
         """The value, which is to be of one of these kinds."""
         if value.kind not in kinds:
-            wanted = " or ".join(WORDS[kind] for kind in kinds)
-            self.refuse(node, f"'{ast.unparse(node)}' works on {WORDS[value.kind]} where {wanted} is wanted")
+            wanted = " or ".join(kind.words for kind in kinds)
+            self.refuse(node, f"'{ast.unparse(node)}' works on {value.kind.words} where {wanted} is wanted")
         return value
 
-    def convert(self, node: ast.AST, value: Value, kind: str, what: str) -> Value:
+    def convert(self, node: ast.AST, value: Value, kind: Kind, what: str) -> Value:
         """The value as that kind: an integer may become a real number, nothing else changes."""
         if value.kind == kind:
             return value
         if (value.kind, kind) != (INT, REAL):
-            self.refuse(node, f"{what} is {WORDS[kind]} and would become {WORDS[value.kind]}")
+            self.refuse(node, f"{what} is {kind.words} and would become {value.kind.words}")
         return Value(REAL, self.put(f"sitofp i64 {value.text} to double"))
 
     def real(self, node: ast.AST, value: Value) -> Value:
@@ -304,9 +314,9 @@ class ExpressionTranslator(ABC):
         self.begin(after)
         kind = made[0][0].kind
         if made[1][0].kind != kind or kind == NOTHING:
-            self.refuse(node, f"'{ast.unparse(node)}' may be {WORDS[kind]} or {WORDS[made[1][0].kind]}")
+            self.refuse(node, f"'{ast.unparse(node)}' may be {kind.words} or {made[1][0].kind.words}")
         ways = ", ".join(f"[ {value.text}, %{block} ]" for value, block in made)
-        return Value(kind, self.put(f"phi {type_of(kind)} {ways}"))
+        return Value(kind, self.put(f"phi {kind.llvm} {ways}"))
 
     # Calls
 
@@ -320,11 +330,14 @@ class ExpressionTranslator(ABC):
             return Value(REAL, self.put(f"call double @{LIBRARY[meant]}({self.real(node, values[0]).typed})"))
         if meant in SIMPLE and len(values) == 1:
             return SIMPLE[meant](self, node, values[0])
-        if meant is memory.call and len(values) == 10:
-            texts = [self.expect(node, value, INT).text for value in values]
-            pointers = [self.put(f"inttoptr i64 {text} to ptr") for text in texts]
-            self.text.append(f"  call void {pointers[0]}({', '.join(f'ptr {each}' for each in pointers[1:])})")
+        if meant is pointers.call and len(values) == 10:
+            kernel = self.put(f"inttoptr {self.expect(node, values[0], INT).typed} to ptr")
+            given = [self.expect(node, value, FLOATS).typed for value in values[1:]]
+            self.text.append(f"  call void {kernel}({', '.join(given)})")
             return Value(NOTHING, "")
+        if meant is pointers.tail and len(values) == 2:
+            row, start = self.expect(node, values[0], FLOATS), self.expect(node, values[1], INT)
+            return Value(FLOATS, self.put(f"getelementptr inbounds double, {row.typed}, {start.typed}"))
         if not isinstance(meant, FunctionType):
             self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
         return self.call_ours(node, meant, values)
@@ -362,8 +375,8 @@ class ExpressionTranslator(ABC):
         size = self.size(node, self.real(node, value))
         return Value(TRUTH, self.put(f"fcmp olt double {size.text}, {number(math.inf)}"))
 
-    def row(self, node: ast.AST, value: Value, kind: str) -> Value:
-        return Value(kind, self.put(f"inttoptr {self.expect(node, value, INT).typed} to ptr"))
+    def bits(self, node: ast.AST, value: Value) -> Value:
+        return Value(INTS, self.expect(node, value, FLOATS).text)
 
 
 SIMPLE: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
@@ -372,7 +385,6 @@ SIMPLE: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
     float: ExpressionTranslator.real,
     math.floor: ExpressionTranslator.floor,
     math.isfinite: ExpressionTranslator.finite,
-    memory.floats: lambda own, node, value: own.row(node, value, FLOATS),
-    memory.ints: lambda own, node, value: own.row(node, value, INTS),
+    pointers.bits: ExpressionTranslator.bits,
 }
 """Functions of one argument that are written in place."""

@@ -6,11 +6,13 @@ is little, and all types are known from annotations.
 
 The language, a part of Python:
 
-- functions of ``int`` (64 bits), ``float``, ``bool``, `Floats` and `Ints`, annotated, that may call each other;
+- functions of ``int`` (64 bits), ``float``, ``bool``, `Floats`, `Ints` and records (`Struct`), annotated, that may call
+  each other;
 - assignments, also of several at a time and in place, ``if``, ``while``, ``for`` over ``range``, ``break``,
   ``continue``, ``return``; a variable keeps its type and is set before it is read, on every way;
 - arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`,
-  `floats`, `ints` and `call`; numbers of the module and of enclosing functions, which count as constants.
+  those of kinode.jit.pointers; numbers of the module and of enclosing functions, which count as constants, and
+  functions of either.
 
 Whatever else is met is refused with its file and line. Results are those of Python to the last bit, save that
 nothing raises: integers wrap around at 64 bits and give 0 when divided by zero, real numbers follow IEEE 754.
@@ -20,36 +22,15 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache as remember
 from types import FunctionType
 from typing import Any
 
-from kinode.jit import pointers
-from kinode.jit.expression_translator import (
-    FLOATS,
-    INT,
-    INTS,
-    LIBRARY,
-    NOTHING,
-    REAL,
-    TRUTH,
-    WORDS,
-    ExpressionTranslator,
-    TranslationError,
-    Value,
-    type_of,
-)
+from kinode.jit.expression_translator import LIBRARY, ExpressionTranslator, TranslationError
+from kinode.jit.loop_kinds import INT, NOTHING, TRUTH, Kind, Value, find_kind
 from kinode.jit.vectorizer import by_fours
 
-KINDS: dict[Any, str] = {
-    int: INT,
-    float: REAL,
-    bool: TRUTH,
-    pointers.Floats: FLOATS,
-    pointers.Ints: INTS,
-    None: NOTHING,
-}
 LONG = 20  # instructions
 DECLARATIONS = """\
 declare double @pow(double, double) nounwind
@@ -80,10 +61,16 @@ def _definition(function: FunctionType) -> ast.FunctionDef:
 
 def translate(function: Callable[..., Any], name: str) -> str:
     """LLVM text of a function, seen from outside under that name, and of all that it calls."""
-    if not isinstance(function, FunctionType):
-        raise TranslationError(f"{function!r} is not written in Python")
+    return translate_together({name: function})
+
+
+def translate_together(functions: Mapping[str, Callable[..., Any]]) -> str:
+    """LLVM text of several functions, seen from outside under their names; what they call is written once."""
     module = _Module()
-    module.find(function, name)
+    for name, function in functions.items():
+        if not isinstance(function, FunctionType):
+            raise TranslationError(f"{function!r} is not written in Python")
+        module.find(function, name)
     parts = [DECLARATIONS]
     parts += [f"declare double @{there}(double) nounwind" for there in dict.fromkeys(LIBRARY.values())]
     while module.waiting:
@@ -124,15 +111,17 @@ class _Function(ExpressionTranslator):
         ]
         self.result = self.annotation(self.node, self.node.returns)
 
-    def annotation(self, place: ast.AST, node: ast.expr | None) -> str:
+    def annotation(self, place: ast.AST, node: ast.expr | None) -> Kind:
         """The kind that an annotation names."""
         if node is None:
             name = f"argument '{place.arg}'" if isinstance(place, ast.arg) else "what is returned"
             self.refuse(place, f"{name} has no annotation")
         meant = None if isinstance(node, ast.Constant) and node.value is None else self.static(node)
-        if meant not in KINDS:
-            self.refuse(node, f"'{ast.unparse(node)}' is no type of a loop: int, float, bool, Floats, Ints, None")
-        return KINDS[meant]
+        kind = find_kind(meant)
+        if kind is None:
+            known = "int, float, bool, Floats, Ints, a Struct, None"
+            self.refuse(node, f"'{ast.unparse(node)}' is no type of a loop: {known}")
+        return kind
 
     def write(self) -> None:
         """Write the instructions."""
@@ -141,16 +130,16 @@ class _Function(ExpressionTranslator):
         self.statements(self.node.body)
         if self.open:
             if self.result != NOTHING:
-                self.refuse(self.node, f"there is a way to its end without returning {WORDS[self.result]}")
+                self.refuse(self.node, f"there is a way to its end without returning {self.result.words}")
             self.end("ret void")
 
     def definition(self) -> str:
         """The text of the whole function; what is short is compiled into its callers."""
-        parameters = ", ".join(f"{type_of(kind)} %{name}" for name, kind in self.parameters)
-        slots = [f"  %{name}.at = alloca {type_of(kind)}" for name, kind in self.kinds.items()]
+        parameters = ", ".join(f"{kind.llvm} %{name}" for name, kind in self.parameters)
+        slots = [f"  %{name}.at = alloca {kind.llvm}" for name, kind in self.kinds.items()]
         linkage = "" if self.public else "internal "
         place = "noinline" if len(self.text) > LONG or self.public else "alwaysinline"
-        head = f"define {linkage}{type_of(self.result)} @{self.symbol}({parameters}) {place} nounwind {{\nentry:"
+        head = f"define {linkage}{self.result.llvm} @{self.symbol}({parameters}) {place} nounwind {{\nentry:"
         return "\n".join([head, *slots, *self.text, "}\n"])
 
     def store(self, node: ast.AST, name: str, value: Value) -> None:
@@ -210,22 +199,32 @@ class _Function(ExpressionTranslator):
             match place:
                 case ast.Name(id=name):
                     self.store(place, name, value)
-                case ast.Subscript():
-                    kind, address = self.entry(place)
+                case ast.Subscript() | ast.Attribute():
+                    kind, address = self.target(place)
                     value = self.convert(place, value, kind, f"'{ast.unparse(place)}'")
                     self.text.append(f"  store {value.typed}, ptr {address}, align 8")
                 case _:
                     self.refuse(place, f"'{ast.unparse(place)}' cannot be assigned to")
+
+    def target(self, place: ast.Subscript | ast.Attribute) -> tuple[Kind, str]:
+        """Kind and address of an entry of a row, or of a field, that is assigned to."""
+        if isinstance(place, ast.Subscript):
+            return self.entry(place)
+        if not self.is_field(place):
+            self.refuse(place, f"'{ast.unparse(place)}' cannot be assigned to")
+        kind, address = self.field(place)
+        if kind.record is not None:
+            self.refuse(place, f"'{ast.unparse(place)}' is {kind.words}: its fields are assigned to one by one")
+        return kind, address
 
     def update(self, node: ast.AugAssign) -> None:
         match node.target:
             case ast.Name(id=name):
                 made = self.operation(node, node.op, self.variable(node.target), self.value(node.value))
                 self.store(node, name, made)
-            case ast.Subscript() as place:
-                kind, address = self.entry(place)
-                old = Value(kind, self.put(f"load {kind}, ptr {address}, align 8"))
-                made = self.operation(node, node.op, old, self.value(node.value))
+            case (ast.Subscript() | ast.Attribute()) as place:
+                kind, address = self.target(place)
+                made = self.operation(node, node.op, self.load(kind, address), self.value(node.value))
                 made = self.convert(node, made, kind, f"'{ast.unparse(place)}'")
                 self.text.append(f"  store {made.typed}, ptr {address}, align 8")
             case other:
@@ -313,7 +312,7 @@ class _Function(ExpressionTranslator):
     def give(self, node: ast.Return) -> None:
         if node.value is None or self.result == NOTHING:
             if node.value is not None or self.result != NOTHING:
-                self.refuse(node, f"must return {WORDS[self.result]}")
+                self.refuse(node, f"must return {self.result.words}")
             self.end("ret void")
         else:
             value = self.convert(node, self.value(node.value), self.result, "what is returned")
@@ -327,7 +326,7 @@ class _Function(ExpressionTranslator):
             self.convert(node, value, kind, f"argument '{name}' of '{meant.__name__}'").typed
             for value, (name, kind) in zip(values, there.parameters, strict=True)
         ]
-        text = f"call {type_of(there.result)} @{there.symbol}({', '.join(given)})"
+        text = f"call {there.result.llvm} @{there.symbol}({', '.join(given)})"
         if there.result == NOTHING:
             self.text.append(f"  {text}")
             return Value(NOTHING, "")

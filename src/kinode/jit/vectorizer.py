@@ -12,8 +12,9 @@ import ast
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from kinode.jit.expression_translator import COMPARISONS, ENTRIES, FLOATS, INT, REAL, REAL_OPERATIONS, Value
+from kinode.jit.expression_translator import COMPARISONS, REAL_OPERATIONS
 from kinode.jit.ir_text import constant
+from kinode.jit.loop_kinds import FLOATS, INT, REAL, TRUTH, Value
 
 if TYPE_CHECKING:
     from kinode.jit.expression_translator import ExpressionTranslator
@@ -75,7 +76,7 @@ class _Fours:
         own.end(f"br label %{head}")
         own.begin(head)
         own.text.append(f"  {self.index} = phi i64 [ {start.text}, %{source} ], [ {following}, %{inner} ]")
-        own.branch(Value("i1", own.put(f"icmp slt i64 {self.index}, {end}")), inner, after)
+        own.branch(Value(TRUTH, own.put(f"icmp slt i64 {self.index}, {end}")), inner, after)
         own.begin(inner)
         for statement in body:
             self.statement(statement)
@@ -105,7 +106,7 @@ class _Fours:
         self.own.text.append(f"  store {FOUR} {made}, ptr {place}, align 8")
 
     def place(self, row: str) -> str:
-        return self.own.put(f"getelementptr inbounds {ENTRIES[FLOATS]}, ptr {self.rows[row]}, i64 {self.index}")
+        return self.own.put(f"getelementptr inbounds double, ptr {self.rows[row]}, i64 {self.index}")
 
     def operation(self, op: ast.operator, a: str, b: str) -> str:
         return self.own.put(f"{REAL_OPERATIONS[type(op)]} {FOUR} {a}, {b}")

@@ -16,13 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from kinode.jit import compiler
+from kinode.jit.pointers import Struct
 
-Loop = Callable[[int], int]
+Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
-LOOP_OF = {"dopri5": "advance", "dop853": "advance", "rk4": "advance_fixed"}
+TOGETHER = (
+    ("advance_adaptive",),
+    ("advance_fixed",),
+    ("advance_outside", "check_events", "check_between"),
+    ("run_groups",),
+)
+"""Loops that are compiled together, since they are used together."""
+LOOP_OF = {
+    "dopri5": "advance_adaptive", "dop853": "advance_adaptive", "rk4": "advance_fixed", "stiff": "advance_outside",
+}  # fmt: skip
 _ENGINES: list[Any] = []
 _ONE_AT_A_TIME = threading.Lock()
-_PREPARED: set[str] = set()  # methods whose loops were begun
+_PREPARED: set[str] = set()  # loops that were begun
 
 
 @remember
@@ -37,38 +47,56 @@ def _source_digest() -> str | None:
     return total.hexdigest()
 
 
-def _compile(name: str) -> bytes:
-    """Object code of a loop."""
-    from kinode.jit.translator import translate
-    from kinode.ode.loops import adaptive_step, event_handling, fixed_step
+def find_source(name: str) -> Loop:
+    """The loop as it is written in Python, which Python runs as it stands."""
+    from kinode.ode.loops import advance, batch_groups, event_triggers
 
-    modules = (adaptive_step, fixed_step, event_handling)
-    wanted = next(getattr(module, name) for module in modules if hasattr(module, name))
-    return compiler.compile_text(translate(wanted, PREFIX + name), optimize=True)
+    modules = (advance, event_triggers, batch_groups)
+    loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
+    return loop
+
+
+def _compile(names: tuple[str, ...]) -> bytes:
+    """Object code of loops."""
+    from kinode.jit.translator import translate_together
+
+    text = translate_together({PREFIX + name: find_source(name) for name in names})
+    return compiler.compile_text(text, optimize=True)
 
 
 @remember
-def _load(name: str) -> Loop:
+def _load(names: tuple[str, ...]) -> dict[str, Loop]:
     source = _source_digest()
-    code = compiler.keep(source and f"loop {name} {source}", lambda: _compile(name))
+    code = compiler.keep(source and f"loop {names[0]} {source}", lambda: _compile(names))
     engine = compiler.load_object(code)
     _ENGINES.append(engine)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(engine.get_function_address(PREFIX + name))
+    return {name: _function(engine.get_function_address(PREFIX + name)) for name in names}
+
+
+def _function(address: int) -> Loop:
+    """The machine code at an address as a function of a record; it releases Python's lock."""
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+
+    def loop(record: Struct) -> int:
+        code: int = call(ctypes.addressof(record))
+        return code
+
+    return loop
 
 
 def loop(name: str) -> Loop:
-    """The loop of that name; it takes the address of the array ``layout`` and releases Python's lock."""
+    """The loop of that name, which takes its record (loops/run_memory.py)."""
     with _ONE_AT_A_TIME:
-        return _load(name)
+        return _load(next(names for names in TOGETHER if name in names))[name]
 
 
-def prepare(method: str) -> None:
-    """Begin to load or compile the loop of a method, if it has one, while the caller goes on with the model."""
+def prepare(name: str) -> None:
+    """Begin to load or compile a loop while the caller goes on with the model."""
 
     def work() -> None:
         with suppress(Exception):  # comes again, and is seen, where the loop is wanted
-            loop(LOOP_OF[method])
+            loop(name)
 
-    if method in LOOP_OF and method not in _PREPARED:  # once: starting a thread takes as long as a short run
-        _PREPARED.add(method)
+    if name not in _PREPARED:  # once: starting a thread takes as long as a short run
+        _PREPARED.add(name)
         threading.Thread(target=work, name="kinode loop").start()

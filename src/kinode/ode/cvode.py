@@ -17,31 +17,32 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from kinode.ode.cvode_events import Served
-from kinode.ode.integrate import (
+from kinode.ode import compiled_loops
+from kinode.ode.cvode_events import EventSearch
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.loop_run import LoopRun
+from kinode.ode.loops.loop_primitives import law_time
+from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
+from kinode.ode.ode_arguments import (
     ATOL,
     RTOL,
     Array,
-    KernelSpec,
-    OdeSolution,
-    OdeStatus,
     check_quaternions,
     check_start,
     check_times,
     check_tolerances,
     flat,
 )
-from kinode.ode.loops import memory_layout as R
+from kinode.ode.solution import OdeSolution, OdeStatus
 
 Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
-AT_ONCE = 4.0 * float(np.finfo(float).eps)
-"""Of the time: an output time nearer than that to an event is at the event."""
 SMALL_STEPS = 10
 """In a row, after which there is no way on; the first after a start may be as small as time can tell."""
 _LOGS = ("SUNLOGGER_ERROR_FILENAME", "SUNLOGGER_WARNING_FILENAME")
@@ -67,231 +68,166 @@ def normalized(y: Array, quaternions: Sequence[int]) -> Array:
     return copy
 
 
-class _Pieces:
-    """Laws of time between their breaks: they are seen, at the breaks too, as they are in the present piece."""
+class _Step(NamedTuple):
+    """A step of SUNDIALS: where it came to, its state there, what it says."""
 
-    def __init__(self, breaks: Array, margin: float) -> None:
-        self.breaks, self.margin = breaks, margin
-        self.next, self.low, self.high = math.inf, -math.inf, math.inf
-
-    def begin(self, t: float) -> None:
-        """Go on from a time."""
-        k = int(np.searchsorted(self.breaks, t, "right"))
-        self.low = float(self.breaks[k - 1]) + self.margin if k else -math.inf
-        self.next = float(self.breaks[k]) if k < len(self.breaks) else math.inf
-        self.high = self.next - self.margin
-
-    def seen(self, t: float) -> float:
-        """The time at which laws are looked at for another."""
-        return min(max(t, self.low), self.high)
+    t: float
+    y: Array
+    status: int
+    message: str
 
 
-class _Stiff:
-    """One run: the solver, what it has reached and what it has met."""
+class StiffRun(LoopRun):
+    """One run: the loop, which asks for steps and states, and SUNDIALS, which gives them."""
 
     def __init__(
-        self, rate: Rate, jacobian: Jacobian | None, n: int, options: dict[str, Any], served: Served | None,
-        pieces: _Pieces,
+        self, rate: Rate, jacobian: Jacobian | None, kernel: KernelSpec, y0: Array, span: tuple[float, float],
+        arguments: tuple[Array, Array], quaternions: Sequence[int], times: Array | None, max_steps: int,
+        first_tick: int | None, options: dict[str, Any],
     ) -> None:  # fmt: skip
         from sksundae.cvode import CVODE
 
-        self.rate, self.jacobian, self.n, self.served, self.pieces = rate, jacobian, n, served, pieces
-        self.moving = n - (0 if served is None else served.n_held)  # entries that are integrated
-        self.held = np.zeros(n - self.moving)
-        self.evaluations = 0
-        self.bad: tuple[float, int] | None = None
+        super().__init__(kernel, y0, span, arguments, quaternions, times, 1, max_steps, first_tick)
+        self.memory.method.stepping = Stepping.OUTSIDE
+        self.memory.clocks.modes_depend = 1  # event functions are not evaluated in the state that a tick finds
+        self.rate, self.jacobian, self.quaternions = rate, jacobian, quaternions
+        self.moving = kernel.n_y - (0 if kernel.events is None else kernel.events.n_discrete)
+        self.search = None if self.events is None else EventSearch(self)
+        self.drift = max(1e-9, 100.0 * options["rtol"])
+        self.longest = options["max_step"] or math.inf
+        options = options | {"atol": options["atol"][: self.moving]}
         with_jacobian = {} if jacobian is None else {"jacfn": self._fill_jacobian}
         self.solver = CVODE(self._fill_rate, method="BDF", **options, **with_jacobian)
-        self.longest = options["max_step"] or math.inf
-        self.t, self.y = math.nan, np.zeros(n)
-        self.rows: list[tuple[float, Array]] = []
-        self.steps, self.small_steps = 0, 0
+        self.evaluations, self.small_steps = 0, 0
+        self.bad: tuple[float, int] | None = None
+        self._t_stop, self._end = math.nan, _Step(math.nan, y0, 0, "")
+        self._interpolated = False  # SUNDIALS then first hands out again where it stands
 
-    def note(self, t: float, values: Array) -> None:
+    def _note(self, t: float, values: Array) -> None:
         """Remember the first row of values that is not finite since the last good step: it is where it began."""
         if self.bad is None and not np.isfinite(values).all():
             self.bad = (t, int(np.argwhere(~np.isfinite(values))[0][0]))
 
     def _fill_rate(self, t: float, y: Array, y_dot: Array) -> None:
         self.evaluations += 1
-        y_dot[:] = np.asarray(self.rate(self.pieces.seen(t), self.whole(y)))[: self.moving]
-        self.note(t, y_dot)
+        y_dot[:] = np.asarray(self.rate(law_time(self.memory, t), self._whole(y)))[: self.moving]
+        self._note(t, y_dot)
 
     def _fill_jacobian(self, t: float, y: Array, y_dot: Array, matrix: Array) -> None:
         assert self.jacobian is not None
-        matrix[:] = np.asarray(self.jacobian(self.pieces.seen(t), self.whole(y)))[: self.moving, : self.moving]
-        self.note(t, matrix)
+        full = np.asarray(self.jacobian(law_time(self.memory, t), self._whole(y)))
+        matrix[:] = full[: self.moving, : self.moving]
+        self._note(t, matrix)
 
-    def whole(self, y: Array) -> Array:
-        """The state with the entries that only events change."""
-        return np.concatenate([y, self.held]) if len(self.held) else y
+    def _whole(self, y: Array) -> Array:
+        """A state with its discrete entries."""
+        return np.concatenate([y, self.y[self.moving :]]) if self.moving < self.y.size else y
 
-    def begin_piece(self, t: float) -> None:
-        """Go on with laws of time as they are from now on."""
-        self.pieces.begin(t)
-        if self.served is not None:
-            self.served.see(self.pieces.low, self.pieces.high)
-
-    def start(self, t: float, y: Array) -> None:
-        """Begin at a whole state, or begin anew there."""
-        self.held = y[self.moving :].copy()
+    def _restart(self) -> None:
+        """Begin at the present state, or begin anew there."""
+        self.memory.counts.restarted, self._interpolated = 0, False
         if self.moving:
             with _quiet():
-                self.solver.init_step(t, y[: self.moving].copy())
-        self.t, self.y = t, y
+                self.solver.init_step(self.memory.step.t, self.y[: self.moving].copy())
 
-    def step(self, stop: float, again: bool) -> Any:
-        """One step of SUNDIALS, which after an interpolated value first hands out again where it stands."""
+    def _solve(self) -> _Step:
+        """One step of SUNDIALS up to the next instant at most; a state of which nothing moves stays as it is."""
+        t, stop = self.memory.step.t, self._t_stop
+        if not self.moving:
+            return _Step(min(stop, t + self.longest), np.zeros(0), 0, "")
         result = self.solver.step(stop, method="onestep", tstop=stop)
-        if result.status >= 0 and float(result.t) == self.t and again:
+        if result.status >= 0 and float(result.t) == t and self._interpolated:
             result = self.solver.step(stop, method="onestep", tstop=stop)
-        return result
+        return _Step(float(result.t), result.y, result.status, result.message)
 
-    def inside(self, t: float, stop: float, end: tuple[float, Array]) -> Array:
-        """The whole state at a time within the last step, which ended as given."""
-        still = t == end[0] or not self.moving
-        return end[1] if still else self.whole(self.solver.step(t, method="normal", tstop=stop).y)
+    def _state(self, t: float) -> Array:
+        """The whole state at a time within the last step."""
+        if t == self._end.t or not self.moving:
+            return self._whole(self._end.y)
+        self._interpolated = True
+        return self._whole(self.solver.step(t, method="normal", tstop=self._t_stop).y)
 
-    def store(self, t: float, y: Array, quaternions: Sequence[int]) -> None:
-        """Add a row to the output, whole even if an interrupt comes now."""
-        self.rows.append((t, normalized(y, quaternions)))
-
-    def solution(self, outcome: tuple[OdeStatus, str], quaternions: Sequence[int]) -> OdeSolution:
-        """What was reached, as a record."""
-        status, message = outcome
-        failed = self.bad if status == "not finite" else None
-        return OdeSolution(
-            t=np.array([t for t, _ in self.rows]),
-            y=np.array([y for _, y in self.rows]).reshape(len(self.rows), self.n),
-            status=status,
-            message=message,
-            steps=self.steps,
-            rejected=0,
-            evaluations=self.evaluations,
-            t_end=self.t,
-            y_end=normalized(self.y, quaternions),
-            next_step=0.0,
-            events=() if self.served is None else self.served.fired(),
-            next_tick=None if self.served is None else self.served.next_tick,
-            failed_component=None if failed is None else failed[1],
-            failed_time=None if failed is None else failed[0],
-        )
-
-
-def _ending(run: _Stiff, result: Any, moved: float, t1: float) -> tuple[OdeStatus, str] | None:
-    """Why the run cannot go on after a step, or None."""
-    small = moved <= 16.0 * np.finfo(float).eps * max(abs(run.t), abs(t1) * 1e-9)
-    run.small_steps = run.small_steps + 1 if small else 0
-    stuck = run.small_steps > SMALL_STEPS
-    if result.status >= 0 and not stuck and np.isfinite(result.y).all():
-        run.bad = run.bad if small else None
+    def _take_step(self) -> tuple[OdeStatus, str] | None:
+        """The step that the loop asks for, up to the first event in it; or why there is none."""
+        memory, step, counts = self.memory, self.memory.step, self.memory.counts
+        if counts.steps >= self.max_steps:
+            return self.describe(Outcome.TOO_MANY_STEPS)
+        drifted = any(abs(np.linalg.norm(self.y[k : k + 4]) - 1.0) > self.drift for k in self.quaternions)
+        if drifted:
+            self.y[:] = normalized(self.y, self.quaternions)
+            counts.restarted = 1
+        if counts.restarted:
+            if counts.steps == 0:
+                self._note(step.t, np.asarray(self.rate(law_time(memory, step.t), self.y), dtype=np.float64))
+                if self.bad is not None:
+                    return self._not_finite()
+            self._restart()
+        self._t_stop = min(step.t_end, memory.clocks.time, memory.breaks.time)
+        self._end, before = self._solve(), step.t
+        ending = self._ending(self._end)
+        if ending is not None:
+            return ending
+        self._interpolated = False
+        hit = None if self.search is None else self.search.find(before, self._end.t, self._state)
+        self._interpolated = self._interpolated or self.search is not None
+        step.t_new = self._end.t if hit is None else hit
+        self.y_new[:], step.t_asked = self._state(step.t_new), math.nan
+        step.h_done = step.t_new - before or math.copysign(1.0, step.t_end - step.t_start)  # its sign is the direction
+        counts.pending = Pending.STEPPED if hit is None else Pending.STRUCK
+        counts.steps += 1
         return None
-    run.note(float(result.t), result.y)
-    if run.bad is not None:
-        return "not finite", f"component {run.bad[1]} of the state is not finite at t = {run.bad[0]:.9g} s"
-    if stuck:
-        return (
-            "step too small",
-            f"the step became too small at t = {run.t:.9g} s: the motion is too abrupt to be followed",
-        )
-    return "failed", f"the stiff method failed at t = {run.t:.9g} s: {result.message}"
 
+    def _not_finite(self) -> tuple[OdeStatus, str]:
+        assert self.bad is not None
+        self.memory.step.failed_time, self.memory.counts.failed = self.bad
+        return self.describe(Outcome.NOT_FINITE)
 
-class _Output:
-    """The times asked for, or all steps; how many are stored."""
+    def _ending(self, result: _Step) -> tuple[OdeStatus, str] | None:
+        """Why the run cannot go on after a step, or None."""
+        step = self.memory.step
+        moved, eps = abs(result.t - step.t), float(np.finfo(float).eps)
+        small = moved <= 16.0 * eps * max(abs(step.t), abs(step.t_end) * 1e-9)
+        self.small_steps = self.small_steps + 1 if small else 0
+        stuck = self.small_steps > SMALL_STEPS
+        if result.status >= 0 and not stuck and np.isfinite(result.y).all():
+            self.bad = self.bad if small else None
+            return None
+        self._note(result.t, result.y)
+        if self.bad is not None:
+            return self._not_finite()
+        if stuck:
+            return self.describe(Outcome.STEP_TOO_SMALL)
+        return "failed", f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
 
-    def __init__(self, run: _Stiff, times: Array | None, quaternions: Sequence[int], sign: float) -> None:
-        self.run, self.times, self.quaternions, self.sign = run, times, quaternions, sign
-        self.stored = 0
+    def follow(self, on_progress: Callable[[float], bool] | None) -> tuple[OdeStatus, str]:
+        """Let the loop ask for one step after the other until it is done or something ends it."""
+        advance, memory = compiled_loops.loop("advance_outside"), self.memory
+        ending: tuple[OdeStatus, str] | None = None
+        try:
+            while ending is None:
+                memory.counts.budget = 1
+                code = advance(memory)
+                if code == Outcome.STEP_WANTED:
+                    if memory.counts.steps and on_progress is not None and on_progress(memory.step.t) is False:
+                        return "stopped", f"stopped at t = {memory.step.t:.9g} s"
+                    ending = self._take_step()
+                elif code == Outcome.STATE_WANTED:
+                    self.between[:] = self._state(memory.step.t_asked)
+                elif code == Outcome.DONE:
+                    return "done", "reached the end"
+                elif not self.serve(code):
+                    ending = self.describe(code)
+        except KeyboardInterrupt:
+            return "interrupted", f"interrupted at t = {memory.step.t:.9g} s"
+        return ending
 
-    def write(self, t: float, state: Callable[[float], Array], later: bool = False, slack: float = 0.0) -> bool:
-        """Store what the step to a time holds, or leave that time for later; whether anything was interpolated."""
-        if self.times is None:
-            self.run.store(t, state(t), self.quaternions)
-            return False
-        inside = False
-        while self.stored < len(self.times):
-            at = float(self.times[self.stored])
-            beyond = (at - t) * self.sign
-            if beyond > slack or (later and beyond >= -AT_ONCE * abs(at)):
-                break
-            inside = inside or at != t
-            self.run.store(at, state(at), self.quaternions)
-            self.stored += 1
-        return inside
-
-    def write_changed(self, t: float, y: Array) -> None:
-        """Store the state after what happened at once, if that is another."""
-        if self.times is not None or not self.run.rows or not np.array_equal(self.run.rows[-1][1], y):
-            self.write(t, lambda _: y, slack=AT_ONCE * abs(t))
-
-
-def _change(run: _Stiff, output: _Output, t: float, y: Array, pending: int) -> tuple[OdeStatus, str] | None:
-    """What happens at once, and the start from there; or why the run ends."""
-    assert run.served is not None
-    after, why = run.served.change(t, y, pending)
-    run.start(t, after)
-    output.write_changed(t, after)
-    return None if why is None else ("not finite" if "not finite" in why else "failed", why)
-
-
-def _advance(
-    run: _Stiff, t1: float, output: _Output, limits: tuple[int, float], on_progress: Callable[[float], bool] | None
-) -> tuple[OdeStatus, str]:
-    """Step after step to the end, or until something ends it."""
-    max_steps, drift = limits
-    served, again, sign = run.served, False, output.sign
-    while run.t != t1:
-        if run.steps >= max_steps:
-            return "too many steps", f"the allowed number of steps was used up at t = {run.t:.9g} s"
-        broken, ticked = run.t == run.pieces.next, served is not None and run.t == served.tick_time
-        if broken:
-            run.begin_piece(run.t)
-        if broken and served is None:
-            run.start(run.t, run.y)
-        elif broken or ticked:
-            outcome = _change(run, output, run.t, run.y, R.TICKED if ticked else R.CHANGED)
-            if outcome is not None:
-                return outcome
-        again = again and not (broken or ticked)
-        stop = t1 if served is None else served.stop(t1)
-        stop = min(stop, run.pieces.next)
-        result = run.step(stop, again) if run.moving else _Still(min(stop, run.t + run.longest))
-        t, before = float(result.t), run.t
-        outcome = _ending(run, result, (t - before) * sign, t1)
-        if outcome is not None:
-            return outcome
-        end = t, run.whole(result.y)
-
-        def state(at: float, end: tuple[float, Array] = end, stop: float = stop) -> Array:
-            return run.inside(at, stop, end)
-
-        hit = None if served is None else served.find(before, t, state)
-        again = hit is not None or served is not None
-        run.t = t if hit is None else hit
-        run.y = state(run.t)
-        run.steps += 1
-        tick = served is not None and run.t in (served.tick_time, run.pieces.next) and run.t != t1
-        again = output.write(run.t, state, later=hit is not None or tick) or again
-        if hit is not None:
-            outcome = _change(run, output, hit, run.y, R.FIRED)
-            again = False
-            if outcome is not None:
-                return outcome
-        elif any(abs(np.linalg.norm(run.y[start : start + 4]) - 1.0) > drift for start in output.quaternions):
-            run.start(run.t, normalized(run.y, output.quaternions))
-        if on_progress is not None and on_progress(run.t) is False:
-            return "stopped", f"stopped at t = {run.t:.9g} s"
-    return "done", "reached the end"
-
-
-class _Still:
-    """A step of a state of which nothing moves."""
-
-    status, y, message = 0, np.zeros(0), ""
-
-    def __init__(self, t: float) -> None:
-        self.t = t
+    def solution(self, status: OdeStatus, message: str) -> OdeSolution:
+        """What was reached, as a record, with quaternions of unit length."""
+        reached = super().solution(status, message)
+        for row in reached.y:
+            row[:] = normalized(row, self.quaternions)
+        y_end = normalized(reached.y_end, self.quaternions)
+        return replace(reached, y_end=y_end, evaluations=self.evaluations, next_step=0.0)
 
 
 def integrate_stiff(
@@ -328,36 +264,22 @@ def integrate_stiff(
     absolute = check_tolerances(rtol, atol, start.size)
     check_quaternions(quaternions, start.size)
     asked = None if times is None else check_times(times, t0, t1)
-    served = None
+    kernel, arguments = KernelSpec(0, 0, 0, start.size), (np.zeros(0), np.zeros(0))
     if events is not None:
+        kernel, arguments = events[0], events[1:]
         if t1 < t0:
             raise ValueError("t1: events happen forwards in time, and cannot be gone back over")
-        served = Served(events[0], events[1:], quaternions, (t0, t1), first_tick)
     options: dict[str, Any] = {
         "rtol": float(rtol),
-        "atol": absolute if served is None else absolute[: start.size - served.n_held],
+        "atol": absolute,
         "max_step": 0.0 if math.isinf(max_step) else float(max_step),
         "first_step": abs(first_step or 0.0),
         "max_num_steps": 500,
     }
-    run = _Stiff(rate, jacobian, start.size, options, served, _Pieces(flat("breaks", breaks), margin))
-    run.t, run.y = t0, start
-    run.begin_piece(t0)
-    output = _Output(run, asked, quaternions, 1.0 if t1 >= t0 else -1.0)
-    if served is None or t0 == t1:
-        output.write(t0, lambda _: start)
+    run = StiffRun(
+        rate, jacobian, kernel, start, (t0, t1), arguments, quaternions, asked, max_steps, first_tick, options
+    )  # fmt: skip
+    run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or start.size == 0:
-        return run.solution(("done", "nothing to integrate"), quaternions)
-    try:
-        begun = None if served is None else _change(run, output, t0, start, R.CHANGED)
-        if begun is not None:
-            return run.solution(begun, quaternions)
-        run.note(t0, np.asarray(rate(run.pieces.seen(t0), run.y), dtype=np.float64))
-        if run.bad is not None:
-            said = f"component {run.bad[1]} of the state is not finite at t = {t0:.9g} s"
-            return run.solution(("not finite", said), quaternions)
-        run.start(t0, run.y)
-        outcome = _advance(run, t1, output, (max_steps, max(1e-9, 100.0 * rtol)), on_progress)
-    except KeyboardInterrupt:
-        outcome = "interrupted", f"interrupted at t = {run.t:.9g} s"
-    return run.solution(outcome, quaternions)
+        return run.solution("done", "nothing to integrate")
+    return run.solution(*run.follow(on_progress))

@@ -17,10 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.jit.kernel_call import provide_results
+from kinode.jit.pointers import floats_of, ints_of
 from kinode.jit.thread_team import processors
 from kinode.ode import compiled_loops
-from kinode.ode.integrate import CHUNK_SECONDS, Array, Job, KernelSpec, OdeStatus, check_quaternions, count_steps
-from kinode.ode.loops import memory_layout as R
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.loop_run import CHUNK_SECONDS, provide_rows
+from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_memory import BatchMemory
+from kinode.ode.ode_arguments import Array, check_quaternions, count_steps
+from kinode.ode.solution import OdeStatus
 
 _SHARES = 16
 """Shares of the groups for each thread: enough that none waits long for another at the end."""
@@ -67,36 +72,35 @@ class _Batch:
         self.stop = np.zeros(1, dtype=np.int64)
         self.failed_step = np.full(self.runs, -1, dtype=np.int64)
         self.failed_component = np.full(self.runs, -1, dtype=np.int64)
-        self.jobs: list[Job] = []
+        self.memories: list[BatchMemory] = []
         self.finished: list[range] = []
         self.y = np.zeros((0, 0, 0))
 
-    def job(self, quaternions: Sequence[int], t0: float, h: float, steps: int, every: int) -> Job:
-        """The arrays of one thread."""
+    def memory(self, quaternions: Sequence[int], t0: float, h: float, steps: int, every: int) -> BatchMemory:
+        """What one thread works on."""
         (p, n_p), (inputs, n_inputs) = self.p, self.inputs
-        job = Job(self.kernel, int(R.FIXED_ROWS), n_p, n_inputs, quaternions)
-        job.memory[[R.T_START, R.H]] = t0, h
-        job.layout[[R.RUNS, R.MAX_STEPS, R.EVERY, R.SAMPLES]] = self.runs, steps, every, self.y.shape[1]
-        job.layout[[R.N_P, R.P_STRIDE]] = n_p, n_p if p.ndim == 2 else 0
-        job.layout[[R.N_INPUTS, R.INPUTS_STRIDE]] = n_inputs, n_inputs if inputs.ndim == 2 else 0
-        job.place(R.AT_START, self.y0)
-        job.place(R.ALL_P, p)
-        job.place(R.ALL_INPUTS, inputs)
-        job.place(R.AT_OUT_Y, self.y)
-        job.place(R.AT_STOP, self.stop)
-        job.place(R.AT_FAILED_STEP, self.failed_step)
-        job.place(R.AT_FAILED_COMPONENT, self.failed_component)
-        self.jobs.append(job)
-        return job
+        batch = BatchMemory()
+        arguments = np.zeros(n_p * self.kernel.lanes), np.zeros(n_inputs * self.kernel.lanes)
+        provide_rows(batch.run, self.kernel, arguments, quaternions, 4)
+        batch.run.step.t_start, batch.run.step.h, batch.run.method.max_steps = t0, h, steps
+        batch.run.output.y = floats_of(self.y)
+        batch.runs, batch.every, batch.samples = self.runs, every, self.y.shape[1]
+        batch.start, batch.p, batch.inputs = floats_of(self.y0), floats_of(p), floats_of(inputs)
+        batch.n_p, batch.p_stride = n_p, n_p if p.ndim == 2 else 0
+        batch.n_inputs, batch.inputs_stride = n_inputs, n_inputs if inputs.ndim == 2 else 0
+        batch.stop = ints_of(self.stop)
+        batch.failed_step, batch.failed_component = ints_of(self.failed_step), ints_of(self.failed_component)
+        self.memories.append(batch)
+        return batch
 
-    def work(self, job: Job, loop: Callable[[int], int], shares: Iterator[int], size: int) -> None:
+    def work(self, batch: BatchMemory, loop: compiled_loops.Loop, shares: Iterator[int], size: int) -> None:
         """Take shares of the groups until none is left."""
         for share in shares:
             first, last = share * size, min((share + 1) * size, self.groups)
             if first >= self.groups or self.stop[0]:
                 return
-            job.layout[[R.FIRST_GROUP, R.LAST_GROUP]] = first, last
-            if loop(job.layout.ctypes.data) == R.DONE:
+            batch.first_group, batch.last_group = first, last
+            if loop(batch) == Outcome.DONE:
                 self.finished.append(range(first, last))
 
     def discard_unfinished(self) -> None:
@@ -118,7 +122,7 @@ def _wait(
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)
-            done = sum(int(job.counters[R.STEPS]) for job in batch.jobs) / total
+            done = sum(each.run.counts.steps for each in batch.memories) / total
             if on_progress is not None and on_progress(done) is False:
                 batch.stop[0] = 1
                 outcome = "stopped", f"stopped after {done:.0%} of the work"
@@ -197,8 +201,8 @@ def _run(
     size = max(1, batch.groups // (threads * _SHARES))
     shares = itertools.count()
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [batch.job(quaternions, *plan) for _ in range(threads)]
-        tasks = [pool.submit(batch.work, job, call, shares, size) for job in jobs]
+        memories = [batch.memory(quaternions, *plan) for _ in range(threads)]
+        tasks = [pool.submit(batch.work, memory, call, shares, size) for memory in memories]
         status, message = _wait(batch, tasks, plan[2], on_progress)
     for task in tasks:
         task.result()

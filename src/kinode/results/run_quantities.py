@@ -26,7 +26,7 @@ from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.multibody.loop_statics import Support
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import SingularPass
+from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
 from kinode.simulation.event_log import Event, count_events, find_events
 from kinode.simulation.solver import StateHistory, split

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.ode.integrate import OdeSolution
+from kinode.ode.solution import OdeSolution
 from kinode.structure.loop_closure import choose_rows
 
 TORN = 1e-8  # of the characteristic length: a row that was left out has come apart

@@ -23,8 +23,8 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     assert table is not None
     base = dynamics.topology.layout.role_slices["z"].start
     in_python = tuple(entry.sampler.call is not None for entry in table.samplers)
-    told = tuple(entry.root.by_state for entry in table.roots)
-    wanted = {"roots": table.roots, "glance": any(told), "jump": table.roots, "sample": not all(in_python)}
+    of_state = tuple(entry.root.by_state for entry in table.roots)
+    wanted = {"roots": table.roots, "glance": any(of_state), "jump": table.roots, "sample": not all(in_python)}
     kernels = [dynamics.kernels.machine(Kernel(name)) if needed else None for name, needed in wanted.items()]
     roots, glance, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
     held = [dynamics.topology.layout.discrete_of[entry.owner] for entry in table.samplers]
@@ -33,9 +33,9 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
         owners=tuple(entry.owner for entry in table.roots),
         modes=tuple(entry.at if entry.at < 0 else base + entry.at for entry in table.roots),
         values=tuple(float(entry.root.value) for entry in table.roots),
-        told=told, roots=roots, glance=glance, jump=jump, sample=sample, n_held=table.n_held,
+        of_state=of_state, functions=roots, cheap=glance, reset=jump, sample=sample, n_discrete=table.n_held,
         ticks=tuple((entry.ticks, entry.phase) for entry in table.samplers), tick=table.tick, in_python=in_python,
-        ticks_seen=reads is None or any(where.start <= k < where.stop for where in held for k in reads),
+        modes_depend=reads is None or any(where.start <= k < where.stop for where in held for k in reads),
         call=_calls(dynamics, table, p, inputs) if any(in_python) else None,
     )  # fmt: skip
     return spec, max(kernel.sizes["work"] for kernel in kernels if kernel) if any(kernels) else 0

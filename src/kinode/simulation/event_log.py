@@ -12,7 +12,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import SingularPass
+from kinode.ode.solution import SingularPass
 
 TAKES_PART = 0.1  # of the largest entry of a null vector: a row with less is not named
 SINGULAR = 1e-2  # of what the least singular value was on the way: a run that ends there ended for that

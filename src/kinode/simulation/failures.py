@@ -19,7 +19,7 @@ from kinode.model.network.nodes import find_parts
 from kinode.model.system_checks import laws_of
 from kinode.multibody.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
-from kinode.ode.event_spec import ENDLESS
+from kinode.ode.run_events import ENDLESS
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory

@@ -27,7 +27,10 @@ from kinode.model.base.parameters import METHODS
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.cvode import integrate_stiff, normalized
 from kinode.ode.event_spec import Fired
-from kinode.ode.integrate import ATOL, RTOL, KernelSpec, OdeSolution, SingularPass, integrate
+from kinode.ode.integrate import integrate
+from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.ode_arguments import ATOL, RTOL
+from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.constraint_rows import RowMonitor
 from kinode.simulation.event_functions import find_spec
 from kinode.simulation.run_length import LONG, check_lengths, warn_long

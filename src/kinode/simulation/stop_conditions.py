@@ -25,7 +25,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
-from kinode.ode.integrate import OdeSolution
+from kinode.ode.solution import OdeSolution
 from kinode.simulation.solver import Solver, StateHistory, to_motion
 
 FIRST_PART, LONGEST_PART = 64, 4096
@@ -124,7 +124,7 @@ def _refined(solver: Solver, found: OdeSolution) -> tuple[Array, Array]:
     t, y, events = found.t, found.y, solver.kernel.events
     if len(t) < 2:
         return t, y
-    moves = y.shape[1] - (0 if events is None else events.n_held)
+    moves = y.shape[1] - (0 if events is None else events.n_discrete)
     near = solver.breaks["margin"]  # laws may jump at the ends of a step
     before = solver.dynamics.rate(t[:-1] + near, y[:-1], p=solver.p, inputs=solver.inputs)
     after = solver.dynamics.rate(t[1:] - near, y[1:], p=solver.p, inputs=solver.inputs)

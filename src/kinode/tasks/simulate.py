@@ -16,8 +16,8 @@ from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.ode.compiled_loops import prepare
-from kinode.ode.integrate import ATOL, RTOL
+from kinode.ode.compiled_loops import LOOP_OF, prepare
+from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.failures import describe_failure
 from kinode.simulation.parameter_guards import end_where_impossible
@@ -52,7 +52,7 @@ def simulate(
     model = find_model(model)
     known = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(known, method, step, rtol, atol, max_step)
-    prepare(options.method)
+    prepare(LOOP_OF[options.method])
     dynamics = model if isinstance(model, Dynamics) else compile_system(model)
     until = known.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):

@@ -245,9 +245,9 @@ class _Rolled(Observer):
 
 @register("nonrolling")
 class Nonrolling(_Rolled):
-    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it (T-8.14).
+    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it.
 
-    The roll of the body relative to them is a state of its own, phi_dot = p.
+    The roll of the body relative to them is a state of its own, phi_dot = p (T-8.14).
     """
 
     axis: Any = special("axis", "the shared axis: x, y, z, -x, -y, -z or three numbers, in the axes stood on", "x")

@@ -1,97 +1,80 @@
-"""What the compiled integrator loops have in common: calling a kernel by its address, rows of the state, quaternions.
+"""What the compiled integrator loops have in common: calls of kernels, states on their constraints, the start.
 
-Nothing in the loops knows a model: a kernel is an address with the signature of jit/ (nine pointers to double).
-All memory is the caller's, found through the addresses in ``layout`` (memory_layout.py). What a run must remember is in
-``memory`` and ``counters``, so that a loop may return to Python at any step and go on later with the same bits as if
-it had not stopped.
-
-Raw pointers instead of arrays: there is nothing to convert, and all is where ``layout`` says. jit/translator.py says
-what may be written in a loop; Python runs the same functions as they stand. This module and those of the loops are
-imported only to compile.
+Nothing in the loops knows a model: a kernel is an address with the signature of kinode.jit (nine pointers to double).
+jit/translator.py says what may be written in a loop; Python runs the same functions as they stand. This module and
+those of the loops are imported only to compile, or for their constants.
 """
-
-# The names of memory_layout.py, in capitals, are the names of all that is stored: wanted here without a prefix.
-# ruff: noqa: F403, F405
 
 from __future__ import annotations
 
 import math
 
-from kinode.jit.pointers import Floats, Ints, call, floats, ints
-from kinode.ode.loops.memory_layout import *
+from kinode.jit.pointers import Floats, Ints, bits, call, tail
+from kinode.ode.loops.run_memory import RunMemory
 
 _HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000000000  # bits of an exponent
 LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond what matters
 
 
-def run_kernel(layout: Ints, kernel: int, t: float, y: int, x: int, out: int) -> None:
-    """Call a kernel at a time, on the state at an address."""
-    time = floats(layout[AT_TIME])
-    for i in range(layout[LANES]):
+def run_kernel(run: RunMemory, kernel: int, t: float, y: Floats, x: Floats, out: Floats) -> None:
+    """Call a kernel at a time, on a state."""
+    model = run.model
+    time = model.time
+    for i in range(model.lanes):
         time[i] = t
     call(
-        kernel,
-        layout[AT_TIME],
-        y,
-        y + 8 * layout[U_AT],
-        y + 8 * layout[Z_AT],
-        layout[AT_P],
-        layout[AT_INPUTS],
-        x,
-        layout[AT_WORK],
-        out,
-    )
+        kernel, time, y, tail(y, model.u_at), tail(y, model.z_at), model.p, model.inputs, x, model.work, out
+    )  # fmt: skip
 
 
-def rate(layout: Ints, t: float, row: int, out: int) -> None:
-    """Rows are those of the state: row ``out`` = f(t, row ``row``)."""
-    y, size = layout[AT_STATE], 8 * layout[N]
-    run_kernel(layout, layout[KERNEL], seen(layout, t), y + row * size, layout[AT_X], y + out * size)
+def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
+    """The rate of a state: out = f(t, y)."""
+    run_kernel(run, run.model.rate, law_time(run, t), y, run.model.x, out)
 
 
-def seen(layout: Ints, t: float) -> float:
-    """The time at which laws are looked at for another: what jumps is seen, at its breaks too, as between them."""
-    memory = floats(layout[AT_MEMORY])
-    return min(max(t, memory[EARLIEST]), memory[LATEST])
+def law_time(run: RunMemory, t: float) -> float:
+    """The time at which laws are evaluated for another: at a break as on the side of it that the run is on."""
+    return min(max(t, run.breaks.earliest), run.breaks.latest)
 
 
-def begin_piece(layout: Ints, memory: Floats, counters: Ints) -> None:
+def begin_piece(run: RunMemory) -> None:
     """Go on with laws of time as they are from now until their next break."""
-    if layout[BREAKS] == 0:
+    breaks = run.breaks
+    if breaks.count == 0:
         return
-    breaks, k = floats(layout[AT_BREAKS]), counters[NEXT_BREAK]
-    while k < layout[BREAKS] and breaks[k] <= memory[T]:
-        memory[EARLIEST] = breaks[k] + memory[MARGIN]
+    times, k = breaks.times, breaks.next
+    while k < breaks.count and times[k] <= run.step.t:
+        breaks.earliest = times[k] + breaks.margin
         k += 1
-    counters[NEXT_BREAK] = k
-    memory[BREAK_TIME] = breaks[k] if k < layout[BREAKS] else math.inf
-    memory[LATEST] = memory[BREAK_TIME] - memory[MARGIN]
+    breaks.next = k
+    breaks.time = times[k] if k < breaks.count else math.inf
+    breaks.latest = breaks.time - breaks.margin
 
 
-def state_row(layout: Ints, row: int) -> Floats:
-    """A row of the state."""
-    return floats(layout[AT_STATE] + 8 * row * layout[N])
+def slope(run: RunMemory, stage: int) -> Floats:
+    """The rate at a stage."""
+    return tail(run.state.slopes, stage * run.model.n)
 
 
-def not_finite(layout: Ints, row: int) -> int:
-    """Nonzero if a number in the row is not finite, that is, has all bits of its exponent set.
+def not_finite(run: RunMemory, row: Floats) -> int:
+    """Nonzero if a continuous entry of a row is not finite, that is, has all bits of its exponent set.
 
     Integers need not be looked at in order; a sum of floats must be formed so, which takes longer.
     """
-    return _any_not_finite(ints(layout[AT_STATE] + 8 * row * layout[N]), 0, layout[CONTROLLED])
+    return _any_not_finite(bits(row), 0, run.model.n_continuous)
 
 
-def _any_not_finite(bits: Ints, first: int, stop: int) -> int:
+def _any_not_finite(numbers: Ints, first: int, stop: int) -> int:
     seen = 0
     for i in range(first, stop):
-        seen |= ((bits[i] & _LOWER) + _LOWEST) & bits[i]  # the lower bits carry into the highest if all are set
+        seen |= ((numbers[i] & _LOWER) + _LOWEST) & numbers[i]  # the lower bits carry into the highest if all are set
     return seen & _HIGHEST
 
 
-def copy_held(layout: Ints, out: Floats) -> None:
-    """Give a state the entries of the present one that steps do not change."""
-    y = state_row(layout, Y)
-    for i in range(layout[CONTROLLED], layout[N]):
+def copy_discrete(run: RunMemory, out: Floats) -> None:
+    """Give a state the discrete entries of the present one."""
+    y = run.state.y
+    for i in range(run.model.n_continuous, run.model.n):
         out[i] = y[i]
 
 
@@ -110,53 +93,54 @@ def length(y: Floats, start: int, lanes: int) -> float:
     return math.sqrt(square)
 
 
-def project(layout: Ints, t: float, address: int) -> None:
-    """Bring the state at an address onto its constraints, if there are any, and its quaternions to unit length.
+def project(run: RunMemory, t: float, y: Floats) -> None:
+    """Bring a state onto its constraints, if there are any, and its quaternions to unit length.
 
     What one step of Newton's method leaves open goes with the square of its length, so that long ones need another.
     """
-    if layout[PROJECTION] != 0 and _newton(layout, t, address) > LONG:
-        _newton(layout, t, address)
-    normalize(layout, floats(address))
+    if run.model.projection != 0 and _newton(run, t, y) > LONG:
+        _newton(run, t, y)
+    normalize(run, y)
 
 
-def _newton(layout: Ints, t: float, address: int) -> float:
+def _newton(run: RunMemory, t: float, y: Floats) -> float:
     """One step towards the constraints; how far it moves a coordinate at most."""
-    y, farthest = floats(address), 0.0
-    run_kernel(layout, layout[PROJECTION], seen(layout, t), address, layout[AT_X], layout[AT_PROJECTED])
-    found = floats(layout[AT_PROJECTED])
-    for i in range(layout[U_AT]):
-        farthest = max(farthest, abs(found[i] - y[i]))
-    for i in range(layout[N]):
-        y[i] = found[i]
+    model, farthest = run.model, 0.0
+    projected = model.projected
+    run_kernel(run, model.projection, law_time(run, t), y, model.x, projected)
+    for i in range(model.u_at):
+        farthest = max(farthest, abs(projected[i] - y[i]))
+    for i in range(model.n):
+        y[i] = projected[i]
     return farthest
 
 
-def normalize(layout: Ints, y: Floats) -> None:
+def normalize(run: RunMemory, y: Floats) -> None:
     """Bring the quaternions back to unit length."""
-    quaternions, lanes = ints(layout[AT_QUATERNIONS]), layout[LANES]
-    for b in range(layout[QUATERNIONS]):
+    quaternions, lanes = run.model.quaternions, run.model.lanes
+    for b in range(run.model.n_quaternions):
         for start in range(quaternions[b] * lanes, (quaternions[b] + 1) * lanes):
             scale = 1.0 / length(y, start, lanes)
             for i in range(4):
                 y[start + i * lanes] *= scale
 
 
-def start(layout: Ints, memory: Floats, counters: Ints) -> bool:
-    """The slope at the start, and what steps leave as it is; False if it is not finite, or that is no number."""
-    y = state_row(layout, Y)
-    copy_held(layout, state_row(layout, Y_NEW))
-    copy_held(layout, state_row(layout, Y_STAGE))
-    if layout[N_ROOTS] != 0:
-        copy_held(layout, floats(layout[AT_BETWEEN]))
-    rate(layout, memory[T], Y, SLOPES)
-    counters[EVALUATIONS] += 1
-    counters[FAILED] = -1
-    if not_finite(layout, SLOPES) != 0:
-        counters[FAILED] = first_not_finite(state_row(layout, SLOPES), layout[CONTROLLED])
-    elif _any_not_finite(ints(layout[AT_STATE]), layout[CONTROLLED], layout[N]) != 0:
-        for i in range(layout[CONTROLLED], layout[N]):
-            counters[FAILED] = i if y[i] != y[i] else counters[FAILED]
-    memory[FAILED_TIME] = memory[T]
-    counters[STARTED] = 1
-    return counters[FAILED] < 0
+def start(run: RunMemory) -> bool:
+    """The slope at the start, and the discrete entries of all rows; False if one of them is not finite."""
+    model, state, counts = run.model, run.state, run.counts
+    copy_discrete(run, state.y_new)
+    copy_discrete(run, state.y_stage)
+    copy_discrete(run, state.between)
+    counts.failed = -1
+    if model.rate != 0:
+        rate(run, run.step.t, state.y, state.slopes)
+        counts.evaluations += 1
+        if not_finite(run, state.slopes) != 0:
+            counts.failed = first_not_finite(state.slopes, model.n_continuous)
+    if counts.failed < 0 and _any_not_finite(bits(state.y), model.n_continuous, model.n) != 0:
+        y = state.y
+        for i in range(model.n_continuous, model.n):
+            counts.failed = i if y[i] != y[i] else counts.failed
+    run.step.failed_time = run.step.t
+    counts.started, counts.restarted = 1, 1
+    return counts.failed < 0

@@ -1,0 +1,29 @@
+"""A compiled model as an integrator takes it: addresses of machine code, and sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinode.ode.event_spec import EventSpec
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A compiled rate: f(t, q, u, z, p, inputs, x, work, out) at an address, all interleaved over the lanes."""
+
+    address: int
+    n_q: int
+    n_u: int
+    n_z: int = 0
+    lanes: int = 1
+    n_work: int = 0
+    """Scratch numbers needed for each lane."""
+    projection: int = 0
+    """Address of a kernel that gives the state on its constraints, with as much scratch at most; 0 for none."""
+    events: EventSpec | None = None
+    """What changes at once, by kernels with as much scratch at most."""
+
+    @property
+    def n_y(self) -> int:
+        """Size of the state y = [q, u, z] of one lane."""
+        return self.n_q + self.n_u + self.n_z

@@ -1,0 +1,63 @@
+"""Clocks within the integrator loops: exact multiples of a period, counted in whole ticks."""
+
+from __future__ import annotations
+
+import math
+
+from kinode.ode.loops.loop_primitives import run_kernel
+from kinode.ode.loops.run_memory import RunMemory
+
+
+def begin_ticks(run: RunMemory) -> None:
+    """The next tick of each clock stands behind its period and phase: a division now, and none later."""
+    ticks = run.clocks.ticks
+    for s in range(run.clocks.count):
+        period, phase = ticks[3 * s], ticks[3 * s + 1]
+        late = max(0, run.clocks.first - phase)
+        ticks[3 * s + 2] = phase + (late + period - 1) // period * period
+    _find_tick(run)
+
+
+def _find_tick(run: RunMemory) -> None:
+    """The next tick that any clock has."""
+    clocks, due = run.clocks, -1
+    ticks = clocks.ticks
+    for s in range(clocks.count):
+        due = ticks[3 * s + 2] if due < 0 else min(due, ticks[3 * s + 2])
+    clocks.due = due
+    clocks.time = math.inf
+    if due >= 0:
+        clocks.time = float(due * clocks.numerator) / float(clocks.denominator)
+
+
+def tick(run: RunMemory) -> bool:
+    """Let the clocks act whose tick it is; True if some of them are in Python, which are to be called now."""
+    clocks, mask = run.clocks, run.events.mask
+    ticks, in_python = clocks.ticks, clocks.in_python
+    compiled, called = False, False
+    for s in range(clocks.count):
+        mask[s] = 0.0
+        if ticks[3 * s + 2] == clocks.due:
+            ticks[3 * s + 2] += ticks[3 * s]
+            if in_python[s] != 0:
+                called = True
+            else:
+                mask[s] = 1.0
+                compiled = True
+    if compiled:
+        run_kernel(run, clocks.sample, run.step.t, run.state.y, mask, run.events.changed)
+        take_changed(run)
+    if clocks.modes_depend != 0:
+        run.events.consistent = 0
+    for s in range(clocks.count):
+        mask[s] = 0.0
+    clocks.first = clocks.due + 1
+    _find_tick(run)
+    return called
+
+
+def take_changed(run: RunMemory) -> None:
+    """Make the state after an event or a tick the present one."""
+    y, changed = run.state.y, run.events.changed
+    for i in range(run.model.n):
+        y[i] = changed[i]

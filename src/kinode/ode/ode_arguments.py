@@ -1,0 +1,86 @@
+"""Checks of what an integrator is given; errors say which argument is wrong and what is expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+RTOL = 1e-8
+"""Default relative tolerance. Errors of a run are some fifty times the tolerance (a double pendulum after 10 s: 6e-7),
+so that results hold to 1e-6; that takes twice the evaluations of a tolerance of 1e-6, whose results hold to 1e-4."""
+ATOL = 1e-10
+"""Default absolute tolerance, in the units of the state (rad, m, rad/s, m/s)."""
+
+
+def flat(name: str, values: npt.ArrayLike | None) -> Array:
+    """The values as a flat array, none being none."""
+    given = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64)
+    if given.ndim > 1:
+        raise ValueError(f"{name}: expected a list of numbers, got an array of shape {given.shape}")
+    return given.reshape(-1)
+
+
+def check_times(times: npt.ArrayLike, t0: float, t1: float) -> Array:
+    """The requested times as an array: finite, in the order of the run, within it."""
+    asked = np.ascontiguousarray(times, dtype=np.float64)
+    if asked.ndim != 1:
+        raise ValueError(f"times: expected a list of numbers, got an array of shape {asked.shape}")
+    if not np.isfinite(asked).all():
+        raise ValueError("times: every time must be finite")
+    sign = 1.0 if t1 >= t0 else -1.0
+    if asked.size and ((np.diff(asked) * sign < 0).any() or (asked[0] - t0) * sign < 0 or (asked[-1] - t1) * sign > 0):
+        raise ValueError(f"times: must go from {t0:g} to {t1:g} in that order, got {asked[0]:g} to {asked[-1]:g}")
+    return asked
+
+
+def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
+    """The initial state as an array; times and state must be finite and of the right size."""
+    start = np.array(y0, dtype=np.float64)
+    if start.shape != (n,):
+        raise ValueError(f"y0: expected {n} numbers, got an array of shape {start.shape}")
+    if not (math.isfinite(t0) and math.isfinite(t1)):
+        raise ValueError(f"t0, t1: must be finite, got {t0} and {t1}")
+    bad = np.flatnonzero(~np.isfinite(start))
+    if bad.size:
+        raise ValueError(f"y0: component {bad[0]} is {start[bad[0]]}")
+    return start
+
+
+def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
+    """The absolute tolerance of each component; rtol is checked along."""
+    if not rtol >= 0.0 or not math.isfinite(rtol):
+        raise ValueError(f"rtol: must not be negative, got {rtol}")
+    absolute = np.asarray(atol, dtype=np.float64)
+    if absolute.shape not in ((), (n,)):
+        raise ValueError(f"atol: expected one number or {n}, got an array of shape {absolute.shape}")
+    if not (absolute >= 0).all() or not np.isfinite(absolute).all():
+        raise ValueError("atol: must not be negative")
+    if rtol == 0.0 and not (absolute > 0).all():
+        raise ValueError("atol: must be positive where rtol is 0")
+    # A component that is exactly zero still needs a scale to be divided by.
+    return np.ascontiguousarray(np.broadcast_to(np.maximum(absolute, 1e-300), (n,)))
+
+
+def without_discrete(absolute: Array, n_discrete: int) -> Array:
+    """Absolute tolerances that leave out the discrete states at the end."""
+    tolerances = absolute.copy()
+    tolerances[len(tolerances) - n_discrete :] = math.inf
+    return tolerances
+
+
+def check_quaternions(quaternions: Sequence[int], n: int) -> None:
+    """Each must lie within the state: in q, or in z where a speed is prescribed."""
+    for index in quaternions:
+        if not 0 <= index <= n - 4:
+            raise ValueError(f"quaternions: each begins at an index from 0 to {n - 4}, got {index}")
+
+
+def count_steps(t0: float, t1: float, step: float | None) -> int:
+    """Number of equal steps, none longer than asked for."""
+    if step is None or not (math.isfinite(step) and step > 0):
+        raise ValueError(f"step: method 'rk4' needs a positive step in seconds, got {step}")
+    return max(1, math.ceil(abs(t1 - t0) / step * (1.0 - 1e-10)))

@@ -1,0 +1,78 @@
+"""The events of one run: what the loops are given of them, and their list.
+
+The loops come back to Python where that list is full, and at the ticks of clocks that are functions in Python.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinode.jit.pointers import floats_of, ints_of
+from kinode.ode.event_spec import Array, EventSpec, Fired
+from kinode.ode.loops.chatter import MOST_IDLE, MOST_INSTANTS
+from kinode.ode.loops.run_codes import Outcome
+from kinode.ode.loops.run_memory import RunMemory
+
+ENDLESS = "without end"
+"""Part of what is said where events do not come to rest."""
+ROOM = 512
+"""Events on the list, at least."""
+
+
+class RunEvents:
+    """The events of one run, whose present state is ``y``."""
+
+    def __init__(self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None) -> None:
+        m, n, room = len(spec.modes), y.size, ROOM + 2 * len(spec.modes)
+        self.spec, self.run, self.y = spec, run, y
+        self.listed: list[Fired] = []
+        self.g, self.g_before, self.g_half = np.zeros(2 * m), np.zeros(m), np.zeros(m)
+        self._numbers, self._functions = np.zeros((room, 3)), np.zeros(room, dtype=np.int64)
+        run.model.n_continuous = max(1, n - spec.n_discrete)
+        run.chatter.crowd_time = -math.inf
+        events = run.events
+        events.present, events.count, events.room = 1, m, room
+        events.functions, events.cheap, events.reset = spec.functions, spec.cheap, spec.reset
+        events.modes = ints_of(np.array(spec.modes, dtype=np.int64))
+        events.values = floats_of(np.array(spec.values, dtype=float))
+        events.of_state = ints_of(np.array(spec.of_state, dtype=np.int64))
+        events.g, events.g_before, events.g_half = floats_of(self.g), floats_of(self.g_before), floats_of(self.g_half)
+        events.armed = ints_of(np.zeros(m, dtype=np.int64))
+        events.triggered = ints_of(np.zeros(m, dtype=np.int64))
+        events.active = ints_of(np.zeros(m, dtype=np.int64))
+        events.mask = floats_of(np.zeros(m + len(spec.ticks)))
+        events.changed = floats_of(np.zeros(n))
+        events.list_numbers, events.list_functions = floats_of(self._numbers), ints_of(self._functions)
+        clocks = run.clocks
+        clocks.count, clocks.sample, clocks.modes_depend = len(spec.ticks), spec.sample, spec.modes_depend
+        clocks.numerator, clocks.denominator = spec.tick.numerator, spec.tick.denominator
+        clocks.ticks = ints_of(np.array([(*pair, 0) for pair in spec.ticks], dtype=np.int64))
+        clocks.in_python = ints_of(np.array(spec.in_python, dtype=np.int64))
+        clocks.first = spec.first_tick(run.step.t) if first_tick is None else first_tick
+
+    def collect(self) -> None:
+        """Take over what is on the list."""
+        count = self.run.events.listed
+        for (t, before, after), k in zip(self._numbers[:count].tolist(), self._functions[:count].tolist(), strict=True):
+            self.listed.append((t, k, before, after))
+        self.run.events.listed = 0
+
+    def call_clocks(self) -> None:
+        """Let the clocks act that are functions in Python."""
+        assert self.spec.call is not None
+        which = [s for s in self.spec.due(self.run.clocks.first - 1) if self.spec.in_python[s]]
+        self.spec.call(self.run.step.t, self.y, which)
+
+    def describe(self, code: int) -> str:
+        """Why it cannot go on."""
+        t, owner = self.run.step.t, self.spec.owners[self.run.events.blamed]
+        if code != Outcome.CHATTER:
+            return f"at t = {t:.9g} s no modes fit together: {owner} and what depends on it change {ENDLESS}"
+        if self.run.chatter.crowd > MOST_INSTANTS:
+            return f"{owner} changes {ENDLESS} at t = {t:.9g} s: more than 50 events within a nanosecond"
+        return (
+            f"{owner} changes {ENDLESS} at t = {t:.9g} s: {MOST_IDLE} events in a row, and next to nothing between "
+            f"them; what each does drives it back, which takes two levels, or a mode that rests between"
+        )
