@@ -1,24 +1,29 @@
 # Everything a developer or a visitor runs. Each target installs what it needs into .venv, once.
-#   make demo    install kinode, simulate a camera on a ship in a seaway, write its report
-#   make test    the whole test suite          make lint   ruff and the strict type checker
-#   make bench   the table against the peers   make docs   the documentation site, in site/
-#   make bench-loops  error against time of mechanisms with loops, beside Exudyn and MuJoCo
+#   make demo          install kinode, simulate a camera on a ship in a seaway, write its report
+#   make test          the whole test suite: under 10 minutes on 2 cores
+#   make test-fast     the tests that are not marked slow: under 2 minutes on 2 cores, for work at hand
+#   make test-nightly  the whole suite on new random examples, a short run of the benchmarks, the site
+#   make lint          ruff and the strict type checker
+#   make stubs         the types that editors and type checkers see, from the declared kinds
+#   make docs          the documentation site, in site/
+#   make bench         the table against the peers
+#   make bench-loops   error against time of mechanisms with loops, beside Exudyn and MuJoCo
 #   make bench-circuits  an arm with drives and control, beside MuJoCo; growth of networks
 #   make bench-events  what events cost; an arm with friction that sticks, beside MuJoCo
 
 PYTHON  ?= python3
 VENV    ?= .venv
 EXAMPLE ?= examples/ship_at_sea.py
-# Extra arguments for pytest; `make test PYTEST="tests/joints -x"` runs a part.
+# Extra arguments for pytest; `make test PYTEST="tests/model -x"` runs a part.
 PYTEST  ?= -n auto --dist worksteal
 
 BIN := $(VENV)/bin
 # -qq: errors only.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -qq
-SOURCES := src tests benchmarks examples $(wildcard docs/*.py)
+SOURCES := src tests benchmarks examples tools $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-loops bench-circuits bench-events lint docs clean
+.PHONY: help demo test test-fast test-nightly bench bench-loops bench-circuits bench-events lint stubs docs clean
 
 help:
 	@sed -n 's/^#  *\(make .*\)/\1/p' Makefile
@@ -28,6 +33,16 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest $(PYTEST)
+
+test-fast: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest -m "not slow" $(PYTEST)
+
+# New random examples in every run; what fails is printed with how to repeat it.
+test-nightly: $(VENV)/.installed-test $(VENV)/.installed-bench docs
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PYTEST)
+	@$(BIN)/python benchmarks/run.py --only "UR5: (forward|inverse) dynamics"
+	@$(BIN)/python benchmarks/circuits.py --quick
+	@$(BIN)/python benchmarks/events.py --quick
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python benchmarks/run.py $(BENCH)
@@ -45,6 +60,9 @@ lint: $(VENV)/.installed-lint
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/ruff format --check $(SOURCES)
 	@$(BIN)/mypy
+
+stubs: $(VENV)/.installed
+	@$(BIN)/python tools/write_stubs.py
 
 docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,6 +1,6 @@
 """``make bench-circuits``: an arm with drives and control beside MuJoCo at the same error, and how networks grow.
 
-    python benchmarks/circuits.py               all of it; writes docs/benchmarks.md
+    python benchmarks/circuits.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/circuits.py --quick       few settings and small networks; writes nothing
 
 Six electric axes move a UR5 for ten seconds.  Each program is run with finer and finer steps, and from each the fastest
@@ -27,7 +27,7 @@ import kinode as kn
 import measure
 from kinode.algebra.trace import count_operations
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from loops import time_words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -192,8 +192,8 @@ def main() -> int:
     print(f"growth is {'linear' if linear else 'MORE THAN LINEAR'}")
     if not options.quick:
         text = markdown(rows, [row for found in grown.values() for row in found])
-        measure.write_between_markers(ROOT / "docs" / "benchmarks.md", text, "circuits")
-        print("Written to docs/benchmarks.md.")
+        measure.write_between_markers(ROOT / "docs" / "reference" / "benchmarks.md", text, "circuits")
+        print("Written to docs/reference/benchmarks.md.")
     return 0 if well and linear else 1
 
 

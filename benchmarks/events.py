@@ -1,6 +1,6 @@
 """``make bench-events``: what events cost, and an arm with friction that sticks and control at 1 kHz beside MuJoCo.
 
-    python benchmarks/events.py               all of it; writes docs/benchmarks.md
+    python benchmarks/events.py               all of it; writes docs/reference/benchmarks.md
     python benchmarks/events.py --quick       fewer rounds; writes nothing
 
 Six electric axes with friction move a UR5 for ten seconds, with rigid gears and with backlash.  The error of a run is
@@ -176,8 +176,8 @@ def main() -> int:
     for row in (*costs, *arm):
         print(" | ".join(row))
     if not options.quick:
-        measure.write_between_markers(ROOT / "docs" / "benchmarks.md", markdown(arm, costs), "events")
-        print("Written to docs/benchmarks.md.")
+        measure.write_between_markers(ROOT / "docs" / "reference" / "benchmarks.md", markdown(arm, costs), "events")
+        print("Written to docs/reference/benchmarks.md.")
     print("all as asked for" if cheap and fast else "MISSED what was asked for")
     return 0 if cheap and fast else 1
 

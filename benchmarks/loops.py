@@ -1,6 +1,6 @@
 """``make bench-loops``: mechanisms with loops, kinode beside Exudyn and MuJoCo at the same error of the end state.
 
-    python benchmarks/loops.py                      all mechanisms; writes docs/benchmarks.md and the picture
+    python benchmarks/loops.py                      all mechanisms; writes docs/reference/benchmarks.md and the picture
     python benchmarks/loops.py --only andrews       some of them; writes nothing
     python benchmarks/loops.py --seconds 20         the longest that a program may take for a mechanism
 
@@ -132,7 +132,8 @@ def growth() -> list[tuple[int, float, int]]:
     """N, seconds of one evaluation of the rate of N four-bars, and its operations."""
     import kinode as kn
     from kinode.algebra.trace import count_operations
-    from kinode.kernels.kernel_programs import Kernel, trace
+    from kinode.kernels.kernel_options import Kernel
+    from kinode.kernels.kernel_programs import trace
 
     found = []
     for n in GROWTH:
@@ -184,8 +185,8 @@ def main() -> int:
     if names == list(NAMES):
         draw_curves({name: curves[name] for name in ("andrews", "four_bars_10")}, ROOT / "docs" / "pictures")
         text = f"{markdown(rows)}\n\n{growth_table(growth())}"
-        measure.write_between_markers(ROOT / "docs" / "benchmarks.md", text, "loops")
-        print("Written to docs/benchmarks.md.")
+        measure.write_between_markers(ROOT / "docs" / "reference" / "benchmarks.md", text, "loops")
+        print("Written to docs/reference/benchmarks.md.")
     return 1 if any(row.passed is False for row in rows) else 0
 
 

@@ -16,6 +16,7 @@ from kinode.jit import compiler
 from kinode.jit.pointers import call
 from kinode.jit.program import ARGUMENTS
 from kinode.jit.translator import translate
+from kinode.kernels.kernel_options import Kernel
 from measure import Side
 
 
@@ -31,7 +32,7 @@ def compiled(path: Path) -> tuple[Any, Any]:
 def kernel_loop(path: Path, q: Any, u: Any) -> Side:
     """Forward dynamics n times in a compiled loop, through the kernel's address, as an integrator calls it."""
     _, dynamics = compiled(path)
-    kernel = dynamics.kernel("acceleration", lanes=1)
+    kernel = dynamics.kernels.machine(Kernel("acceleration"))
     arrays = {name: np.zeros(max(1, kernel.sizes[name])) for name in ARGUMENTS}
     arrays["q"][: q.size], arrays["u"][: u.size] = q, u
     return Side(timed(kernel.address, [arrays[name] for name in ARGUMENTS]), arrays["out"][: u.size].copy())
@@ -76,8 +77,8 @@ def rk4_batch(path: Path, q: Any, u: Any, step: float, steps: int) -> Any:
     from kinode.ode.rk4_batch import rk4_batch as run
 
     _, dynamics = compiled(path)
-    lanes = dynamics.lanes
-    kernel = dynamics.kernel("rate", lanes=lanes)
+    lanes = dynamics.kernels.lanes
+    kernel = dynamics.kernels.machine(Kernel("rate"), lanes)
     spec = KernelSpec(kernel.address, dynamics.n_q, dynamics.n_u, 0, lanes, kernel.sizes["work"])
     found = run(spec, np.hstack([q, u]), 0.0, steps * step, step, every=1, threads=2)
     return found.y[:, 1:]

@@ -1,6 +1,6 @@
 """``make bench``: run every row, print one table, and put it into the documentation.
 
-    python benchmarks/run.py                  all rows; writes docs/benchmarks.md and README.md
+    python benchmarks/run.py                  all rows; writes docs/reference/benchmarks.md and README.md
     python benchmarks/run.py --only "UR5.*RK4"  the rows whose text matches; writes nothing
     python benchmarks/run.py --peers          the peers' figures alone; needs no kinode
 
@@ -24,7 +24,7 @@ import simulation
 import startup
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {ROOT / "docs" / "benchmarks.md": measure.markdown, ROOT / "README.md": measure.highlights}
+PAGES = {ROOT / "docs" / "reference" / "benchmarks.md": measure.markdown, ROOT / "README.md": measure.highlights}
 
 
 def main() -> int:

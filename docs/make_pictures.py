@@ -11,12 +11,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from PIL import Image
 
 import kinode as kn
 from kinode.results.trajectory import Trajectory
-from kinode.views.mechanism.mechanism_drawing import draw_mechanism
+from kinode.views.mechanism.mechanism_drawing import draw, draw_mechanism
 from kinode.views.mechanism.vector_scheme import draw_scheme
 from kinode.views.plots.mode_strips import draw_strips, find_strips
 from kinode.views.plots.time_plots import PlotLine, draw_legend, draw_lines, draw_loads, mark_events, plot_loads
@@ -24,6 +26,36 @@ from kinode.views.style import COLORS, MUTED, label, style
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
+COLORED = 96  # colors of a picture
+CARD = (4.8, 3.0)  # inches, of a drawing in the gallery
+PLOT = (6.4, 4.0)  # of a plot there, whose letters are smaller then
+# Examples of which a plot says more than a drawing: what is plotted, and between which times.
+PLOTTED: dict[str, tuple[tuple[str, ...], tuple[float, float] | None]] = {
+    "backlash_axis": (("off", "gear.load"), (3.85, 4.0)),
+    "balanced_pole": (("rail.q", "pivot.q"), None),
+    "brake_arm": (("shoulder.u", "shoulder_brake.moment"), (0.4, 0.9)),
+    "motor_axis": (("elbow.q", "motor.current"), None),
+    "quadcopter": (("frame.position.z", "frame.rpy"), None),
+    "rlc": (("tank.voltage", "coil.current"), None),
+    "spinning_shell": (("air.alpha", "air.beta"), None),
+    "elastic_study": (("hinge.q", "hinge.reaction.force"), None),
+    "six_axis": (tuple(f"{joint}_axis.motor.current" for joint in ("base", "shoulder", "elbow")), None),
+}
+SEEN_FROM = {"ship_gimbal": "course", "ship_at_sea": "course"}  # a frame that stands still in the drawing
+
+
+def save(figure: Figure, path: Path, dpi: int) -> None:
+    """Write a picture; with a palette of its own colors, which takes a third of the room."""
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=dpi, metadata={"Software": None})
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Write a PNG again with a palette."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(COLORED, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
 
 
 def make_excavator(run: Trajectory) -> Path:
@@ -38,11 +70,11 @@ def make_excavator(run: Trajectory) -> Path:
         for axes in rows[:2]:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
+            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=4)  # there is no room for a second row
         rows[0].set_title("what the boom pin carries", pad=19)
         rows[2].set_xlabel(label("time", "s"))
-        PICTURES.mkdir(exist_ok=True)
         path = PICTURES / "excavator.png"
-        figure.savefig(path, dpi=130, metadata={"Software": None})
+        save(figure, path, 130)
     return path
 
 
@@ -50,7 +82,7 @@ def make_boom_pin(run: Trajectory) -> Path:
     """What plot_loads draws of one joint."""
     path = PICTURES / "boom_pin.png"
     with style():
-        plot_loads(run, "boom_pin").savefig(path, dpi=110, metadata={"Software": None})
+        save(plot_loads(run, "boom_pin"), path, 110)
     return path
 
 
@@ -65,6 +97,7 @@ def make_report(run: Trajectory) -> Path | None:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,1000"]
         command = [browser, *options, f"--screenshot={path}", page.as_uri()]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
+    shrink(path)
     return path
 
 
@@ -118,12 +151,12 @@ def make_unique() -> Path:
             spine.set_visible(False)
         grid.set_title("what follows from the motion", pad=10)
         path = PICTURES / "unique.png"
-        figure.savefig(path, dpi=120, metadata={"Software": None})
+        save(figure, path, 120)
     return path
 
 
 def make_elastic() -> Path:
-    """The elastic system: the three figures of its source on the left, the constraint forces beside them."""
+    """The elastic system: the three figures of the paper on the left, the constraint forces beside them."""
     run = kn.simulate(ROOT / "examples" / "elastic_system.yaml", 10.0, times=1001)
     hinge = run.reaction("hinge", on="pendulum", expressed_in="world").force
     guide = run.reaction("rail", on="slider", expressed_in="world").force
@@ -145,7 +178,7 @@ def make_elastic() -> Path:
         for axes in grid[-1]:
             axes.set_xlabel(label("time", "s"))
         path = PICTURES / "elastic_system.png"
-        figure.savefig(path, dpi=120, metadata={"Software": None})
+        save(figure, path, 120)
     return path
 
 
@@ -166,7 +199,7 @@ def make_causes() -> Path:
     path = PICTURES / "causes.png"
     with style():
         figure = kn.simulate(make_arm(), 4.0, times=801).causes("shoulder").plot()
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+        save(figure, path, 110)
     return path
 
 
@@ -175,7 +208,7 @@ def make_pressure() -> Path:
     path = PICTURES / "pressure.png"
     with style():
         figure = kn.simulate(ROOT / "examples" / "rotor.yaml", 0.2, times=2001).pressure("shaft", "total").plot()
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+        save(figure, path, 110)
     return path
 
 
@@ -199,7 +232,7 @@ def make_ship() -> Path:
             axes.tick_params(labelbottom=False)
         rows[2].set_xlabel(label("time", "s"))
         path = PICTURES / "ship.png"
-        figure.savefig(path, dpi=130, metadata={"Software": None})
+        save(figure, path, 130)
     return path
 
 
@@ -207,7 +240,7 @@ def make_scheme() -> Path:
     """The vectors of the camera on a ship."""
     path = PICTURES / "scheme.png"
     figure = draw_scheme(kn.load(ROOT / "examples" / "ship_gimbal.yaml"), shown=False)
-    figure.savefig(path, dpi=90, metadata={"Software": None})
+    save(figure, path, 90)
     return path
 
 
@@ -217,7 +250,7 @@ def make_shaking() -> Path:
     run = kn.simulate(ROOT / "examples" / "ship_gimbal.yaml", 30.0, times=np.linspace(5.0, 30.0, 501))
     with style():
         figure = run.acceleration_by_cause("camera.com").plot()
-        figure.savefig(path, dpi=100, metadata={"Software": None})
+        save(figure, path, 100)
     return path
 
 
@@ -240,6 +273,8 @@ def make_backlash() -> list[Path]:
     whole, close = (PICTURES / f"backlash_{name}.png" for name in ("axis", "knocking"))
     run.plot("off", "gear.load", "motor.current", modes=True, size=(8.0, 6.6), file=whole)
     run.plot("off", "gear.load", "motor.current", between=(3.85, 4.0), modes=True, size=(8.0, 6.6), file=close)
+    for path in (whole, close):
+        shrink(path)
     return [whole, close]
 
 
@@ -249,6 +284,7 @@ def make_brake() -> Path:
     run = kn.simulate(ROOT / "examples" / "brake_arm.yaml")
     names = ("fore.hand.position.y", "shoulder_brake.moment", "elbow_brake.moment", "shoulder.reaction.force")
     run.plot(*names, between=(0.45, 0.7), modes=True, size=(8.0, 6.6), file=path)
+    shrink(path)
     return path
 
 
@@ -275,8 +311,38 @@ def make_robot() -> Path:
         rows[2].set_xlim(*rows[0].get_xlim())
         rows[2].set_xlabel(label("time", "s"))
         path = PICTURES / "ur5_path.png"
-        figure.savefig(path, dpi=130, metadata={"Software": None})
+        save(figure, path, 130)
     return path
+
+
+def run_example(example: Path) -> Trajectory:
+    """The run of a model as its file says; or the run that a script makes."""
+    if example.suffix == ".yaml":
+        return kn.simulate(example)
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), contextlib.redirect_stdout(None):
+        return runpy.run_path(str(example))["run"]
+
+
+def make_card(example: Path) -> Path:
+    """The picture of an example in the gallery: the mechanism, or what is plotted of it."""
+    run = run_example(example)
+    path = PICTURES / "gallery" / f"{example.stem}.png"
+    if example.stem in PLOTTED:
+        names, between = PLOTTED[example.stem]
+        figure, dpi = run.plot(*names, between=between, size=PLOT), 80
+    else:
+        seen_from = SEEN_FROM.get(example.stem)
+        figure = draw(run, names=len(run.system.bodies) < 6, size=CARD, seen_from=seen_from)
+        dpi = 100
+    save(figure, path, dpi)
+    pyplot.close(figure)
+    return path
+
+
+def make_gallery() -> list[Path]:
+    """A picture for every example."""
+    examples = ROOT / "examples"
+    return [make_card(example) for example in (*sorted(examples.glob("*.yaml")), *sorted(examples.glob("*.py")))]
 
 
 def main() -> None:
@@ -299,6 +365,7 @@ def main() -> None:
             *make_backlash(),
             make_brake(),
             make_robot(),
+            *make_gallery(),
         ),
     ):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -1,19 +1,21 @@
-"""The tables of parts in circuits.md, written from the classes: ``python docs/parts.py``."""
+"""The tables of parts in reference/network-parts.md, written from the classes: ``python docs/parts.py``."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
+import textwrap
 from pathlib import Path
 
 from kinode.model.base.element import ELEMENTS
 from kinode.model.network.part import OWN, Part
 
-PAGE = Path(__file__).resolve().parent / "circuits.md"
+PAGE = Path(__file__).resolve().parent / "reference" / "network-parts.md"
 TABLE = re.compile(r"(<!-- parts: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Said of all parts at once: what goes in comes out; a voltage is that between two ports.
 PLAIN = re.compile(r"[\w.]+( \+ [\w.]+)+ = 0|\w+ = -?\w+\.\w+( - \w+\.\w+)?")
 LONG = 80
+COLUMN = 70  # characters of an equation in a line
 
 
 def parts_of(module: str) -> list[type[Part]]:
@@ -34,8 +36,14 @@ def write_table(module: str) -> str:
         said = [row.text for row in cls.class_rows()]
         said += [f"{name} = {formula.text}" for name, formula in cls.formulas().items() if len(formula.text) < LONG]
         said = [text for text in said if not PLAIN.fullmatch(text)]
-        rows += [f"{cls.kind if not k else '':<18}{text}" for k, text in enumerate(said)]
+        rows += [f"{cls.kind if not k else '':<18}{line}" for k, line in enumerate(_wrap(said))]
     return "\n".join([*lines, "", '```text title="equations"', *rows, "```", ""])
+
+
+def _wrap(equations: list[str]) -> list[str]:
+    """Equations on lines that fit the column of a page."""
+    wrapper = textwrap.TextWrapper(COLUMN, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [line for text in equations for line in wrapper.wrap(text)]
 
 
 def _port(cls: type[Part], name: str) -> str:

@@ -1,4 +1,4 @@
-"""The elastic system as its source shows it in three figures, and the constraint forces, which it left open.
+"""The elastic system as its authors show it in three figures, and the constraint forces, which they left open.
 
 Shows reactions asked for by joint, body and axes, and several quantities in one plot. The model is elastic_system.yaml.
 """

@@ -17,9 +17,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=explore seeks new ones.
+# "fixed" tries the same examples every time, so that a red run is red again; HYPOTHESIS_PROFILE=nightly and =explore
+# seek new ones, the second many.  A test that says how many examples it takes keeps to that.
 # No deadline: the first example of a kind pays for compiling its kernels.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, database=None, max_examples=25, **COMMON)
+settings.register_profile("nightly", max_examples=100, print_blob=True, **COMMON)
 settings.register_profile("explore", max_examples=500, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

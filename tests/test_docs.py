@@ -4,12 +4,15 @@
 has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a model, and must load.
 """
 
+import doctest
+import re
 import runpy
 import shutil
 import sys
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 import kinode as kn
@@ -20,8 +23,16 @@ from kinode.model.network.part import Part
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
-from pages import PAGES, Block, blocks, differ, outputs  # noqa: E402
+import gallery  # noqa: E402
+import site_math  # noqa: E402
+from pages import FENCE, PAGES, Block, blocks, differ, outputs  # noqa: E402
 from parts import rewrite  # noqa: E402
+
+DOCS = ROOT / "docs"
+WRITTEN = [*PAGES, ROOT / "CHANGELOG.md"]
+SOURCES = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+COLUMN = 88  # characters of code that fit the column of a page
+ROOM = 2e6  # bytes of all pictures
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 MODELS = sorted((ROOT / "examples").glob("*.yaml"))
@@ -90,7 +101,7 @@ def test_every_function_and_unit_of_laws_is_listed():
     from kinode.expressions.units import UNITS
     from kinode.model.environment.atmosphere import STANDARD
 
-    rows = table_rows(ROOT / "docs" / "laws-and-units.md")
+    rows = table_rows(DOCS / "reference" / "laws-and-units.md")
     for function, record in (FUNCTIONS | STANDARD).items():
         note = record.note.partition(": ")[2] if record.note.startswith(f"{function}(") else record.note
         assert any(row.startswith(f"| `{function}(") and row.endswith(f"| {note} |") for row in rows), function
@@ -100,7 +111,7 @@ def test_every_function_and_unit_of_laws_is_listed():
 
 
 def test_readme_shows_rows_of_the_benchmarks():
-    all_rows = table_rows(ROOT / "docs" / "benchmarks.md")
+    all_rows = table_rows(DOCS / "reference" / "benchmarks.md")
     shown = [row for row in table_rows(ROOT / "README.md") if not row.startswith("| work")]
     assert len(shown) > 5
     for row in shown:
@@ -108,10 +119,116 @@ def test_readme_shows_rows_of_the_benchmarks():
 
 
 def test_tables_of_parts_are_those_of_the_classes():
-    text = (ROOT / "docs" / "circuits.md").read_text()
-    assert rewrite(text) == text, "`python docs/parts.py` writes them"
+    page = DOCS / "reference" / "network-parts.md"
+    assert rewrite(page.read_text()) == page.read_text(), "`python docs/parts.py` writes them"
     kinds = {cls.kind for cls in ELEMENTS.values() if issubclass(cls, Part)}
-    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(ROOT / "docs" / "circuits.md")} >= kinds
+    assert {row.split("(")[0].removeprefix("| `") for row in table_rows(page)} >= kinds
+
+
+def prose(page):
+    """The text of a page without its code."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))
+
+
+def anchors(page):
+    """The anchors of a page: its headings as Markdown names them, and its equations."""
+    headings = re.findall(r"^#+ (.*)$", prose_of_headings(page), re.MULTILINE)
+    words = [re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[-\s]+", "-", word) for word in words} | set(site_math.TAG.findall(page.read_text()))
+
+
+def prose_of_headings(page):
+    return FENCE.sub("", page.read_text()).replace("`", "")
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), f"{name(page)}: {target}"
+        assert not anchor or anchor in anchors(there), f"{name(page)}: {target}"
+
+
+def test_pages_and_files_that_texts_name_exist():
+    """A docstring, message or page that names docs/..., examples/... or benchmarks/... names a file that is there."""
+    named = re.compile(r"\b(?:docs|examples|benchmarks)/[\w/-]+\.(?:md|py|yaml)\b")
+    for path in [*WRITTEN, *SOURCES, ROOT / "Makefile", ROOT / "mkdocs.yml"]:
+        for file in named.findall(path.read_text()):
+            assert (ROOT / file).exists(), f"{name(path)}: {file}"
+
+
+def test_equations_that_are_cited_exist():
+    known = site_math.labels()
+    cited = {
+        label: name(path)
+        for path in [*WRITTEN, *SOURCES, *DOCS.glob("*.py"), *MODELS]
+        for label in site_math.citations(path.read_text())
+    }
+    assert not {label: cited[label] for label in set(cited) - set(known)}
+    assert len(set(cited) & set(known)) > 100
+    for label, page in known.items():  # equation 3.4 stands on the page that begins with "3"
+        first = (DOCS / page).read_text().split("\n", 1)[0]
+        assert first.split()[1] == label.removeprefix("T-").split(".")[0], f"{label} on {page}"
+
+
+def test_citations_become_links():
+    known = {"T-3.4": "theory/trees.md"}
+    assert site_math.link_citations("<p>by (T-3.4)</p>", "reference/api.md", known) == (
+        '<p>by <a href="../theory/trees.html#T-3.4">(T-3.4)</a></p>'
+    )
+    assert "trees" not in site_math.link_citations("<pre>by (T-3.4)</pre>", "reference/api.md", known)
+
+
+def test_gallery_has_every_example():
+    assert gallery.write_gallery() == gallery.PAGE.read_text(), "`python docs/gallery.py` writes it"
+    for example in (*MODELS, *SCRIPTS):
+        assert f"**{example.name}**" in gallery.PAGE.read_text()
+    drawn = {path.stem for path in (DOCS / "pictures" / "gallery").glob("*.png")}
+    assert drawn == {example.stem for example in (*MODELS, *SCRIPTS)}, "`python docs/make_pictures.py` draws them"
+
+
+def test_pictures_are_small():
+    assert sum(path.stat().st_size for path in (DOCS / "pictures").rglob("*.*")) < ROOM
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_fits_its_column(page):
+    """What a program prints may be longer: it wraps."""
+    for block in blocks(page):
+        if block.title not in ("output", "terminal"):
+            assert max(map(len, block.text.splitlines()), default=0) <= COLUMN, f"{name(page)}:{block.line}"
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (DOCS / "reference" / "api.md").read_text()
+    words = set(re.findall(r"[\w.]+", text))
+    shown = {word.rsplit(".", 1)[-1] for word in words}
+    assert set(kn.__all__) - {"__version__"} <= shown
+
+
+PUBLIC = [word for word in kn.__all__ if ">>>" in (getattr(getattr(kn, word), "__doc__", None) or "")]
+
+
+@pytest.mark.parametrize("word", PUBLIC)
+def test_example_of_a_docstring(word, workplace):
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    space = {"kn": kn, "np": np}
+    found = doctest.DocTestFinder(recurse=False).find(getattr(kn, word), word, globs=space)
+    for example in found:
+        runner = doctest.DocTestRunner(verbose=False, optionflags=options)
+        told = []
+        assert runner.run(example, out=told.append).failed == 0, "".join(told)
+
+
+def test_every_quantity_is_in_the_reference():
+    from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, SYSTEM_QUANTITIES
+
+    listed = set(re.findall(r"`([\w.]+)`", (DOCS / "reference" / "quantities.md").read_text()))
+    assert {*FRAME_QUANTITIES, *JOINT_WRENCHES} <= listed
+    assert {f"effort.{share}" for share in EFFORT_SHARES} | {f"system.{word}" for word in SYSTEM_QUANTITIES} <= listed
 
 
 def test_blocks_are_found(tmp_path):

@@ -21,10 +21,10 @@ from kinode.version import __version__
 _FACE = {
     # describe
     "System": "kinode.model.system",
-    "box": "kinode.model.base.bodies",
-    "cylinder": "kinode.model.base.bodies",
-    "sphere": "kinode.model.base.bodies",
-    "rod": "kinode.model.base.bodies",
+    "box": "kinode.model.base.shapes",
+    "cylinder": "kinode.model.base.shapes",
+    "sphere": "kinode.model.base.shapes",
+    "rod": "kinode.model.base.shapes",
     "coulomb": "kinode.model.joints.coulomb_friction",
     "sea_state": "kinode.model.environment.sea",
     "axis": "kinode.model.servo_axis",
@@ -39,7 +39,7 @@ _FACE = {
         "kinode.model.environment.atmosphere"),
     # compile and solve
     "compile": "kinode.dynamics.compile",
-    "Dynamics": "kinode.dynamics.compile",
+    "Dynamics": "kinode.dynamics.compiled_system",
     "State": "kinode.kernels.state",
     "Wrench": "kinode.kernels.state",
     "simulate": "kinode.tasks.simulate",
@@ -71,13 +71,14 @@ _FACE = {
     **dict.fromkeys(("number", "law"), "kinode.model.base.fields"),
     "Pose": "kinode.algebra.spatial",
     "turn_about": "kinode.algebra.spatial",
-    "register": "kinode.model.registration",
+    "register": "kinode.model.base.registration",
 }  # fmt: skip
 
 __all__ = ["__version__", *_FACE]
 
 
-def __getattr__(name: str) -> Any:
+def _find(name: str) -> Any:
+    """The public object of a name; found once, it is a global of this module."""
     if name not in _FACE:
         raise AttributeError(f"module 'kinode' has no attribute {name!r}")
     module = importlib.import_module(_FACE[name])
@@ -90,12 +91,86 @@ def __dir__() -> list[str]:
     return __all__
 
 
+if not TYPE_CHECKING:  # for whom every name that is not here is a mistake
+    __getattr__ = _find
+
+# for type checkers: written by tools/write_stubs.py
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics as Dynamics
+    from kinode.algebra.scalars import absolute as absolute
+    from kinode.algebra.scalars import acos as acos
+    from kinode.algebra.scalars import asin as asin
+    from kinode.algebra.scalars import atan as atan
+    from kinode.algebra.scalars import atan2 as atan2
+    from kinode.algebra.scalars import cos as cos
+    from kinode.algebra.scalars import cosh as cosh
+    from kinode.algebra.scalars import exp as exp
+    from kinode.algebra.scalars import floor as floor
+    from kinode.algebra.scalars import log as log
+    from kinode.algebra.scalars import maximum as maximum
+    from kinode.algebra.scalars import minimum as minimum
+    from kinode.algebra.scalars import sign as sign
+    from kinode.algebra.scalars import sin as sin
+    from kinode.algebra.scalars import sinh as sinh
+    from kinode.algebra.scalars import sqrt as sqrt
+    from kinode.algebra.scalars import tan as tan
+    from kinode.algebra.scalars import tanh as tanh
+    from kinode.algebra.scalars import where as where
+    from kinode.algebra.spatial import Pose as Pose
+    from kinode.algebra.spatial import turn_about as turn_about
     from kinode.dynamics.compile import compile as compile
+    from kinode.dynamics.compiled_system import Dynamics as Dynamics
+    from kinode.errors import ArgumentError as ArgumentError
+    from kinode.errors import AssemblyError as AssemblyError
+    from kinode.errors import Error as Error
+    from kinode.errors import LawError as LawError
+    from kinode.errors import ModelError as ModelError
+    from kinode.errors import SimulationError as SimulationError
+    from kinode.errors import UnitError as UnitError
+    from kinode.formats.json_schema import schema as schema
+    from kinode.formats.load import load as load
     from kinode.kernels.state import State as State
     from kinode.kernels.state import Wrench as Wrench
+    from kinode.model.base import fields as fields
+    from kinode.model.base.element import Element as Element
+    from kinode.model.base.element import Load as Load
+    from kinode.model.base.events import Root as Root
+    from kinode.model.base.events import Sampler as Sampler
+    from kinode.model.base.events import exact_seconds as exact_seconds
+    from kinode.model.base.fields import law as law
+    from kinode.model.base.fields import number as number
+    from kinode.model.base.registration import register as register
+    from kinode.model.base.shapes import box as box
+    from kinode.model.base.shapes import cylinder as cylinder
+    from kinode.model.base.shapes import rod as rod
+    from kinode.model.base.shapes import sphere as sphere
+    from kinode.model.environment.atmosphere import air_density as air_density
+    from kinode.model.environment.atmosphere import air_pressure as air_pressure
+    from kinode.model.environment.atmosphere import air_sound_speed as air_sound_speed
+    from kinode.model.environment.atmosphere import air_temperature as air_temperature
+    from kinode.model.environment.atmosphere import air_viscosity as air_viscosity
+    from kinode.model.environment.sea import sea_state as sea_state
+    from kinode.model.joints.coulomb_friction import coulomb as coulomb
+    from kinode.model.joints.joint import AxialJoint as AxialJoint
+    from kinode.model.joints.joint import Joint as Joint
+    from kinode.model.network.part import Formula as Formula
+    from kinode.model.network.part import Part as Part
+    from kinode.model.network.part import Row as Row
+    from kinode.model.network.part import Unknown as Unknown
+    from kinode.model.network.part import port as port
+    from kinode.model.network.two_port import TwoPole as TwoPole
+    from kinode.model.network.two_port import TwoShaft as TwoShaft
+    from kinode.model.network.two_port import TwoSlide as TwoSlide
+    from kinode.model.servo_axis import axis as axis
     from kinode.model.system import System as System
     from kinode.results.trajectory import Trajectory as Trajectory
+    from kinode.symbolic.equations_of_motion import equations as equations
+    from kinode.symbolic.explain import explain as explain
     from kinode.tasks.assemble import assemble as assemble
+    from kinode.tasks.equilibrium import equilibrium as equilibrium
+    from kinode.tasks.inverse import inverse as inverse
+    from kinode.tasks.linearize import linearize as linearize
+    from kinode.tasks.mobility import mobility as mobility
+    from kinode.tasks.operating_space import operating_space as operating_space
     from kinode.tasks.simulate import simulate as simulate
+    from kinode.tasks.verify import verify as verify
+    from kinode.views.diagram.circuit_diagram import diagram as diagram

@@ -34,7 +34,7 @@ def rotation_about_vector(a):
 
 
 def test_euler_angles_where_they_are_singular():
-    """Planar motion: theta = 0 without C, and all regular with the remedy of SPEC 5.1."""
+    """Planar motion: theta = 0 without C, and all regular with the remedy of (T-10.4)."""
     R = rotation_from_euler(0.3, 0.0, 0.4)
     near(euler_angles(R), [0.7, 0.0, 0.0])
     near(euler_rates(R, np.array([0.3, -0.4, 1.0])), [1.0, 0.5, 0.0])

@@ -8,11 +8,12 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import StateBatch, analyze
 from kinode.errors import ArgumentError, ModelError, UnitError
 from kinode.formulations.newton_euler import NewtonEuler, characteristic_length
 from kinode.formulations.reaction_uniqueness import JointConstants
+from kinode.kernels.kernel_options import LoadOptions
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.views.report.html_report import compose
@@ -62,7 +63,7 @@ def study(system):
 def compiled(dynamics):
     """All that holds, as it comes from the independent rows."""
     start = dynamics.initial
-    values = StateBatch(start.t, start.q, start.u, start.z).call(dynamics, "holding", ("total",))
+    values = StateBatch.of(dynamics.point(start)).call(dynamics, "holding", LoadOptions("total"))
     ends = np.cumsum(list(dynamics.topology.holding.values()))[:-1]
     return dict(zip(dynamics.topology.holding, np.split(values, ends), strict=True))
 
@@ -100,7 +101,7 @@ def test_stresses_are_as_many_as_dependent_rows(name):
     """Of the constraints on the coordinates of the tree, which know nothing of balances."""
     dynamics, found = study(MECHANISMS[name]())
     start = dynamics.initial
-    _, G, _ = dynamics.closer.evaluate(start.t, start.q, start.u, start.z, None, None)
+    _, G, _ = dynamics.loops.evaluate(dynamics.point(start))
     assert found.redundancy == len(G) - np.linalg.matrix_rank(G, tol=1e-8)
 
 
@@ -282,7 +283,7 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     s = Snapshot(
         dynamics.topology, EvaluationPoint(start.t, start.q, start.u, start.z, dynamics.parameters, dynamics.inputs)
     )
-    found = StateBatch(start.t, start.q, start.u).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
+    found = StateBatch.of(dynamics.point(start)).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
     for j, name in enumerate(("slot", "upright")):
         (tie,) = (tie for tie in s.constraints.ties if tie.name == name)

@@ -1,4 +1,4 @@
-"""Dimensions of laws: found from those of their names, and refused where unlike ones are added or compared."""
+"""Dimensions of laws: inferred from those of their names, and refused where unlike ones are added or compared."""
 
 import pytest
 
@@ -35,10 +35,10 @@ DIMENSION = {"L": "length", "k": "stiffness", "F": "force", "t": "time", "a": "a
     ],
 )
 def test_dimensions(text, kind):
-    found = parse(text, TABLES).dimension(
+    inferred = parse(text, TABLES).dimension(
         lambda name: DIMENSIONS[DIMENSION[name]].dimension if name in DIMENSION else None
     )
-    assert found == (DIMENSIONS[kind].dimension if kind else None)
+    assert inferred == (DIMENSIONS[kind].dimension if kind else None)
 
 
 @pytest.mark.parametrize("text", ["L + F", "1 + sin(F - L)", "max(L, t)", "L < t", "where(t, L, F)", "atan2(L, F)"])

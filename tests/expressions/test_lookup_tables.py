@@ -1,4 +1,4 @@
-"""Tables: interpolation and its derivatives in every kind of number, against NumPy and SciPy."""
+"""Tables: interpolation and its derivatives in every scalar type, against NumPy and SciPy."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""Laws: text, structure, derivatives and values in every kind of number; and what is said about wrong text."""
+"""Laws: text, structure, derivatives and values in every scalar type; and what is said about wrong text."""
 
 import copy
 import math

@@ -36,8 +36,8 @@ def test_shape(text):
 def test_in_every_kind_of_number_and_as_text(text):
     law, (exact,) = parse(text), values(text, [0.4321])
     for kind in KINDS.keys() - {"symbols"}:
-        found = KINDS[kind](lambda t: np.array([law.evaluate(lambda name: t[0])], dtype=object), ([0.4321],))
-        assert found[0] == pytest.approx(exact, abs=1e-14)
+        value = KINDS[kind](lambda t: np.array([law.evaluate(lambda name: t[0])], dtype=object), ([0.4321],))
+        assert value[0] == pytest.approx(exact, abs=1e-14)
     t = sympy.Symbol("t")
     assert float(law.evaluate(lambda name: t).subs(t, 0.4321)) == pytest.approx(exact, abs=1e-13)
     assert parse(law.text()) == law
@@ -49,9 +49,9 @@ def test_derivative_within_the_pieces(text):
     h = 1e-6
     slope = (values(text, T + h) - values(text, T - h)) / (2 * h)
     smooth = abs(slope) < 1e3  # no jump between the two
-    found = np.array([rate if isinstance(rate, float) else float(rate.evaluate({"t": t}.__getitem__)) for t in T])
+    derivative = np.array([rate if isinstance(rate, float) else float(rate.evaluate({"t": t}.__getitem__)) for t in T])
     assert smooth.mean() > 0.99
-    assert found[smooth] == pytest.approx(slope[smooth], abs=1e-5)
+    assert derivative[smooth] == pytest.approx(slope[smooth], abs=1e-5)
 
 
 def test_a_chirp_goes_on_at_its_last_frequency_and_comes_with_its_first():

@@ -17,7 +17,7 @@ import pytest
 
 from kinode.errors import Error, LawError, ModelError, UnitError
 from kinode.formats.yaml_files import load, loads
-from kinode.model.base.bodies import box, rod
+from kinode.model.base.shapes import box, rod
 from kinode.model.system import System
 
 HEAD = "kinode: 1\nname: bad\n"

@@ -177,8 +177,8 @@ def test_a_subsystem_at_one_freedom_of_several():
         ("slide.angle.speed", "u", "angular_velocity"),
         ("slide.travel.position", "q", "length"),
     ):
-        found = find_quantity(system, text)
-        assert (found.owner, found.quantity, found.dimension, found.size) == ("slide", quantity, unit, ())
+        named = find_quantity(system, text)
+        assert (named.owner, named.quantity, named.dimension, named.size) == ("slide", quantity, unit, ())
 
 
 def part(fields: str) -> str:

@@ -201,12 +201,12 @@ def test_the_schema_refuses(text: str) -> None:
 
 
 def test_the_schema_knows_every_kind_and_field() -> None:
-    found = schema()
-    jsonschema.Draft202012Validator.check_schema(found)
+    whole = schema()
+    jsonschema.Draft202012Validator.check_schema(whole)
     revolute = next(
         case["then"]
-        for case in found["$defs"]["joint"]["allOf"]
+        for case in whole["$defs"]["joint"]["allOf"]
         if case["if"]["properties"]["kind"]["const"] == "revolute"
     )
     assert "prescribed motion" in revolute["properties"]["motion"]["description"]
-    assert json.loads(json.dumps(found)) == found
+    assert json.loads(json.dumps(whole)) == whole

@@ -5,9 +5,10 @@ import pytest
 from networks import add_parts, pole, turning, two_links
 
 import kinode as kn
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.kernels.state import State
 from kinode.multibody.networks.network_condensation import Condensed
+from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 
@@ -83,9 +84,9 @@ MODELS = [on_the_joint, through_a_gear, between_joints, elastic, driven, geared,
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_all_ways_agree_with_parts(model):
-    found = verify(model(), 2, compiled=False)
-    assert found.ok, str(found)
-    compared = {row.quantity for row in found.rows if {row.one, row.two} == {"recursive", "circuit"}}
+    verification = verify(model(), 2, compiled=False)
+    assert verification.ok, str(verification)
+    compared = {row.quantity for row in verification.rows if {row.one, row.two} == {"recursive", "circuit"}}
     assert compared >= {"accelerations", "reactions"}
     assert "other rates" in compared or model is on_the_joint
 
@@ -111,7 +112,7 @@ def test_nothing_is_condensed(monkeypatch):
 
     monkeypatch.setattr(Condensed, "effort", refuse)
     monkeypatch.setattr(Condensed, "effort_forms", refuse)
-    circuit = ComponentCircuit(state.topology, EvaluationPoint(state.t, state.q, state.u, state.z))
+    circuit = Snapshot(state.topology, EvaluationPoint(state.t, state.q, state.u, state.z), formulation=CIRCUIT)
     assert np.allclose(np.concatenate([circuit.u_dot, circuit.z_dot]).astype(float), wanted.astype(float), rtol=1e-12)
 
 
@@ -121,5 +122,6 @@ def test_reflected_inertia_is_in_the_mass_matrix():
         turning(inertia=2e-3), {**SUPPLY, **motor("motor", "rotor"), "gear": gear("rotor", "elbow", 20.0)}
     )
     topology = kn.compile(system).topology
-    M = ComponentCircuit(topology, EvaluationPoint(0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z))).mass_matrix
+    start = EvaluationPoint(0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z))
+    M = Snapshot(topology, start, formulation=CIRCUIT).mass_matrix
     assert M[0, 0] == pytest.approx(2e-3 + 20.0**2 * MOTOR["inertia"], rel=1e-12)

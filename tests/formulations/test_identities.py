@@ -17,12 +17,13 @@ from strategies import Link, Plan, build, plans, topology_of, turn
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import Pose
 from kinode.errors import ArgumentError
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, InstantValues
-from kinode.formulations.lagrange import Energies
+from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
+from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -31,7 +32,7 @@ from kinode.tasks.verify_identities import grow
 
 ANGLES = tuple(kind for kind in JOINT_KINDS if JOINTS[kind].quaternion is None)
 LEAD = {"screw": {"lead": 0.3}}
-WAYS = {"recursive": Snapshot, "lagrange": Energies, "circuit": ComponentCircuit}
+WAYS = {"recursive": RECURSIVE, "lagrange": LAGRANGE, "circuit": CIRCUIT}
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -56,8 +57,8 @@ def near(a, b, size=0.0):
 @given(plans(), st.integers(0, 99))
 @settings(max_examples=40)
 def test_all_formulations_agree_and_keep_the_identities(plan, seed):
-    found = verify(build(plan), 1, seed=seed, compiled=False)
-    assert found.ok, str(found)
+    verification = verify(build(plan), 1, seed=seed, compiled=False)
+    assert verification.ok, str(verification)
 
 
 def drives(kind):
@@ -73,8 +74,8 @@ def test_each_joint_in_the_middle_of_a_chain(kind, backward, drive):
     """Every joint for certain, not only where hypothesis happens to look."""
     loads = frozenset() if kind == "fixed" else frozenset({"effort", "damping"})
     links = (Link("revolute", -1, seed=1), Link(kind, 0, backward, drive, loads, seed=2), Link("revolute", 1, seed=3))
-    found = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
-    assert found.ok, str(found)
+    verification = verify(build(Plan(links, springs=((0, 2),))), 2, compiled=False)
+    assert verification.ok, str(verification)
 
 
 @given(plans(), st.integers(0, 99))
@@ -119,8 +120,8 @@ def test_inverse_dynamics_inverts_forward_dynamics(way, plan, seed):
     topology = topology_of(plan)
     state = numbers(topology, seed)
     wanted = np.random.default_rng(seed).normal(size=topology.n_u)
-    effort = plain(WAYS[way](topology, *state, u_dot=wanted).inverse_effort)
-    near(WAYS[way](topology, *state, effort=effort).u_dot, wanted, size=10.0)
+    effort = plain(Snapshot(topology, EvaluationPoint(*state), u_dot=wanted, formulation=WAYS[way]).inverse_effort)
+    near(Snapshot(topology, EvaluationPoint(*state), effort=effort, formulation=WAYS[way]).u_dot, wanted, size=10.0)
 
 
 @given(plans(), st.integers(0, 99))
@@ -132,7 +133,7 @@ def test_added_efforts_and_wrenches_act_alike_in_both(plan, seed):
     more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
     near(
         Snapshot(topology, EvaluationPoint(*state), **more).u_dot,
-        Energies(topology, EvaluationPoint(*state), **more).u_dot,
+        Snapshot(topology, EvaluationPoint(*state), formulation=LAGRANGE, **more).u_dot,
         size=10.0,
     )
 
@@ -194,7 +195,7 @@ def test_the_inertial_frame_does_not_matter(plan, seed):
     near(a.potential_energy, b.potential_energy, size=10.0)
     for k in (0, 1):
         near(R @ plain(a.momenta[k]), b.momenta[k])
-    for name in a.full.node_named:
+    for name in a.full.kinematics.node_named:
         for x, y in zip(a.reaction(name), b.reaction(name), strict=True):
             near(x, y, size=100.0)
 
@@ -217,7 +218,7 @@ def test_the_order_of_declaration_does_not_matter(plan, seed, random):
     accelerations = by_name(two, b.u_dot)
     for name, value in by_name(one, a.u_dot).items():
         near(value, accelerations[name], size=10.0)
-    for name in a.full.node_named:
+    for name in a.full.kinematics.node_named:
         near(np.concatenate(a.reaction(name)), np.concatenate(b.reaction(name)), size=100.0)
 
 
@@ -256,13 +257,13 @@ def test_which_side_of_a_joint_is_called_a_does_not_matter(plan, seed, data):
         near(a.pose(Frame(body)).p, b.pose(Frame(body)).p)
         near(np.concatenate(a.acceleration(Frame(body))), np.concatenate(b.acceleration(Frame(body))), size=10.0)
     world = Frame("world")
-    for other in a.full.node_named:
+    for other in a.full.kinematics.node_named:
         sign = -1.0 if other == name else 1.0
         x, y = (np.concatenate(s.reaction(other, whole=True, about=world, expressed_in=world)) for s in (a, b))
         near(x, sign * plain(y), size=100.0)
 
 
-# -- kinds of number --------------------------------------------------------------------------------
+# -- scalar types -----------------------------------------------------------------------------------
 
 
 @every_way
@@ -273,7 +274,7 @@ def test_traced_numbers_give_what_floats_give(way, plan, seed):
     t, q, u, z = numbers(topology, seed)
 
     def function(t, q, u, z):
-        s = WAYS[way](topology, t[0], q, u, z)
+        s = Snapshot(topology, EvaluationPoint(t[0], q, u, z), formulation=WAYS[way])
         return np.concatenate([s.u_dot, np.asarray(s.mass_matrix).ravel(), [s.kinetic_energy, s.potential_energy]])
 
     state = ([t], q, u, z)
@@ -291,7 +292,7 @@ def test_symbols_give_what_floats_give(way, kind):
     t, q, u, z = numbers(topology, 1)
 
     def function(t, q, u, z):
-        s = WAYS[way](topology, t[0], q, u, z)
+        s = Snapshot(topology, EvaluationPoint(t[0], q, u, z), formulation=WAYS[way])
         return np.concatenate(
             [s.bias_effort, np.asarray(s.mass_matrix).ravel(), [s.kinetic_energy, s.potential_energy]]
         )
@@ -312,9 +313,10 @@ def test_symbols_give_the_equation_of_a_pendulum(way):
     system.revolute("hinge", system.world, body)
     topology = find_topology(system)
     p = np.array([{"m": m, "l": l, "J": J}[name] for name in topology.parameters], dtype=object)
-    found = WAYS[way](topology, 0.0, np.array([q]), np.array([u]), p=p)
-    assert sympy.simplify(found.mass_matrix[0, 0] - (J + m * l**2)) == 0
-    assert sympy.simplify(sympy.nsimplify(found.u_dot[0]) + m * l * sympy.sin(q) / (J + m * l**2)) == 0
+    point = EvaluationPoint(0.0, np.array([q]), np.array([u]), p=p)
+    evaluated = Snapshot(topology, point, formulation=WAYS[way])
+    assert sympy.simplify(evaluated.mass_matrix[0, 0] - (J + m * l**2)) == 0
+    assert sympy.simplify(sympy.nsimplify(evaluated.u_dot[0]) + m * l * sympy.sin(q) / (J + m * l**2)) == 0
 
 
 # -- verify itself ----------------------------------------------------------------------------------
@@ -327,29 +329,31 @@ def test_verify_finds_what_is_wrong(monkeypatch):
     right = FORMULATIONS["lagrange"]
 
     def evaluate(topology, numbers, wanted):
-        found = right.evaluate(topology, numbers, wanted)
-        if "u_dot" in found:
-            found["u_dot"] = found["u_dot"] * [1.0, -1.0]
-        return found
+        outputs = right.evaluate(topology, numbers, wanted)
+        if "u_dot" in outputs:
+            outputs["u_dot"] = outputs["u_dot"] * [1.0, -1.0]
+        return outputs
 
     monkeypatch.setitem(FORMULATIONS, "lagrange", dataclasses.replace(right, evaluate=evaluate))
-    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
-    assert not found.ok
-    wrong = {(row.quantity, row.one) for row in found.rows if not row.ok}
+    verification = verify(build(Plan((Link("revolute", -1, seed=1), Link("prismatic", 0, seed=2)))), 3, compiled=False)
+    assert not verification.ok
+    wrong = {(row.quantity, row.one) for row in verification.rows if not row.ok}
     assert ("accelerations", "recursive") in wrong
     assert ("power balance", "lagrange") in wrong
     assert not any(one == "recursive" and quantity != "accelerations" for quantity, one in wrong)
-    assert not found.worst.ok
-    assert "joint1.u_dot" in str(found)
-    assert "!" in str(found)
-    assert "accelerations: recursive and lagrange are" in str(found)
-    assert max(map(len, str(found).splitlines())) <= 150
+    assert not verification.worst.ok
+    assert "joint1.u_dot" in str(verification)
+    assert "!" in str(verification)
+    assert "accelerations: recursive and lagrange are" in str(verification)
+    assert max(map(len, str(verification).splitlines())) <= 150
 
 
 def test_verify_compares_the_compiled_code():
-    found = verify(build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2)
-    assert found.ok, str(found)
-    compiled = {row.quantity for row in found.rows if row.two == "compiled"}
+    verification = verify(
+        build(Plan((Link("revolute", -1, seed=1), Link("spherical", 0, seed=2)), springs=((1, -1),))), 2
+    )
+    assert verification.ok, str(verification)
+    compiled = {row.quantity for row in verification.rows if row.two == "compiled"}
     assert {"accelerations", "mass matrix", "bias", "inverse dynamics", "kinetic energy", "reactions"} <= compiled
 
 
@@ -358,8 +362,8 @@ def test_every_formulation_gives_what_it_promises():
     t, q, u, z = numbers(topology, 0)
     for formulation in FORMULATIONS.values():
         assert formulation.applies(topology) is None
-        found = formulation.evaluate(topology, InstantValues(t, q, u, z), OUTPUTS)
-        assert formulation.outputs <= set(found)
+        outputs = formulation.evaluate(topology, InstantValues(t, q, u, z), OUTPUTS)
+        assert formulation.outputs <= set(outputs)
 
 
 @pytest.mark.parametrize(("model", "states", "words"), [
@@ -386,5 +390,5 @@ def test_where_all_energy_is_in_parts_rounding_is_no_disagreement():
     system.brushless_motor("motor", "shaft", voltage_q=20, inertia=3e-4, **data)
     system.shaft_spring("coupling", "shaft", "load", stiffness=15)
     system.shaft_inertia("wheel", "load", inertia=2e-3)
-    found = verify(system)
-    assert found.ok, str(found)
+    verification = verify(system)
+    assert verification.ok, str(verification)

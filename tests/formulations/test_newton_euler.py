@@ -38,10 +38,8 @@ def near(a, b, size=0.0):
     assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size, 1.0)
 
 
-def both(topology, *state, **more):
-    return Snapshot(topology, EvaluationPoint(*state), **more), NewtonEuler(
-        Snapshot(topology, EvaluationPoint(*state), **more)
-    )
+def both(topology, point, **more):
+    return Snapshot(topology, point, **more), NewtonEuler(Snapshot(topology, point, **more))
 
 
 # -- random trees -----------------------------------------------------------------------------------
@@ -52,7 +50,7 @@ def both(topology, *state, **more):
 def test_trees_move_and_are_held_as_the_recursion_says(plan, seed):
     """Accelerations of joints and bodies, all six components of every reaction, all efforts."""
     topology = topology_of(plan)
-    recursive, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    recursive, bodies = both(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     near(bodies.u_dot, recursive.u_dot, size=10.0)
     assert bodies.redundancy == 0
     for name in topology.system.bodies:
@@ -87,16 +85,16 @@ def test_added_efforts_and_wrenches(plan, seed):
     rng = np.random.default_rng(seed)
     more = {"effort": rng.normal(size=topology.n_u)}
     more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
-    recursive, bodies = both(topology, *random_state(topology, rng), **more)
+    recursive, bodies = both(topology, EvaluationPoint(*random_state(topology, rng)), **more)
     near(bodies.u_dot, recursive.u_dot, size=10.0)
 
 
 @given(plans(), st.integers(0, 99))
 @settings(max_examples=20)
 def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
-    """L'v is zero but for drives [4.8], in every joint on its own: N'V_rel = 0."""
+    """L'v is zero but for drives (T-10.8), in every joint on its own: N'V_rel = 0."""
     topology = topology_of(plan)
-    _, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    _, bodies = both(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     v = np.concatenate([link.v for link in bodies.links.values()])
     for name in topology.system.joints:
         assert abs(bodies.rows[name].L.T @ v).max(initial=0.0) < 1e-12 * max(1.0, abs(v).max())
@@ -126,9 +124,9 @@ def test_bodies_without_mass_or_inertia_of_their_own():
     system.prismatic("rail", system.world, cart, axis="x", stiffness=20.0)
     system.revolute("first", cart, cross, axis="x")
     system.revolute("second", cross, bob, axis="z")
-    found = verify(system, 3)
-    assert found.ok, str(found)
-    assert any(row.two == "newton_euler" and row.quantity == "reactions" for row in found.rows)
+    verification = verify(system, 3)
+    assert verification.ok, str(verification)
+    assert any(row.two == "newton_euler" and row.quantity == "reactions" for row in verification.rows)
 
 
 def test_a_freedom_without_inertia_is_refused():
@@ -141,10 +139,10 @@ def test_a_freedom_without_inertia_is_refused():
 
 def test_verify_compares_reactions_with_the_recursion():
     plan = Plan((Link("revolute", -1, seed=1), Link("universal", 0, seed=2)), springs=((1, -1),))
-    found = verify(topology_of(plan).system, 2, compiled=False)
-    rows = {row.quantity: row for row in found.rows if (row.one, row.two) == ("recursive", "newton_euler")}
+    verification = verify(topology_of(plan).system, 2, compiled=False)
+    rows = {row.quantity: row for row in verification.rows if (row.one, row.two) == ("recursive", "newton_euler")}
     assert {"accelerations", "inverse dynamics", "reactions"} <= set(rows)
-    assert found.ok, str(found)
+    assert verification.ok, str(verification)
 
 
 # -- the elastic system with two degrees of freedom -------------------------------------------------
@@ -152,7 +150,7 @@ def test_verify_compares_reactions_with_the_recursion():
 
 @pytest.mark.parametrize(("case", "text"), [("default", DEFAULT), ("undamped", UNDAMPED), ("rod", ROD)])
 def test_elastic_system(case, text):
-    """Motion and constraint forces: [4.16] by the recursion (compiled) and by multipliers [4.9]."""
+    """Motion and constraint forces: (T-10.16) by the recursion (compiled) and by multipliers (T-10.9)."""
     system, table = elastic(case), series(text)
     run = kn.simulate(system, 10.0, times=table[:, 0], method="dop853", rtol=1e-12, atol=1e-13)
     motion = np.column_stack([run["hinge.q"], run["hinge.u"], run["rail.q"]])
@@ -162,7 +160,7 @@ def test_elastic_system(case, text):
     topology = find_topology(system)
     p = np.array([system.parameter_values()[name] for name in topology.parameters])
     for k, (t, *_, X12, Y12, Y20) in enumerate(table):
-        recursive, bodies = both(topology, t, run.q[k], run.u[k], p=p)
+        recursive, bodies = both(topology, EvaluationPoint(t, run.q[k], run.u[k], p=p))
         near(bodies.u_dot, recursive.u_dot)
         moment, force = bodies.reaction("hinge")
         assert abs(force - [X12, Y12, 0.0]).max() < 1e-8
@@ -173,7 +171,7 @@ def test_elastic_system(case, text):
 
 
 def _check_minimal_equations(system, q, u, u_dot, case):
-    """[4.15]."""
+    """(T-10.15)."""
     phi, x, w, v, w_dot, v_dot = (y[k] for y in (q, u, u_dot) for k in (1, 0))
     arm, c = (np.sqrt(3.0) / 2.0 if case == "rod" else 0.5), (0.0 if case == "undamped" else 5.0)
     along = 6.0 * v_dot + arm * (w_dot * np.cos(phi) - w**2 * np.sin(phi)) + c * v + 250.0 * x
@@ -183,7 +181,7 @@ def _check_minimal_equations(system, q, u, u_dot, case):
 
 
 def test_elastic_system_in_the_general_form():
-    """24 equations of first order [4.1]-[4.10]: positions, Euler angles, velocities of two bodies, ten multipliers.
+    """24 first-order equations (T-10.1) to (T-10.10): positions, Euler angles, velocities of two bodies; multipliers.
 
     Euler angles are regular because of C = Rx(-pi/2): theta = pi/2, phi = 0, psi the angle of the plane motion.
     """
@@ -246,7 +244,7 @@ def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, 
     loop = find_topology(system)
     assert loop.cut_names == ("closing",)
     G = plain(Snapshot(loop, EvaluationPoint(t, q, u, z)).constraints.jacobian).reshape(-1, loop.n_u)
-    recursive, bodies = both(loop, t, q, u - np.linalg.pinv(G) @ (G @ u), z)
+    recursive, bodies = both(loop, EvaluationPoint(t, q, u - np.linalg.pinv(G) @ (G @ u), z))
     assert bodies.redundancy == 0
     near(bodies.u_dot, recursive.u_dot, size=10.0)
     for name in system.joints:
@@ -322,15 +320,15 @@ def test_a_four_bar_against_joint_coordinates_with_multipliers():
     )
     gamma = -plain(rate(lambda x: jacobian(x) @ u, q, u))
     K = np.block([[plain(s.mass_matrix), -G.T], [G, np.zeros((2, 2))]])
-    found = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
+    solution = np.linalg.solve(K, np.concatenate([plain(s.bias_effort), gamma]))
 
     angles = dict(zip("ADBC", [*q, q[1] - q[0] - q[2]], strict=True))
     speeds = dict(zip("ADBC", [*u, u[1] - u[0] - u[2]], strict=True))
     state = [np.array([values[name] for name in loop.u_of]) for values in (angles, speeds)]
     bodies = NewtonEuler(Snapshot(loop, EvaluationPoint(0.0, *state)))
     assert bodies.redundancy == 3
-    near([bodies.joint_acceleration(name)[0] for name in "ADB"], found[:3])
-    near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], found[3:])
+    near([bodies.joint_acceleration(name)[0] for name in "ADB"], solution[:3])
+    near(plain(s.pose(Frame("coupler")).R @ bodies.reaction("C")[1])[:2], solution[3:])
     near(bodies.joint_effort("C"), moment[2:])
     for joint in loop.system.joints:
         assert list(bodies.is_unique(joint)) == [False, False, True, True, True, False]

@@ -46,10 +46,10 @@ def test_revolute_joint_with_everything():
         '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/>'
     )
     system = urdf.read(robot(LINK_A, LINK_B, joint(inner)))
-    found = system.joints["j"]
-    assert found.kind == "revolute" and found.axis == "-z"
-    assert found.a.position == (1, 2, 3) and found.a.rotation == ("rpy", (0.1, 0.2, 0.3))
-    assert found.limits == Limits(-1.0, 2.0, 30.0, 4.0) and found.damping == (0.5,)
+    hinge = system.joints["j"]
+    assert hinge.kind == "revolute" and hinge.axis == "-z"
+    assert hinge.a.position == (1, 2, 3) and hinge.a.rotation == ("rpy", (0.1, 0.2, 0.3))
+    assert hinge.limits == Limits(-1.0, 2.0, 30.0, 4.0) and hinge.damping == (0.5,)
     assert system.notes == ["j: friction of 0.25 N*m is recorded here and does not act"]
     assert system.bodies["b"].mass == 2 and system.bodies["b"].inertia == (0.1, 0.2, 0.25, 0.01, -0.02, 0.03)
 
@@ -141,12 +141,12 @@ def test_mimic_becomes_a_gear():
     assert not urdf.read(robot(*parts, follower), mimic=False).constraints
 
 
-def test_mimic_that_cannot_move_is_held():
+def test_mimic_that_cannot_move_is_fixed():
     parts = LINK_A, LINK_B, f'<link name="c">{INERTIAL}</link>', joint(kind="fixed")
     follower = joint('<mimic joint="j" offset="0.5"/>', name="k", parent="b", child="c")
     system = urdf.read(robot(*parts, follower))
     assert system.joints["k"].motion == (0.5,) and not system.constraints
-    assert "held at 0.5" in system.notes[0]
+    assert "fixed at 0.5" in system.notes[0]
 
 
 def test_base():

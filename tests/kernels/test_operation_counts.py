@@ -7,7 +7,8 @@ from mechanisms import four_bars
 
 from kinode.algebra.trace import count_operations
 from kinode.formats.load import load
-from kinode.kernels.kernel_programs import Kernel, trace
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_programs import trace
 from kinode.model.system import System
 from kinode.structure.topology import find_topology
 from kinode.symbolic.equations_of_motion import equations

@@ -7,8 +7,8 @@ from strategies import plans, topology_of
 
 from kinode.algebra.trace import count_operations
 from kinode.jit.program import ARGUMENTS, interpret
-from kinode.kernels import kernel_programs, rolled_programs, tree_size
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels import kernel_table, rolled_programs, tree_size
+from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -54,9 +54,9 @@ def expected(topology, kernel, state, x):
     elif kernel.name == "bias":
         given_ = {"u_dot": np.zeros(topology.n_u)}
     elif kernel.name == "loaded_acceleration":
-        given_ = kernel_programs.added_loads(topology, x)
+        given_ = kernel_table.added_loads(topology, x)
     return np.array(
-        kernel_programs.outputs_of(kernel, Snapshot(topology, EvaluationPoint(t, *rest), **given_)), dtype=float
+        kernel_table.outputs_of(kernel, Snapshot(topology, EvaluationPoint(t, *rest), **given_)), dtype=float
     )
 
 
@@ -68,8 +68,8 @@ def all_kernels(system):
     names = (*names, f"{joints[0]}.reaction.moment")
     yield from map(Kernel, ("acceleration", "loaded_acceleration", "rate", "effort", "bias", "energy"))
     yield Kernel("evaluate", names)
-    yield Kernel("reactions", ("total", "-", "reaction", "-", "-", "-", *joints))
-    yield Kernel("reactions_of_motion", ("total", "-", "whole", "-", "-", "-", *joints))
+    yield Kernel("reactions", ReactionOptions(joints=tuple(joints)))
+    yield Kernel("reactions_of_motion", ReactionOptions(whole=True, joints=tuple(joints)))
     yield Kernel("pose", (last,))
 
 
@@ -81,7 +81,7 @@ def test_loops_compute_what_the_snapshot_computes(plan):
         return
     state = state_of(topology)
     for kernel in all_kernels(topology.system):
-        x = np.random.default_rng(1).normal(size=kernel_programs.sizes(topology, kernel)["x"])
+        x = np.random.default_rng(1).normal(size=kernel_table.sizes(topology, kernel)["x"])
         found, wanted = run_rolled(topology, kernel, state, x), expected(topology, kernel, state, x)
         # the same arithmetic in another order: rounding only
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(wanted).max())), kernel

@@ -1,7 +1,7 @@
-"""Component circuits, verified figures of the project's reference (seed document 001, SPEC 2.5).
+"""Component circuits and their reference figures: the two-segment manipulator of docs/theory/circuits.md.
 
-Independent of kinode: the assembled circuit reduced to index 1, Lagrange's equations by SymPy integrated in 80 bits,
-and Pinocchio's inverse dynamics agree there to 3.6e-11.  A flow acts on the component at its port.
+Origin, independent of kinode: the assembled circuit reduced to index 1, Lagrange's equations by SymPy integrated in 80
+bits, and Pinocchio's inverse dynamics agree to 3.6e-11.  A flow acts on the component at its port.
 """
 
 # mass, inertia about the mass center (xx, yy, zz), links 1 and 2 from the mass center

@@ -8,8 +8,8 @@ import kinode as kn
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
-# SPEC.md 5.4: t, angle, angular velocity, displacement, X12, Y12, Y20; integrated there in three independent forms
-# that agree to 6.5e-12 (reference.json, seeds.004).
+# t, angle, angular velocity, displacement, X12, Y12, Y20 of docs/theory/elastic-system.md.  Origin: (T-10.15), (T-10.1)
+# with Euler angles and with quaternions, integrated apart from kinode, agree to 6.5e-12.
 DEFAULT = """
 0    1.570796326795  0.000000000000  0.000000000000  0.000000000000  7.357500000000 56.407500000000
 0.5  0.964263933942 -2.371250945406  0.009710047326 -3.343459283696  9.742277750819 58.792277750819
@@ -52,7 +52,7 @@ def series(text):
 
 
 def elastic_of_free_bodies(angle=0.0):
-    """The default case as two free bodies, held by a guide and a hinge that close loops; spring as in [4.6]."""
+    """The default case as two free bodies, held by a guide and a hinge that close loops; spring as in (T-10.6)."""
     system = kn.System("general", gravity=(0, -9.81, 0))
     slider = system.body("slider", mass=5.0, inertia=(1, 1, 1))
     pendulum = system.body("pendulum", mass=1.0, com=(0, -0.5, 0), inertia=(1, 1, 1), about="origin")

@@ -1,6 +1,6 @@
 """Free-flight systems and their reference figures, as tests share them.
 
-Origin of the figures: SPEC.md 3.5, reference.json seeds.002; the balances from 60-digit sums over particles, the
+Origin of the figures, independent of kinode: the balances (T-8.1) to (T-8.5) from 60-digit sums over particles, the
 trajectories from scalar equations and from inertial Newton-Euler equations that agree to 1.4e-11.
 """
 
@@ -258,7 +258,7 @@ VIBRATING = (
 
 
 def spinning():
-    """A spinning asymmetrical body [2.7]: offset mass center, products of inertia, loads in nonrolling axes."""
+    """A spinning asymmetrical body (T-8.7): offset mass center, products of inertia, loads in nonrolling axes."""
     system = kn.System("spinning", gravity=(0, 0, 9.80665))
     shell = system.body("shell", mass=43.0, com=(0, 0.002, -0.0015), inertia=(0.14, 1.25, 1.22, -0.012, 0.008, -0.02))
     R = rotation_from_rpy((0.4, 0.3, 0.2)).astype(float)
@@ -275,7 +275,7 @@ def spinning():
 
 
 def vibrating():
-    """A body with an internal member that springs hold in its place across the axis [2.15]."""
+    """A body with an internal member that springs hold in its place across the axis (T-8.15)."""
     system = kn.System("vibrating", gravity=(0, 0, 9.80665))
     shell = system.body("shell", mass=40.0, inertia=(0.5, 4.0, 4.2, -0.03, 0.02, -0.015))
     R = rotation_from_rpy((0.3, 0.25, 0.1)).astype(float)

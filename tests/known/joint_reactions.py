@@ -1,7 +1,7 @@
-"""Joint reactions of two open chains, verified figures of the project's reference (seed document 003).
+"""Joint reactions of two open chains: the methods of Cajic and Lazarevic, FME Transactions 44 (2016) 165-173.
 
-Independent of kinode: computed by both methods of the source as corrected in SPEC section 4, compared there with
-Pinocchio's and MuJoCo's inverse dynamics.  Reactions act on body k, about O_k, in world axes, good to 1e-10.
+Origin, independent of kinode: both methods as in docs/theory/chain-reactions.md, compared with Pinocchio's and MuJoCo's
+inverse dynamics.  Reactions act on body k, about O_k, in world axes, good to 1e-10.
 """
 
 # One row a body: kind, axis, mass, mass center, next joint, inertia about the center (xx, yy, zz, xy, xz, yz).
@@ -124,7 +124,7 @@ MASS_MOMENTS = {
     "D3_n3": (0.03687482030165159, -0.012209486506870577, 0.0041825431210505085),
 }
 
-# Vector rotators [3.21].
+# Vector rotators (T-9.21).
 ROTATORS = {
     "R1": (-1.296247540789593, -0.37926549143961436, 0.0),
     "R20": (-1.322363964343027, -0.27468808821460405, 0.0),

@@ -1,7 +1,7 @@
-"""The ship and its gimbal: six tiers, three drives, and their reference figures, as tests share them.
+"""The ship and its gimbal: six chain segments, three drives, and their reference figures, as tests share them.
 
-Origin: SPEC.md 1.5, reference.json seeds.000; a Newton-Euler recursion, Pinocchio with rotor joints, MuJoCo's inverse
-dynamics and 70-digit differentiation of the Lagrangian agree on them to 4.8e-11.  Tiers K (heel), T (yaw), R (pitch), G
+Origin, independent of kinode: a Newton-Euler recursion, Pinocchio with rotor joints, MuJoCo's inverse dynamics and
+70-digit differentiation of the Lagrangian agree on them to 4.8e-11.  Segments K (heel), T (yaw), R (pitch), G
 (azimuth), V (elevation), C (roll) at t = 3.7 s.
 """
 

@@ -106,7 +106,7 @@ def test_turning_world_against_a_driven_base():
 
 
 def test_the_ship_on_the_earth():
-    """SPEC 1.5, ship_gimbal_earth: the earth as an element in place of the outermost tier; x north, y west, z up."""
+    """The ship of known/ship.py with the earth as an element in place of a first segment; x north, y west, z up."""
     system = ship()
     system.gravity = (0, 0, -9.82)  # the pull alone, without the centrifugal part
     center = system.world.at(0, 0, -6_371_000.0)

@@ -1,8 +1,9 @@
-"""The elastic system (SPEC.md, section 5): motion and all ten constraint forces, planar and of free bodies, two ways.
+"""The elastic system: motion and all ten constraint forces, planar and of free bodies, two ways.
 
+The equations are those of docs/theory/elastic-system.md.
 Its reference, integrated in three independent forms, is given to 1e-12.  The planar run and the 24 equations with Euler
 angles stand in tests/formulations/test_newton_euler.py; here are two free bodies whose joints close loops, compiled,
-over the whole record, and the planar equations of the source as they have to be corrected.
+over the whole record, and the planar equations (T-10.11).
 """
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_of_free_bodies(method):
 
 
 def planar_rates(y, arm, damping):
-    """[4.11]-[4.14]: five velocities in body axes and three multipliers, from the matrices; and the multipliers."""
+    """(T-10.11) to (T-10.14): five velocities in body axes from the matrices, and three multipliers."""
     phi, x, *q = y
     w = q[2]
     s, c = np.sin(phi), np.cos(phi)

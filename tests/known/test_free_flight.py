@@ -16,7 +16,8 @@ from kinode.algebra.trace import Tape
 from kinode.formulations.free_flight import FreeFlight, ObservedBody, Origin, mass_center, system_balance
 from kinode.jit import compiler, kernel_call
 from kinode.jit.program import Block, Program
-from kinode.kernels.kernel_programs import Kernel, sizes
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import sizes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -45,7 +46,7 @@ def attitude(body):
 
 
 def known_part(body):
-    """[2.6]: the rate of H in XYZ, of a body that turns relative to it."""
+    """(T-8.6): the rate of H in XYZ, of a body that turns relative to it."""
     C, W, W1 = attitude(body), np.array(known.FRAME[2]), np.array(known.FRAME[3])
     w, a, rho = np.array(body["w_rel"]), np.array(body["a_rel"]), C @ np.array(body["rho_cg"])
     I, full, rate = C @ np.array(body["I"]) @ C.T, W + w, W1 + a
@@ -113,7 +114,7 @@ def flown(system, frame, times):
     outputs = np.concatenate([snapshot.q_dot, flight.u_dot, snapshot.z_dot])
     stores = [("out", i, x) for i, x in enumerate(outputs)]
     code = compiler.build(
-        f"test free flight {frame}\n{dynamics._fingerprint}", 1,
+        f"test free flight {frame}\n{dynamics.kernels.fingerprint}", 1,
         lambda: Program("kernel", {**count, "out": len(outputs)}, {}, [Block(1, {}, [stores])], False),
     )  # fmt: skip
     a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
@@ -179,7 +180,7 @@ def skewed(w):
 
 
 def spinning_rates(closure):
-    """(32)-(37) as corrected, [2.8]-[2.13], and the closure [2.14]: state R, position, u v w, p q r, roll."""
+    """(T-8.8) to (T-8.13), and the closure (T-8.14): state R, position, u v w, p q r, roll."""
     m, IX, IY, IZ, JXY, JXZ, JYZ, ycg, zcg = 43.0, 0.14, 1.25, 1.22, 0.012, -0.008, 0.02, 0.002, -0.0015
 
     def rates(t, state):
@@ -248,7 +249,7 @@ def test_fixed_plane_axes_see_the_same_motion():
 
 
 def vibrating_rates(t, state, guide=False):
-    """(49)-(56) as corrected, [2.16]-[2.24]: state R, position, u v w, p q r, y2 z2 and their rates."""
+    """(T-8.16) to (T-8.24): state R, position, u v w, p q r, y2 z2 and their rates."""
     m1, m2, K, x20, y20, z20 = 40.0, 2.0, 5000.0, 0.15, 0.05, -0.03
     IX, IY, IZ, JXY, JXZ, JYZ = 0.51, 4.012, 4.215, 0.031, -0.02, 0.0145
     R, (u, v, w, p, q, r, y2, z2, yd, zd) = state[:9].reshape(3, 3), state[12:]

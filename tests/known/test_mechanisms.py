@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import kinode as kn
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
 
@@ -363,13 +363,13 @@ def test_rows_that_become_dependent_are_chosen_anew(rows):
     """Four of the five rows that close the linkage serve, but most choices of four not everywhere on its way."""
     good, bad = kn.compile(bricard()), Dynamics(bricard(), rows=rows)
     run, again = (kn.simulate(dynamics, 5.0, times=11) for dynamics in (good, bad))
-    assert bad.closing.rows == rows != again.dynamics.closing.rows
+    assert bad.closure.rows == rows != again.dynamics.closure.rows
     assert np.abs(run.q - again.q).max() < 1e-9 and again.events == ()
 
 
 def test_rows_that_were_not_redundant_are_told():
     """With a row too few the linkage falls apart, where the row is missing."""
-    torn = Dynamics(four_bar(), rows=kn.compile(four_bar()).closing.rows[:-1])
+    torn = Dynamics(four_bar(), rows=kn.compile(four_bar()).closure.rows[:-1])
     with pytest.raises(kn.SimulationError, match=r"j3 came apart until t = .* taken for redundant") as caught:
         kn.simulate(torn, 1.0)
     assert caught.value.run.t[-1] == 1.0
@@ -379,7 +379,7 @@ def test_a_long_run_stays_closed():
     """Some 5000 steps: nothing drifts, of the rows that are not used either."""
     dynamics = kn.compile(four_bar())
     run = kn.simulate(dynamics, 120.0, times=201)
-    residual, _, rate = dynamics.closer.evaluate(run.t, run.q, run.u, run.z, None, None)
+    residual, _, rate = dynamics.loops.evaluate(dynamics.point_of(run.t, run.y))
     assert run.facts["steps"] > 5000
     assert np.abs(residual).max() < 1e-12 and np.abs(rate).max() < 1e-10
 

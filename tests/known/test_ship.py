@@ -1,4 +1,4 @@
-"""The ship, its gimbal and its drives against figures from four independent derivations (SPEC.md 1.5)."""
+"""The ship, its gimbal and its drives against figures from four independent derivations."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def case(request):
 
 
 def test_motors_for_given_accelerations(case):
-    """Inverse dynamics [0.11]: rotor, gear and friction are between the joint's moment and the motor's."""
+    """Inverse dynamics (T-6.11): rotor, gear and friction are between the joint's moment and the motor's."""
     dynamics, known, _ = case
     motors = dynamics.effort(*STATE, ACCELERATIONS) / RATIOS
     assert motors == pytest.approx(list(known["motor"].values()), rel=1e-9)
@@ -60,7 +60,7 @@ def test_loads_of_every_tier(case):
 
 
 def test_motion_of_every_tier(case):
-    """[0.1]-[0.6]: driven by the motors that the accelerations need, so that these are the model's own."""
+    """(T-6.1) to (T-6.6): driven by the motors that the accelerations need, so that these are the model's own."""
     dynamics, known, prefix = case
     system = dynamics.system.copy()
     for drive, moment in zip(DRIVES.values(), known["motor"].values(), strict=True):

@@ -113,7 +113,7 @@ elements: {supply: {kind: battery, plus: bus, minus: gnd, voltage: 48 V, resista
     [
         ("mediun", {}, "no axis has the size 'mediun'; did you mean medium"),
         ("small", {"ration": 3}, r"axis\.ration: an axis has no field 'ration'; did you mean ratio"),
-        (None, {"resistance": 1}, r"axis\.inductance: is needed"),
+        (None, {"resistance": 1}, r"axis: inductance, constant, .* and load are needed"),
         ("small", {"damping": 1}, r"axis\.damping: is for a gear with a stiffness"),
         ("small", {"lead": "5 mm"}, r"axis\.load: is needed"),
         ("small", {"resistance": "3 V"}, r"axis\.resistance: .*a resistance is needed"),

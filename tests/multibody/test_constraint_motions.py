@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.state import State
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.integrate import KernelSpec, integrate
@@ -17,7 +19,7 @@ G = 9.81
 def follow(system, until, rtol=1e-10, atol=1e-12):
     """A compiled system and its motion."""
     dynamics = Dynamics(system)
-    rate, projection = dynamics.kernel("rate"), dynamics.kernel("projection")
+    rate, projection = dynamics.kernels.machine(Kernel("rate")), dynamics.kernels.machine(Kernel("projection"))
     work = max(rate.sizes["work"], projection.sizes["work"])
     spec = KernelSpec(rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, 1, work, projection.address)
     run = integrate(
@@ -35,7 +37,7 @@ def parts(dynamics, y):
 
 def closed(dynamics, run):
     """Largest residual and slip along a run."""
-    found = [dynamics.closer.evaluate(t, *parts(dynamics, y), None, None) for t, y in zip(run.t, run.y, strict=True)]
+    found = [dynamics.loops.evaluate(dynamics.point_of(t, y)) for t, y in zip(run.t, run.y, strict=True)]
     return max(abs(c).max() for c, _, _ in found), max(abs(drift).max() for _, _, drift in found)
 
 
@@ -72,8 +74,8 @@ def test_a_point_at_a_distance_is_a_pendulum():
     q, u, _ = parts(dynamics, run.y[-1])
     snapshot = Snapshot(dynamics.topology, EvaluationPoint(run.t[-1], q, u))
     pull = length * state.u[0] ** 2 + G * np.cos(state.q[0])  # tension over mass
-    assert float(snapshot.constraints.multipliers[0]) == pytest.approx(-2 * pull, rel=1e-7)
-    on_body = [load for load in snapshot.constraints.loads(snapshot.constraints.multipliers) if load.on.body == "body"]
+    assert float(snapshot.multipliers[0]) == pytest.approx(-2 * pull, rel=1e-7)
+    on_body = [load for load in snapshot.constraints.loads(snapshot.multipliers) if load.on.body == "body"]
     (load,) = on_body
     assert np.asarray(load.force, dtype=float)[:2] == pytest.approx(-2 * pull / length * at, rel=1e-6)
 
@@ -98,9 +100,8 @@ def rod_model(with_rod):
 def test_a_distance_is_a_massless_rod():
     tied, rod = Dynamics(rod_model(False)), Dynamics(rod_model(True))
     assert tied.initial.q[:2] == pytest.approx(rod.initial.q[:2])
-    q = rod.closer.assemble(
-        0.0, np.concatenate([tied.initial.q, rod.initial.q[4:]]), np.arange(rod.n_u) < 4, np.empty(0), None, None
-    )
+    begin = State(0.0, np.concatenate([tied.initial.q, rod.initial.q[4:]]), np.zeros(rod.n_u), np.empty(0))
+    q = rod.loops.close(rod.point(begin), np.arange(rod.n_u) < 4)
     one = tied.acceleration(0.0, tied.initial.q, tied.initial.u)
     two = rod.acceleration(0.0, q, np.zeros(rod.n_u))
     assert one == pytest.approx(two[:4], abs=1e-6)  # the rod's mass: 1e-9 of the others, over its inertia
@@ -109,7 +110,7 @@ def test_a_distance_is_a_massless_rod():
 def test_the_same_by_motion_keeps_energy_and_length():
     dynamics, run = follow(rod_model(False), 5.0)
     assert_held(dynamics, run)
-    assert dynamics.closing.freedoms == 3
+    assert dynamics.closure.freedoms == 3
 
 
 def test_a_bead_on_a_line_slides_like_in_a_slot_and_turns_freely():
@@ -144,7 +145,7 @@ def ladder(by_joint):
 @pytest.mark.parametrize("by_joint", [False, True])
 def test_a_ladder_slides_down_on_a_line_or_in_a_slot(by_joint):
     dynamics = Dynamics(ladder(by_joint))
-    assert dynamics.closing.freedoms == 1  # in the plane one row of the line asks for nothing
+    assert dynamics.closure.freedoms == 1  # in the plane one row of the line asks for nothing
     y, angle = dynamics.initial.q[-2:]
     assert y + np.sin(angle) == pytest.approx(0, abs=1e-12)
     # m L^2 w^2 / 6 - m g (L / 2) sin(angle) is constant
@@ -226,7 +227,7 @@ def test_what_rolls_down_an_incline(shape, share):
     q = parts(dynamics, run.y[-1])[0]
     assert q[:3] == pytest.approx([0.5 * share * G * np.sin(slope), 0, r], abs=1e-9)
     snapshot = Snapshot(dynamics.topology, EvaluationPoint(0.0, dynamics.initial.q, dynamics.initial.u))
-    normal, *across = (float(x) for x in snapshot.constraints.multipliers)
+    normal, *across = (float(x) for x in snapshot.multipliers)
     assert normal == pytest.approx(m * G * np.cos(slope), rel=1e-9)
     assert np.hypot(*across) == pytest.approx((1 - share) * m * G * np.sin(slope), rel=1e-9)
 

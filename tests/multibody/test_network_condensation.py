@@ -199,12 +199,12 @@ def test_parameters_of_parts_are_arguments_of_the_compiled_code():
         "g": ("gearbox", {"input": "rotor", "output": "elbow", "ratio": "n"}),
     }
     dynamics = kn.compile(add_parts(system, parts))
-    assert len(dynamics._machines) == 0
+    assert len(dynamics.kernels.made) == 0
     for R, n in ((0.5, 10.0), (2.0, 3.0)):
         expected = n * 0.05 * (12 - 0.05 * n * 0.7) / R / (2e-3 + n**2 * 1e-4)
         found = dynamics.acceleration(0.0, [0.0], [0.7], p={"R": R, "n": n})
         assert found[0] == pytest.approx(expected, rel=1e-12)
-    assert len(dynamics._machines) == 1
+    assert len(dynamics.kernels.made) == 1
 
 
 def test_a_field_that_is_zero_leaves_its_state_out():
@@ -230,7 +230,7 @@ def test_the_choice_of_states_is_part_of_what_is_cached():
         parts = {name: pole("capacitor", "a", capacitance=value, **({"initial_voltage": 1.0} if name == given else {}))
                  for name, value in (("c1", 1.0), ("c2", 2.0))}  # fmt: skip
         dynamics = kn.compile(circuit({**parts, "r": pole("resistor", "a", resistance=1.0)}))
-        found.append(dynamics._fingerprint)
+        found.append(dynamics.kernels.fingerprint)
         assert dynamics.rate(0.0, [1.0])[0] == pytest.approx(-1 / 3)
     assert found[0] != found[1]
 

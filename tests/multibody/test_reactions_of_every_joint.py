@@ -14,6 +14,7 @@ from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System, joint_frame
+from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -72,7 +73,7 @@ class Case:
         on_b = np.asarray(X_b.R, dtype=float).T @ np.asarray(X_c.R @ on_c + X_c.p - X_b.p, dtype=float)
         self.seat = tuple(float(x) for x in on_b), tuple(float(x) for x in on_c)
         topology = find_topology(loop(kind, "tree", False, self.seat))
-        start = Snapshot(topology, EvaluationPoint(0.0, q, u))
+        start = Snapshot(topology, EvaluationPoint(0.0, q, u)).kinematics
         (tie,) = loop_constraints.loop_constraints_of(topology)
         G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
         self.first = Snapshot(topology, EvaluationPoint(0.0, q, u - np.linalg.pinv(G) @ drift))
@@ -95,11 +96,12 @@ class Case:
         return found
 
 
-class _Borrowed(Snapshot):
+class _Borrowed(Kinematics):
     """A topology whose bodies are where, and as fast as, those of another snapshot."""
 
     def __init__(self, topology, other):
-        super().__init__(topology, 0.0, np.zeros(topology.n_q), np.zeros(topology.n_u))
+        point = EvaluationPoint(0.0, np.zeros(topology.n_q), np.zeros(topology.n_u))
+        super().__init__(topology, topology.tree, point, other.laws, other.given)
         self.pose, self.velocity = other.pose, other.velocity
 
 

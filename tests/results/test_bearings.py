@@ -75,9 +75,9 @@ def test_a_slow_load_is_not_taken_for_a_steady_one():
     system = kn.System("swing", gravity=(0, -9.81, 0))
     rod = system.body("rod", mass=1.0, com=(1.0, 0, 0), inertia=(0.1, 0.1, 0.1))
     system.revolute("pivot", system.world, rod)
-    found = kn.simulate(system, 0.3, times=101).spectrum("pivot")
-    assert found.lines == ()
-    assert "no lines: the load changes too slowly for a run of this length" in str(found)
+    spectrum = kn.simulate(system, 0.3, times=101).spectrum("pivot")
+    assert spectrum.lines == ()
+    assert "no lines: the load changes too slowly for a run of this length" in str(spectrum)
 
 
 def test_one_bearing_of_two_takes_the_axial_force():

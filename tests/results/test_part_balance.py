@@ -34,9 +34,9 @@ def wrong(system):
 
 @pytest.mark.parametrize("loop", [False, True])
 def test_what_is_stated_rightly_is_confirmed(loop):
-    found = kn.verify(coil(loop, **RIGHT), 2, compiled=False)
-    assert found.ok, found.failures
-    assert any(row.quantity == "power into parts" for row in found.rows)
+    verification = kn.verify(coil(loop, **RIGHT), 2, compiled=False)
+    assert verification.ok, verification.failures
+    assert any(row.quantity == "power into parts" for row in verification.rows)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_energy_of_what_is_no_state():
     system.resistor("wire", "bus", "top", resistance=1000)
     system.element("stack1", "piezo", plus="top", minus="gnd", rod="tip", C=1e-6, k=1e6, d=10)
     system.slide_mass("load", "tip", mass=0.1)
-    found = kn.verify(system, 2)
-    assert found.ok, str(found)
+    verification = kn.verify(system, 2)
+    assert verification.ok, str(verification)
     assert kn.simulate(system, 1e-3, rtol=1e-10, atol=1e-14).audit.relative < 1e-9

@@ -29,8 +29,8 @@ def together(pairs):
     return sum((np.concatenate([plain(m), plain(f)]) for m, f in pairs), np.zeros(6))
 
 
-def near(found, wanted, size=1.0, tolerance=1e-10):
-    assert abs(plain(found) - plain(wanted)).max() <= tolerance * max(size, abs(plain(wanted)).max())
+def near(value, wanted, size=1.0, tolerance=1e-10):
+    assert abs(plain(value) - plain(wanted)).max() <= tolerance * max(size, abs(plain(wanted)).max())
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -76,11 +76,11 @@ def test_loops_by_body():
     """A driven four-bar, redundant in space: bodies add up, and the crank's inertia loads no joint but its own."""
     run = kn.simulate(four_bar(), 0.5, times=9)
     for joint in ("ground", "pin"):
-        found, kinetic = run.causes(joint, by="body"), run.reaction(joint, "kinetic")
-        near(found.force, kinetic.force, size=10.0, tolerance=1e-9)
-        near(found.moment, kinetic.moment, size=10.0, tolerance=1e-9)
-        assert set(found.names) == {"crank", "coupler", "rocker"}
-        loaded = abs(found.forces["crank"]).max() > 1e-6
+        causes, kinetic = run.causes(joint, by="body"), run.reaction(joint, "kinetic")
+        near(causes.force, kinetic.force, size=10.0, tolerance=1e-9)
+        near(causes.moment, kinetic.moment, size=10.0, tolerance=1e-9)
+        assert set(causes.names) == {"crank", "coupler", "rocker"}
+        loaded = abs(causes.forces["crank"]).max() > 1e-6
         assert loaded == (joint == "ground")
     with pytest.raises(ArgumentError, match=r"loops, closed by .*; by='body' always works"):
         run.causes("ground")
@@ -91,8 +91,8 @@ def test_loops_need_to_know_who_holds():
     with pytest.raises(ArgumentError, match="hold: the loops have 1 freedom"):
         run.causes("pin", by="body")
     held = {hold: run.causes("pin", by="body", hold=hold) for hold in ("ground", "pin")}
-    for hold, found in held.items():
-        near(found.force, run.reaction("pin", "kinetic", hold=hold).force, size=10.0, tolerance=1e-9)
+    for hold, causes in held.items():
+        near(causes.force, run.reaction("pin", "kinetic", hold=hold).force, size=10.0, tolerance=1e-9)
     assert abs(held["ground"].forces["coupler"] - held["pin"].forces["coupler"]).max() > 0.1
 
 
@@ -117,11 +117,11 @@ def test_the_gyroscopic_moment_of_a_precessing_wheel():
     wheel = system.body("wheel", mass=5, inertia=(J, across, across))
     system.revolute("yaw", system.world, fork, axis="z", speed=W)
     system.revolute("axle", fork, wheel, axis="x", speed=w)
-    found = kn.simulate(system, 0.1, times=21).causes("axle")
-    near(np.linalg.norm(found.moments["gyroscopic"], axis=1), J * w * W, tolerance=1e-12)
-    near(found.moments["gyroscopic"], np.tile([0, J * w * W, 0], (21, 1)), tolerance=1e-12)  # W z x J w x = J w W y
-    near(found.moment - found.moments["gyroscopic"], np.zeros((21, 3)))
-    near(found.force, np.zeros((21, 3)))
+    causes = kn.simulate(system, 0.1, times=21).causes("axle")
+    near(np.linalg.norm(causes.moments["gyroscopic"], axis=1), J * w * W, tolerance=1e-12)
+    near(causes.moments["gyroscopic"], np.tile([0, J * w * W, 0], (21, 1)), tolerance=1e-12)  # W z x J w x = J w W y
+    near(causes.moment - causes.moments["gyroscopic"], np.zeros((21, 3)))
+    near(causes.force, np.zeros((21, 3)))
 
 
 def test_the_coriolis_force_of_a_slide_on_a_turntable():
@@ -168,16 +168,16 @@ def test_the_record_says_what_it_holds():
     system.revolute("shoulder", system.world, upper, axis="y", motion="sin(3*t)")
     system.revolute("elbow", upper.at(0.4, 0, 0), lower, axis="z", motion="cos(2*t)")
     run = kn.simulate(system, 2.0, times=101)
-    found = run.causes("elbow", about="lower.com", expressed_in="lower")
+    causes = run.causes("elbow", about="lower.com", expressed_in="lower")
     kinetic = run.reaction("elbow", "kinetic", about="lower.com", expressed_in="lower")
-    near(found.force, kinetic.force)
-    near(found.moment, kinetic.moment)
-    assert (found.on, found.at, found.frame) == (kinetic.on, kinetic.at, kinetic.frame)
-    assert set(found.names) <= set(CAUSES)
-    shares = found.shares
+    near(causes.force, kinetic.force)
+    near(causes.moment, kinetic.moment)
+    assert (causes.on, causes.at, causes.frame) == (kinetic.on, kinetic.at, kinetic.frame)
+    assert set(causes.names) <= set(CAUSES)
+    shares = causes.shares
     assert sum(x.of_force for x in shares) == pytest.approx(1.0)
     assert sum(x.of_moment for x in shares) == pytest.approx(1.0)
-    text = str(found).splitlines()
+    text = str(causes).splitlines()
     assert text[0].startswith("elbow, kinetic part of the reaction by cause")
     assert text[-2].startswith("sum") and "100 %" in text[-2]
     assert bodies_behind(run.dynamics.topology, "shoulder") == ("upper", "lower")

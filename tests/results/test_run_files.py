@@ -27,9 +27,11 @@ def test_load_in_another_process(run, tmp_path):
         "force = run['elbow.reaction.force'][-1].tolist()\n"
         "print(force, run.parameters, run.input_values, run.status, run.end.t)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True, cwd=tmp_path)
+    process = subprocess.run(
+        [sys.executable, "-c", code, file], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
     force = run["elbow.reaction.force"][-1].tolist()
-    assert found.stdout.strip() == f"{force!r} {{'L': 0.6}} {{'push': 2.0}} done 1.0"
+    assert process.stdout.strip() == f"{force!r} {{'L': 0.6}} {{'push': 2.0}} done 1.0"
 
 
 def test_load_gives_the_same_run(run, tmp_path):

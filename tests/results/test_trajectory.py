@@ -19,10 +19,10 @@ def run():
 def test_every_name_has_a_value_and_a_unit(run):
     names = run.names()
     assert len(names) == len(set(names))
-    found = run.evaluate(names)
+    values = run.evaluate(names)
     for name in names:
-        assert found[name].shape[0] == len(run) == 41
-        assert np.isfinite(found[name]).all(), name
+        assert values[name].shape[0] == len(run) == 41
+        assert np.isfinite(values[name]).all(), name
         assert isinstance(run.units(name), str)
     assert np.array_equal(run["t"], run.t)
 

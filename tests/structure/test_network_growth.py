@@ -7,7 +7,7 @@ from networks import circuit, pole
 
 from kinode.algebra.trace import count_operations
 from kinode.kernels import kernel_programs
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.structure.network_analysis import find_network
 from kinode.structure.topology import find_topology
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kinode.model.base.bodies import box, cylinder, rod, sphere
+from kinode.model.base.shapes import box, cylinder, rod, sphere
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System

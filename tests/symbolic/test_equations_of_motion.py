@@ -28,10 +28,10 @@ def symbols(text: str) -> list[sympy.Symbol]:
 
 def parameters(system: kn.System, text: str, down: int = 1) -> list:
     """Parameters by name, and gravity g along a negative axis."""
-    found = [system.parameter(name, 0.5 + 0.1 * k) for k, name in enumerate(text.split())]
+    symbols = [system.parameter(name, 0.5 + 0.1 * k) for k, name in enumerate(text.split())]
     g = system.parameter("g", 9.81)
     system.gravity = tuple(-g if k == down else 0 for k in range(3))
-    return found
+    return symbols
 
 
 def pendulum() -> kn.System:
@@ -102,10 +102,10 @@ def elastic() -> kn.System:
 def textbook() -> dict:
     """Hand-written left-hand sides minus right-hand sides."""
     m, l, J, g, c, q, u, a = symbols("m l J g c q_pivot u_pivot u_dot_pivot")
-    found = {pendulum: [(J + m * l**2) * a + m * g * l * sin(q) + c * u]}
+    equations = {pendulum: [(J + m * l**2) * a + m * g * l * sin(q) + c * u]}
     m1, m2, l1, a1, a2, J1, J2 = symbols("m1 m2 l1 a1 a2 J1 J2")
     q1, q2, u1, u2, b1, b2 = symbols("q_one q_two u_one u_two u_dot_one u_dot_two")
-    found[double_pendulum] = [
+    equations[double_pendulum] = [
         (J1 + J2 + m1 * a1**2 + m2 * (l1**2 + a2**2 + 2 * l1 * a2 * cos(q2))) * b1
         + (J2 + m2 * (a2**2 + l1 * a2 * cos(q2))) * b2
         - m2 * l1 * a2 * sin(q2) * (2 * u1 * u2 + u2**2)
@@ -114,14 +114,14 @@ def textbook() -> dict:
         + m2 * l1 * a2 * sin(q2) * u1**2 + m2 * a2 * g * sin(q1 + q2),
     ]  # fmt: skip
     M, F, x_dd, th, w, w_d = symbols("M F u_dot_rail q_hinge u_hinge u_dot_hinge")
-    found[cart_pole] = [  # the pole stands up at zero, and a positive angle leans it to the left
+    equations[cart_pole] = [  # the pole stands up at zero, and a positive angle leans it to the left
         (M + m) * x_dd - m * l * cos(th) * w_d + m * l * sin(th) * w**2 - F,
         -m * l * cos(th) * x_dd + (J + m * l**2) * w_d - m * g * l * sin(th),
     ]
     l2, I1, I2, tau1, tau2 = symbols("l2 I1 I2 tau1 tau2")
     b11 = I1 + m1 * l1**2 + I2 + m2 * (a1**2 + l2**2 + 2 * a1 * l2 * cos(q2))
     b12, b22, h = I2 + m2 * (l2**2 + a1 * l2 * cos(q2)), I2 + m2 * l2**2, -m2 * a1 * l2 * sin(q2)
-    found[arm] = [
+    equations[arm] = [
         b11 * b1 + b12 * b2 + h * u2 * u1 + h * (u1 + u2) * u2
         + (m1 * l1 + m2 * a1) * g * cos(q1) + m2 * l2 * g * cos(q1 + q2) - tau1,
         b12 * b1 + b22 * b2 - h * u1 * u1 + m2 * l2 * g * cos(q1 + q2) - tau2,
@@ -130,7 +130,7 @@ def textbook() -> dict:
     p, n, s = symbols("u_precession u_nutation u_spin")
     pd, nd, sd = symbols("u_dot_precession u_dot_nutation u_dot_spin")
     B = A + m * l**2  # about the tip (Goldstein, Classical Mechanics, section 5.7)
-    found[top] = [
+    equations[top] = [
         (B * sin(th) ** 2 + C * cos(th) ** 2) * pd + C * cos(th) * sd
         + 2 * (B - C) * sin(th) * cos(th) * p * n - C * sin(th) * n * s,
         B * nd - (B - C) * sin(th) * cos(th) * p**2 + C * sin(th) * p * s - m * g * l * sin(th),
@@ -138,11 +138,11 @@ def textbook() -> dict:
     ]  # fmt: skip
     m1, m2, xi, Jz, k, x, x_d, x_dd = symbols("m1 m2 xi Jz k q_x u_x u_dot_x")
     ph, ph_d, ph_dd = symbols("q_phi u_phi u_dot_phi")
-    found[elastic] = [  # SPEC [4.15]
+    equations[elastic] = [  # SPEC [4.15]
         (m1 + m2) * x_dd + m1 * xi * (ph_dd * cos(ph) - ph_d**2 * sin(ph)) + c * x_d + k * x,
         Jz * ph_dd + m1 * xi * x_dd * cos(ph) + m1 * g * xi * sin(ph),
     ]
-    return found
+    return equations
 
 
 TEXTBOOK = textbook()
@@ -151,40 +151,40 @@ TEXTBOOK = textbook()
 @pytest.mark.parametrize("way", ["lagrange", "recursive", "quasi_base", "rotators"])
 @pytest.mark.parametrize("model", TEXTBOOK, ids=lambda model: model.__name__)
 def test_textbook(model, way):
-    found = kn.equations(model(), way, shape="expanded")
-    for equation, wanted in zip(found.equations, TEXTBOOK[model], strict=True):
+    derived = kn.equations(model(), way, shape="expanded")
+    for equation, wanted in zip(derived.equations, TEXTBOOK[model], strict=True):
         assert sympy.simplify(sympy.expand(equation.lhs - equation.rhs - wanted, trig=True)) == 0
 
 
 @pytest.mark.parametrize("model", TEXTBOOK, ids=lambda model: model.__name__)
 def test_as_short_as_the_textbook(model):
     """Not longer than what a person wrote, by a few operations at most."""
-    found = kn.equations(model())
-    for equation, wanted in zip(found.equations, TEXTBOOK[model], strict=True):
+    derived = kn.equations(model())
+    for equation, wanted in zip(derived.equations, TEXTBOOK[model], strict=True):
         assert equation.lhs.count_ops() + equation.rhs.count_ops() <= 1.1 * wanted.count_ops() + 2
 
 
 def test_matrices():
-    found = kn.equations(double_pendulum())
-    M, C, G, Q = found.matrices()
-    u, a = sympy.Matrix(found.notation.of("u")), sympy.Matrix(found.unknowns)
+    derived = kn.equations(double_pendulum())
+    M, C, G, Q = derived.matrices()
+    u, a = sympy.Matrix(derived.notation.of("u")), sympy.Matrix(derived.unknowns)
     for row, wanted in zip(M * a + C * u + G - Q, TEXTBOOK[double_pendulum], strict=True):
         assert sympy.simplify(sympy.expand(row - wanted, trig=True)) == 0
-    rates = zip(found.notation.of("q"), u, strict=True)
+    rates = zip(derived.notation.of("q"), u, strict=True)
     skew = sum((M.diff(q) * rate for q, rate in rates), sympy.zeros(2)) - 2 * C
     assert (skew + skew.T).applyfunc(sympy.simplify) == sympy.zeros(2)
 
 
 def test_reactions_of_the_elastic_system():
     """SPEC [4.16]: hinge and guide."""
-    found = kn.equations(elastic(), reactions=["phi", "x"])
+    derived = kn.equations(elastic(), reactions=["phi", "x"])
     m1, m2, xi, g, x_dd, ph, w, w_d = symbols("m1 m2 xi g u_dot_x q_phi u_phi u_dot_phi")
     X12 = m1 * (x_dd + xi * (w_d * cos(ph) - w**2 * sin(ph)))
     Y12 = m1 * (g + xi * (w_d * sin(ph) + w**2 * cos(ph)))
-    force = found.reactions["phi"].force
+    force = derived.reactions["phi"].force
     assert [sympy.simplify(a - b) for a, b in zip(force, (X12, Y12, 0), strict=True)] == [0, 0, 0]
-    assert sympy.simplify(found.reactions["x"].force[1] - m2 * g - Y12) == 0
-    assert found.reactions["x"].force[0] == 0  # along the slide nothing is held
+    assert sympy.simplify(derived.reactions["x"].force[1] - m2 * g - Y12) == 0
+    assert derived.reactions["x"].force[0] == 0  # along the slide nothing is held
 
 
 # -- printed code ----------------------------------------------------------------------------------
@@ -214,11 +214,11 @@ def test_printed_code_computes_what_is_compiled(shape, data, seed):
     topology = find_topology(system)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
     joints = list(system.joints)
-    found = kn.equations(system, shape=shape, reactions=joints)
+    derived = kn.equations(system, shape=shape, reactions=joints)
     dynamics = kn.compile(system)
     u_dot = dynamics.acceleration(t, q, u, z=z)
     given = {"q": q, "u": u, "u_dot": u_dot, "z": z}
-    out = run_python(found.python(), "random")(t, *(list(given[role]) for role in found.arguments))
+    out = run_python(derived.python(), "random")(t, *(list(given[role]) for role in derived.arguments))
     M, bias, reactions = out["M"], out["bias"], out["reactions"]
     size = 1 + abs(u_dot).max(initial=0)
     np.testing.assert_allclose(
@@ -230,7 +230,7 @@ def test_printed_code_computes_what_is_compiled(shape, data, seed):
         force, moment = reactions[joint]
         np.testing.assert_allclose(force, wrenches[joint].force, rtol=1e-8, atol=1e-8 * size)
         np.testing.assert_allclose(moment, wrenches[joint].moment, rtol=1e-8, atol=1e-8 * size)
-    space = run_c(found.c(), {"t": t, "p": [], **given, **{name: [0.0] * 99 for name in ("M", "bias", "reactions")}})
+    space = run_c(derived.c(), {"t": t, "p": [], **given, **{name: [0.0] * 99 for name in ("M", "bias", "reactions")}})
     np.testing.assert_allclose(space["bias"][: topology.n_u], bias, rtol=1e-10, atol=1e-10 * size)
 
 
@@ -271,26 +271,26 @@ def test_printed_loops_compute_what_is_compiled(model, shape):
     system = model()
     dynamics = kn.compile(system)
     state = dynamics.initial
-    found = kn.equations(system, "recursive", shape=shape, reactions=list(system.joints))
-    n, m = dynamics.n_u, len(found.multipliers)
-    function = run_python(found.python(), system.name)
+    derived = kn.equations(system, "recursive", shape=shape, reactions=list(system.joints))
+    n, m = dynamics.n_u, len(derived.multipliers)
+    function = run_python(derived.python(), system.name)
     given = {"q": state.q, "u": state.u, "z": state.z, "u_dot": [0.0] * n, "lam": [0.0] * m}
-    out = function(0.0, *(given[role] for role in found.arguments))
+    out = function(0.0, *(given[role] for role in derived.arguments))
     M, G = np.array(out["M"]), np.array(out["G"])
     K = np.block([[M, -G.T], [G, np.zeros((m, m))]])
     x = np.linalg.solve(K, np.concatenate([-np.array(out["bias"]), out["gamma"]]))
     np.testing.assert_allclose(x[:n], dynamics.acceleration(0.0, state.q, state.u), rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(out["residual"], np.zeros(m), atol=1e-9)
     given |= {"u_dot": x[:n], "lam": x[n:]}
-    reactions = function(0.0, *(given[role] for role in found.arguments))["reactions"]
+    reactions = function(0.0, *(given[role] for role in derived.arguments))["reactions"]
     for joint, wrench in dynamics.reactions(0.0, state.q, state.u).items():
         for one, two, sure in zip(
             reactions[joint], (wrench.force, wrench.moment), np.split(unique(wrench), 2), strict=True
         ):
             np.testing.assert_allclose(np.where(sure, one, 0), np.where(sure, two, 0), rtol=1e-7, atol=1e-7)
-    assert {row.of for row in found.constraints} == ({"two"} if model is four_bar else {"rod"})
-    text = found.text(60)
-    assert all(str(row.symbol) in text for row in found.constraints)
+    assert {row.of for row in derived.constraints} == ({"two"} if model is four_bar else {"rod"})
+    text = derived.text(60)
+    assert all(str(row.symbol) in text for row in derived.constraints)
 
 
 def unique(wrench) -> np.ndarray:
@@ -306,16 +306,16 @@ def test_tables_inputs_and_awkward_names(tmp_path):
     system.table("curve", axes=[-2.0, -1.0, 0.0, 1.0, 2.0], values=[4.0, 1.0, 0.5, 1.0, 3.0], outside="hold")
     wheel = system.body("wheel", inertia=(0.1, 0.1, 0.2))
     system.revolute("axle", system.world, wheel, effort="volts*curve(axle.q) - double*q*axle.u + min(axle.u, 0.1)")
-    found = kn.equations(system, reactions=["axle"])
+    derived = kn.equations(system, reactions=["axle"])
     wanted = kn.compile(system)
     angles = np.linspace(-2.4, 2.4, 7)
     bias = [wanted.bias(0.0, [x], [0.4])[0] for x in angles]
-    function = run_python(found.python(), "motor")
+    function = run_python(derived.python(), "motor")
     printed = [function(0.0, [x], [0.4], [0.0], volts=1.5)["bias"][0] for x in angles]
     np.testing.assert_allclose(printed, bias, rtol=1e-12)
-    arrays = run_python(found.python("numpy"), "motor")(0.0, [angles], [np.full(7, 0.4)], [0.0])["bias"][0]
+    arrays = run_python(derived.python("numpy"), "motor")(0.0, [angles], [np.full(7, 0.4)], [0.0])["bias"][0]
     np.testing.assert_allclose(arrays, bias, rtol=1e-12)
-    library = compile_c(found.c(), tmp_path)
+    library = compile_c(derived.c(), tmp_path)
     for x, value in zip(angles, bias, strict=True):
         given = [[x], [0.4], [0.0], [0.3, 2.0, 1.5]]
         assert call_c(library.motor, 0.0, given, (1, 1, 6))[1][0] == pytest.approx(value, rel=1e-12)
@@ -339,12 +339,12 @@ def call_c(function, t, arrays, sizes):
 
 
 # -- every body by itself --------------------------------------------------------------------------
-def solve_bodies(found, t, q, u, z):
+def solve_bodies(derived, t, q, u, z):
     """Unknowns by name, from the printed equations, which are as many."""
     given = {"q": q, "u": u, "z": z}
-    out = run_python(found.python(), found.system.name)(t, *(given[role] for role in found.arguments))
+    out = run_python(derived.python(), derived.system.name)(t, *(given[role] for role in derived.arguments))
     x = np.linalg.solve(np.array(out["K"], dtype=float), np.array(out["b"], dtype=float))
-    return dict(zip(map(str, found.unknowns), x, strict=True))
+    return dict(zip(map(str, derived.unknowns), x, strict=True))
 
 
 @settings(max_examples=3, deadline=None)
@@ -354,8 +354,8 @@ def test_bodies_by_themselves_move_and_are_held_as_compiled(data, seed):
     system = build(data.draw(plans(most=2)))
     topology = find_topology(system)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
-    found = kn.equations(system, "newton_euler", shape="named")
-    values = solve_bodies(found, t, q, u, z)
+    derived = kn.equations(system, "newton_euler", shape="named")
+    values = solve_bodies(derived, t, q, u, z)
     check_bodies(system, values, t, q, u, z)
 
 
@@ -377,8 +377,8 @@ def check_bodies(system, values, t, q, u, z):
 def test_bodies_in_loops(model):
     system = model()
     state = kn.compile(system).initial
-    found = kn.equations(system, "newton_euler")
-    values = solve_bodies(found, 0.0, state.q, state.u, state.z)
+    derived = kn.equations(system, "newton_euler")
+    values = solve_bodies(derived, 0.0, state.q, state.u, state.z)
     check_bodies(system, values, 0.0, state.q, state.u, state.z)
 
 
@@ -396,12 +396,12 @@ def robot() -> kn.System:
 
 @pytest.mark.parametrize("shape", ["expanded", "named"])
 def test_bodies_of_an_arm_in_space_are_a_square_system(shape):
-    found = kn.equations(robot(), "newton_euler", shape=shape)
-    assert found.K.shape == (17, 17)
-    assert len(found.equations) == 17
-    assert all(any(x != 0 for x in found.K.row(i)) for i in range(17))
+    derived = kn.equations(robot(), "newton_euler", shape=shape)
+    assert derived.K.shape == (17, 17)
+    assert len(derived.equations) == 17
+    assert all(any(x != 0 for x in derived.K.row(i)) for i in range(17))
     state = (0.37, [0.4, -1.1], [1.3, 0.7])
-    check_bodies(found.system, solve_bodies(found, *state, []), *state, [])
+    check_bodies(derived.system, solve_bodies(derived, *state, []), *state, [])
 
 
 @pytest.mark.parametrize("shape", ["expanded", "named"])
@@ -413,11 +413,11 @@ def test_rows_that_share_what_vanishes_keep_the_system_square(shape):
     system = kn.System("swing")
     rod = system.body("rod", mass=2, com=(0.1, 0.2, 0), inertia={"zz": 0.3})
     system.revolute("pin", system.world.at(0.9, 0, 0), rod.at(0.7, 0, 0))
-    found = kn.equations(system, "newton_euler", shape=shape)
-    assert "Vx_dot_rod" in map(str, found.unknowns)
+    derived = kn.equations(system, "newton_euler", shape=shape)
+    assert "Vx_dot_rod" in map(str, derived.unknowns)
     for angle in (0.0, np.pi / 2, 1.0):
         state = (0.0, [angle], [1.1])
-        check_bodies(system, solve_bodies(found, *state, []), *state, [])
+        check_bodies(system, solve_bodies(derived, *state, []), *state, [])
 
 
 def test_bodies_have_no_mass_matrix_of_the_whole():
@@ -427,11 +427,11 @@ def test_bodies_have_no_mass_matrix_of_the_whole():
 
 def test_bodies_of_the_elastic_system():
     """SPEC [4.11]-[4.14]: ten equations in the plane, nothing of the third dimension; matrices of the pendulum."""
-    found = kn.equations(elastic(), "newton_euler")
-    assert len(found.equations) == len(found.unknowns) == 10
-    assert not any(name in str(found) for name in ("Z_phi", "MX_", "MY_", "wx_", "Vz_", "0 = 0"))
+    derived = kn.equations(elastic(), "newton_euler")
+    assert len(derived.equations) == len(derived.unknowns) == 10
+    assert not any(name in str(derived) for name in ("Z_phi", "MX_", "MY_", "wx_", "Vz_", "0 = 0"))
     m1, xi, Jz, w, c, s, g = *symbols("m1 xi Jz wz_bob"), cos(Symbol("q_phi")), sin(Symbol("q_phi")), Symbol("g")
-    bob = found.bodies["bob"]
+    bob = derived.bodies["bob"]
     plane = [3, 4, 2]  # V_x, V_y, w_z; the source's axis x points to the mass center, ours is y, upwards
     assert bob.M.extract(plane, plane) == sympy.Matrix([[m1, 0, m1 * xi], [0, m1, 0], [m1 * xi, 0, Jz]])
     Omega = sympy.Matrix([[0, -m1 * w, 0], [m1 * w, 0, m1 * xi * w], [0, -m1 * xi * w, 0]])

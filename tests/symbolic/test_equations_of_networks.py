@@ -49,10 +49,10 @@ def test_rates_of_other_states(name, shape):
     y = np.random.default_rng(1).uniform(-1, 1, b + dynamics.n_z)
     rate = dynamics.rate(0.7, y)
     given = {"t": 0.7, "q": y[:a], "u": y[a:b], "u_dot": rate[a:b], "z": y[b:]}
-    found = function(**{key: x for key, x in given.items() if key in inspect.signature(function).parameters})
-    assert np.abs(np.array(found["z_dot"]) - rate[b:]).max() < 1e-13 * np.abs(rate).max() * len(rate)
-    residual = np.array(found["M"], dtype=float).reshape(b - a, b - a) @ rate[a:b] + np.array(found["bias"])
-    assert np.abs(residual).max(initial=0.0) < 1e-12 * max(1.0, np.abs(found["bias"]).max(initial=0.0))
+    outputs = function(**{key: x for key, x in given.items() if key in inspect.signature(function).parameters})
+    assert np.abs(np.array(outputs["z_dot"]) - rate[b:]).max() < 1e-13 * np.abs(rate).max() * len(rate)
+    residual = np.array(outputs["M"], dtype=float).reshape(b - a, b - a) @ rate[a:b] + np.array(outputs["bias"])
+    assert np.abs(residual).max(initial=0.0) < 1e-12 * max(1.0, np.abs(outputs["bias"]).max(initial=0.0))
 
 
 def test_a_circuit_reads_as_in_a_book():
@@ -63,7 +63,7 @@ def test_a_circuit_reads_as_in_a_book():
 
 
 def test_the_rotor_stands_in_the_mass_matrix():
-    found = kn.equations(motor())
-    assert float(found.M[0, 0]) == pytest.approx(0.1 + 2 * 0.4**2 + 20**2 * 1e-4)
-    assert "u_dot" not in found.arguments
+    derived = kn.equations(motor())
+    assert float(derived.M[0, 0]) == pytest.approx(0.1 + 2 * 0.4**2 + 20**2 * 1e-4)
+    assert "u_dot" not in derived.arguments
     assert "u_dot" in kn.equations(lagging()).arguments

@@ -28,15 +28,15 @@ def computed(explanation, dynamics, state):
     arrays = {"t": [state.t], "q": state.q, "u": state.u, "z": state.z, "p": snapshot.p, "inputs": snapshot.inputs,
               "u_dot": snapshot.u_dot}  # fmt: skip
     if dynamics.topology.constrained:
-        arrays["lam"] = snapshot.constraints.multipliers
+        arrays["lam"] = snapshot.multipliers
     names = explanation.notation.names
     known = {sympy.Symbol(n): float(arrays[role][i]) for (role, i), n in names.items() if role in arrays}
-    found = {}
+    values = {}
     for item in explanation.items:
         for name, formula, value in zip(item.names, item.formulas, item.values, strict=True):
             number = value if formula is None else float(formula.xreplace(known))
-            found[name] = known[sympy.Symbol(name)] = number
-    return found
+            values[name] = known[sympy.Symbol(name)] = number
+    return values
 
 
 def compiled(dynamics, state):
@@ -45,8 +45,8 @@ def compiled(dynamics, state):
 
     def wrench(joint, body, pole):
         given = {"on": body, "about": pole, "expressed_in": body}
-        found = dynamics.reactions(*arguments, z=state.z, whole=True, joints=joint, **given)[joint]
-        return found.moment, found.force
+        reaction = dynamics.reactions(*arguments, z=state.z, whole=True, joints=joint, **given)[joint]
+        return reaction.moment, reaction.force
 
     return lambda names: dynamics.evaluate(names, *arguments, z=state.z), wrench
 
@@ -68,11 +68,11 @@ def check(system, state=None, source=compiled):
     state = dynamics.initial if state is None else state
     evaluate, wrench = source(dynamics, state)
     explanation = explain(system, at=state)
-    found = computed(explanation, dynamics, state)
-    size = max(1.0, max(map(abs, found.values())))
+    numbers = computed(explanation, dynamics, state)
+    size = max(1.0, max(map(abs, numbers.values())))
 
     def of(stem, body):
-        return np.array([found[f"{stem}_{body.replace('.', '_')}_{axis}"] for axis in "xyz"])
+        return np.array([numbers[f"{stem}_{body.replace('.', '_')}_{axis}"] for axis in "xyz"])
 
     for node in dynamics.topology.full.nodes:
         body, joint = node.bodies[0], node.joint.name
@@ -86,7 +86,7 @@ def check(system, state=None, source=compiled):
         moment, force = wrench(joint, body, pole)
         assert of("F", body) == pytest.approx(np.asarray(force, dtype=float), abs=1e-9 * size)
         assert of("M", body) == pytest.approx(np.asarray(moment, dtype=float), abs=1e-9 * size)
-    for name, value in found.items():
+    for name, value in numbers.items():
         if name.startswith(("rest_", "motion_")):
             assert value == pytest.approx(0.0, abs=1e-9 * size), name
     return explanation
@@ -145,9 +145,9 @@ def test_rotors_of_parts():
     system.revolute("pin", system.world, system.body("arm", mass=3, com=(0.35, 0, 0), inertia={"zz": 0.15}))
     system.shaft_inertia("rotor", "shaft", inertia=6e-5)
     system.gearbox("gear", "shaft", "pin", ratio=60)
-    found = explain(system)
-    assert found.values["eps_arm_z"] == pytest.approx(-3 * 9.81 * 0.35 / (0.15 + 3 * 0.35**2 + 3600 * 6e-5))
-    assert found.values["rest_pin"] == pytest.approx(0.0, abs=1e-12)
+    explanation = explain(system)
+    assert explanation.values["eps_arm_z"] == pytest.approx(-3 * 9.81 * 0.35 / (0.15 + 3 * 0.35**2 + 3600 * 6e-5))
+    assert explanation.values["rest_pin"] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_latex_and_html():

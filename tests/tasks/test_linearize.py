@@ -239,7 +239,7 @@ def test_a_parallelogram_comes_to_rest_beyond_its_flat_position():
 
 
 def spinner(spin: float) -> kn.System:
-    """A free body spinning about x with a member inside that moves across it on springs and dampers [SPEC 3.3]."""
+    """A free body spinning about x with a member inside that moves across it on springs and dampers (T-8.15)."""
     system = kn.System("spinner", gravity=(0, 0, 0))
     shell = system.body("shell", mass=40, inertia=(0.5, 2.0, 2.0))
     carrier, member = system.body("carrier"), system.body("member", mass=2, inertia=(4e-3, 4e-3, 4e-3))

@@ -5,7 +5,7 @@ import pytest
 
 import kinode as kn
 import loop_models as models
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.tasks.mobility import near_singular
 
 # count in space, in the plane, true freedoms, redundant constraints

@@ -8,10 +8,12 @@ import pytest
 
 import kinode as kn
 from kinode.model.base.element import ELEMENTS
+from kinode.model.base.symbols import find_symbol, symbol_of
+from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.joints.joint import JOINTS
+from kinode.views.diagram.box_extents import words_at
 from kinode.views.diagram.circuit_graph import CircuitGraph
-from kinode.views.diagram.circuit_layout import Layout, words_at
-from kinode.views.diagram.circuit_symbols import has_symbol
+from kinode.views.diagram.circuit_layout import Layout
 from kinode.views.diagram.link_routing import Router, port_point
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -204,17 +206,36 @@ def test_a_long_chain_is_folded():
     assert narrow.links == wide.links
 
 
-KINDS = [
-    "resistor", "capacitor", "inductor", "voltage_source", "current_source", "battery", "transformer", "bridge",
-    "dc_motor", "brushless_motor", "shaft_inertia", "shaft_spring", "shaft_damper", "gearbox", "speed_source",
-    "moment_source", "slide_mass", "force_source", "spring", "force", "pid", "filter", "integrator", "saturation",
-    "sensor", "transfer_function", "state_space", "sample_hold",
-]  # fmt: skip
+@pytest.mark.parametrize("registry", [ELEMENTS, JOINTS, CONSTRAINTS])
+def test_every_kind_has_a_symbol_with_a_place_for_each_port(registry):
+    for kind, cls in registry.items():
+        symbol = symbol_of(cls)
+        assert not find_symbol(cls.symbol).is_blank, kind
+        ports = [name for name, (_, spec) in cls.specs().items() if spec.shape in ("port", "frame", "joint")]
+        assert [port for port in ports if not symbol.covers(port)] == [], kind
+        anchors = [port for port in symbol.anchors if port not in ports]
+        assert anchors in ([], ["1"]), kind  # what a joint's own effect is connected by
 
 
-def test_usual_kinds_have_their_symbols():
-    assert set(KINDS) <= set(ELEMENTS)
-    assert [kind for kind in (*KINDS, *JOINTS) if not has_symbol(kind)] == []
+def test_lines_end_where_the_leads_of_a_two_pole_do():
+    system = kn.System("two poles")
+    crank, wheel = (system.body(name, mass=1, inertia=(1, 1, 1)) for name in ("crank", "wheel"))
+    system.revolute("j", system.world, crank)
+    system.revolute("k", system.world, wheel)
+    system.spring("spring", crank.at(1, 0, 0), wheel.at(0, 1, 0), stiffness=3)
+    system.element("clutch", "clutch", first="j", second="k", capacity=1)
+    system.element("gear", "backlash_gear", input="rotor", output="j", ratio=5, play=0.01, stiffness=10)
+    system.element("rotor_inertia", "shaft_inertia", shaft="rotor", inertia=1)
+    system.element("diode", "diode", plus="n1", minus="n2")
+    system.element("switch", "switch", plus="n1", minus="n2", command="t - 1")
+    circuit = CircuitGraph(system)
+    Layout(circuit, 1600.0)
+    for name in ("spring", "clutch", "gear", "diode", "switch"):
+        box = circuit.boxes[name]
+        assert box.is_two_pole
+        first, second = [box.ports[port] for port, (x, _) in box.symbol.anchors.items() if x == 0]
+        assert {first.side, second.side} in ({"top", "bottom"}, {"left", "right"}), name
+        assert first.offset == second.offset == 0, name
 
 
 def test_a_kind_of_ones_own_is_a_box_with_its_name():

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.model.base.symbols import Disc
+from kinode.model.joints.joint import JOINTS
 from kinode.views.mechanism.camera import box_patches, find_camera, hull
 from kinode.views.mechanism.drawn_scene import find_scene
 from kinode.views.mechanism.mechanism_drawing import draw
-from kinode.views.mechanism.mechanism_symbols import metric, round_length
+from kinode.views.mechanism.mechanism_symbols import glyph_of, metric, round_length
 
 
 def words(figure):
@@ -78,3 +80,29 @@ def test_seen_from_a_body_it_stands_still(crane_run):
     for scene in (fixed, moving):  # distances are the same from everywhere
         gaps = np.linalg.norm(scene.p["stray"] - scene.p["world"], axis=1)
         np.testing.assert_allclose(gaps, np.linalg.norm(crane_run["stray.position"], axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "free"])
+def test_a_joint_is_drawn_by_the_mark_of_its_symbol(kind, tmp_path):
+    system = kn.System("one")
+    fields = {"lead": 0.1} if kind == "screw" else {}
+    system.joint("j", kind, system.world, system.body("b", mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1)), **fields)
+    axes = draw(kn.simulate(system, 0.01), file=tmp_path / "one.svg", names=False, view="front").axes[0]
+    glyph = glyph_of(system["j"])
+    scale = axes.get_figure().get_size_inches()[0] * 72 / np.diff(axes.get_xlim())[0]
+    marks = [x for x in (*axes.patches, *axes.lines) if x.get_zorder() == 6.5]
+    assert len(marks) == 1
+    if isinstance(glyph.mark, Disc):
+        assert marks[0].get_markersize() == 2 * glyph.mark.radius * glyph.size
+    else:
+        drawn = marks[0].get_xy() * scale / glyph.size
+        (outline,) = glyph.mark.polylines()
+        assert np.ptp(drawn, axis=0) == pytest.approx(np.ptp(np.array(outline), axis=0), rel=1e-3)
+
+
+def test_a_joint_without_a_mark_is_not_drawn(tmp_path):
+    system = kn.System("stray")
+    system.joint("j", "free", system.world, system.body("b", mass=1, inertia=(1, 1, 1)))
+    axes = draw(kn.simulate(system, 0.01), file=tmp_path / "one.svg").axes[0]
+    assert glyph_of(system["j"]).mark is None
+    assert not [x for x in (*axes.patches, *axes.lines) if x.get_zorder() == 6.5]

@@ -1,1 +1,1 @@
-"""Numbers of every kind, vectors and poses, small linear systems."""
+"""Scalar types, vectors and poses, small linear systems."""

@@ -1,22 +1,22 @@
-"""Affine forms: a constant and coefficients of named unknowns, over any other kind of number.
+"""Affine forms: a constant plus coefficients times named unknowns, over any other scalar type.
 
-Rows of a network are written as laws are, and evaluated with forms in place of what is not known yet: what comes out
-is the row of a linear system, with the coefficients of whatever kind the known numbers are.
+The equations of a network are written like any expression.  Evaluating one with affine forms in place of the unknowns
+gives a row of a linear system.  Its coefficients have the scalar type of the known numbers.
 
     x = Affine.unknown("x")
     row = 2.0 * x - sin(t) * y + 3.0        # constant 3, terms {x: 2, y: -sin(t)}
-    constant, terms = gather(row)
+    constant, terms = constant_and_terms(row)
 
-What would not stay affine (a product of two forms, a function of a form, a decision that hangs on a form) raises
-``NonlinearError``, which names the unknowns; who evaluates the row says which row it was.  ``where(c, a, b)`` with a
-known condition c chooses term by term.
+An operation whose result is not affine (a product of two forms, a function of a form, a branch that depends on a form)
+raises ``NonlinearError`` with the names of the unknowns.  The caller adds which equation it was.  ``where(c, a, b)``
+with a known condition c selects term by term.
 
-A form knows nothing of derivatives.  A row is differentiated by evaluating it on ``Dual(x, x_dot)`` whose value and
-rate are forms; where the known numbers are duals themselves, products come out as duals of forms, which ``gather``
-turns inside out: a constant and coefficients that are duals.
+A form does not know derivatives.  To differentiate an equation, evaluate it on ``Dual(x, x_dot)`` whose value and rate
+are forms.  Where the known numbers are duals themselves, products are duals of forms.  ``constant_and_terms`` turns
+such a dual of forms into a constant and coefficients that are duals.
 
-Coefficients that are plain zeros are left out, and a form without terms is its constant, so that the structure follows
-from what is known to vanish.
+Coefficients that are plain zeros are left out, and a form without terms is replaced by its constant.  So the sparsity
+of a linear system contains everything that is known to vanish.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from kinode.algebra.scalars import ARITHMETIC, Dual, Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import ARITHMETIC, Dual, Scalar, apply, is_number, is_zero, register_scalar_type
 from kinode.errors import Error
 
 Unknown = Hashable
@@ -33,13 +33,13 @@ Terms = dict[Unknown, Scalar]
 
 
 class NonlinearError(Error):
-    """What was to be affine in its unknowns is not: ``unknowns`` are those that ``operation`` was applied to."""
+    """An expression is not affine in its unknowns: ``operation`` was applied to ``unknowns``."""
 
     def __init__(self, operation: str, *forms: Scalar) -> None:
         self.operation = operation
         self.unknowns = tuple(dict.fromkeys(name for form in forms if isinstance(form, Affine) for name in form.terms))
-        said = ", ".join(str(name) for name in self.unknowns)
-        super().__init__(f"not linear in what has to be solved for: {operation} of {said}")
+        names = ", ".join(str(name) for name in self.unknowns)
+        super().__init__(f"not linear in what has to be solved for: {operation} of {names}")
 
 
 class Affine:
@@ -59,7 +59,7 @@ class Affine:
     def __add__(self, other: Scalar) -> Scalar:
         if isinstance(other, Affine):
             return form(self.constant + other.constant, merge(self.terms, other.terms))
-        if isinstance(other, (Dual, np.ndarray)):  # which know what to do with their parts
+        if isinstance(other, (Dual, np.ndarray)):  # they apply the operation to their parts
             return NotImplemented
         return Affine(self.constant + other, self.terms)
 
@@ -104,13 +104,8 @@ class Affine:
         return " + ".join([repr(self.constant), *(f"{x!r}*{name}" for name, x in self.terms.items())])
 
 
-def is_zero(x: Scalar) -> bool:
-    """Whether x is known to vanish, whatever the state."""
-    return is_number(x) and x == 0
-
-
 def times(a: Scalar, b: Scalar) -> Scalar:
-    """a * b, without writing down products with plain 0 and 1."""
+    """a * b, without recording products with plain 0 and 1."""
     if is_number(a) and a in (0, 1):
         return 0.0 if a == 0 else b
     if is_number(b) and b in (0, 1):
@@ -119,27 +114,30 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def form(constant: Scalar, terms: Terms) -> Scalar:
-    """The form, or its constant where it has no terms."""
+    """The form, or its constant if it has no terms."""
     return Affine(constant, terms) if terms else constant
 
 
 def merge(one: Terms, two: Terms) -> Terms:
     """The sum of two sets of terms."""
-    found = dict(one)
+    terms = dict(one)
     for name, x in two.items():
-        total = found.pop(name) + x if name in found else x
+        total = terms.pop(name) + x if name in terms else x
         if not is_zero(total):
-            found[name] = total
-    return found
+            terms[name] = total
+    return terms
 
 
-def gather(x: Scalar) -> tuple[Scalar, Terms]:
-    """Constant and terms of a number of any kind: a form's own, duals turned inside out, none of others."""
+def constant_and_terms(x: Scalar) -> tuple[Scalar, Terms]:
+    """Constant and terms of a number of any scalar type.
+
+    A dual of forms gives a constant and terms that are duals.  A number without unknowns gives no terms.
+    """
     if isinstance(x, Affine):
         return x.constant, x.terms
     if not isinstance(x, Dual):
         return x, {}
-    (value, terms), (rate, rates) = gather(x.value), gather(x.rate)
+    (value, terms), (rate, rates) = constant_and_terms(x.value), constant_and_terms(x.rate)
     if not terms and not rates:
         return x, {}
     names = dict.fromkeys((*terms, *rates))
@@ -147,8 +145,8 @@ def gather(x: Scalar) -> tuple[Scalar, Terms]:
 
 
 def substitute(x: Scalar, values: Mapping[Unknown, Scalar]) -> Scalar:
-    """The number with values (of any kind, forms too) in place of those unknowns that have one."""
-    constant, terms = gather(x)
+    """x with the given values in place of unknowns; a value has any scalar type, and may be a form."""
+    constant, terms = constant_and_terms(x)
     for name, coefficient in terms.items():
         constant = constant + times(coefficient, values[name] if name in values else Affine.unknown(name))
     return constant
@@ -162,20 +160,20 @@ def _apply_affine(name: str, args: tuple[Scalar, ...]) -> Scalar:
             return args[0] if args[1] == 1 else 1.0
         case "where" if not isinstance(args[0], Affine):
             return _choose(*args)
-    raise NonlinearError(WORDS.get(name, name), *args)
+    raise NonlinearError(OPERATION_NAMES.get(name, name), *args)
 
 
-WORDS = {
+OPERATION_NAMES = {
     "inv": "a quotient", "pow": "a power", "where": "a decision by the value", "less": "a comparison",
     "less_equal": "a comparison", "equal": "a comparison", "fetch": "a table", "interval": "a table",
 }  # fmt: skip
 
 
 def _choose(condition: Scalar, one: Scalar, two: Scalar) -> Scalar:
-    """where, term by term."""
-    (a, first), (b, second) = gather(one), gather(two)
+    """``where``, term by term."""
+    (a, first), (b, second) = constant_and_terms(one), constant_and_terms(two)
     terms = {n: apply("where", condition, first.get(n, 0.0), second.get(n, 0.0)) for n in {**first, **second}}
     return form(apply("where", condition, a, b), {n: x for n, x in terms.items() if not is_zero(x)})
 
 
-register_kind(Affine, _apply_affine, wraps=1)
+register_scalar_type(Affine, _apply_affine, wraps=1)

@@ -1,20 +1,22 @@
-"""Linear rows solved by elimination in a given order, over any kind of number.
+"""Linear systems solved by Gaussian elimination in a given order, over any scalar type.
 
     values = solve(rows, pivots)
 
-A row is a number that has to vanish: an affine form, or a dual of forms (see ``algebra.affine``).  ``pivots`` says in
-which order which row is solved for which unknown; that, and not the size of a number, decides what is computed, so that
-the same operations serve floats, traced numbers and symbols.  Unknowns without a pivot stay: the values are then forms
-in them.  Rows without a pivot are left alone.
+A row is a number that must vanish: an affine form, or a dual of forms (see ``algebra.affine``).  ``pivots`` lists the
+rows in the order of elimination, each with the unknown it is solved for.  The order is fixed beforehand and does not
+depend on the size of a number, so the same operations serve floats, traced scalars and symbols.  Unknowns without a
+pivot stay symbolic: the solution is then affine in them.  Rows without a pivot are not used.
 
     pivots = choose_pivots(coefficients, unknowns)
 
-finds an order at sample values where nothing better is known: the entry that disturbs fewest others among those that
-are not small [H. M. Markowitz, "The elimination form of the inverse and its application to linear programming",
-Management Science 3 (1957) 255-269], at all samples at once.  Entries that are the same at all samples come first:
-what varies, as the share of a voltage that a law passes on, may vanish elsewhere.  It is for blocks that are coupled by
-nature; a chain of joints has its own order, and loses seven digits with one that was chosen at a sample.
-``SingularError`` says which rows depend on each other and which unknowns they leave open.
+chooses an order from the coefficients at sample values.  Among the entries that are not small at any sample it takes
+the one with the least fill-in [H. M. Markowitz, "The elimination form of the inverse and its application to linear
+programming", Management Science 3 (1957) 255-269].  Entries that are equal at all samples come first, because a
+coefficient that varies may vanish at other values.
+
+``choose_pivots`` is meant for blocks of coupled equations without a natural order.  A chain of joints has one (from the
+tips to the base); with an order chosen at samples it loses seven digits.  ``SingularError`` names the rows that depend
+on each other and the unknowns that they leave undetermined.
 """
 
 from __future__ import annotations
@@ -24,21 +26,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from kinode.algebra.affine import Terms, Unknown, form, gather, is_zero, times
+from kinode.algebra.affine import Terms, Unknown, constant_and_terms, form, times
 from kinode.algebra.null_space import find_scales
-from kinode.algebra.scalars import Array, Scalar, inverse, is_number
+from kinode.algebra.scalars import Array, Scalar, inverse, is_number, is_zero
 from kinode.errors import Error
 
 Pivots = Sequence[tuple[int, Unknown]]
-THRESHOLD = 0.05  # of the largest entry of the row, all scaled to 1: smaller ones are no pivots
-SMALL = 1e-10  # of entries scaled to 1: what is left of those that cancel
-SMALLER = 2  # rank of an entry that is too small at some sample, behind those that vary (1) or do not (0)
-FEW = 6  # rows that are looked at for the next pivot
-TAKES_PART = 1e-6  # of a null vector's largest entry
+PIVOT_THRESHOLD = 0.05  # share of the largest entry of the scaled row: a smaller entry is no pivot
+CANCELLATION = 1e-10  # share of the scaled terms: a smaller difference counts as zero
+TOO_SMALL = 2  # rank of a candidate that is small at some sample; varying entries have rank 1, constant ones 0
+CANDIDATE_ROWS = 6  # rows examined for the next pivot
+PARTICIPATION = 1e-6  # share of a null vector's largest entry: a smaller entry is rounding
 
 
 class SingularError(Error):
-    """Linear rows that do not determine their unknowns: ``rows`` depend on each other, ``unknowns`` stay open."""
+    """Linear equations that do not determine their unknowns: ``rows`` are dependent, ``unknowns`` undetermined."""
 
     def __init__(self, rows: Iterable[int], unknowns: Iterable[Unknown]) -> None:
         self.rows = tuple(rows)
@@ -47,8 +49,8 @@ class SingularError(Error):
 
 
 def solve(rows: Sequence[Scalar], pivots: Pivots) -> dict[Unknown, Scalar]:
-    """The unknown of every pivot, from rows that have to vanish, eliminated in the order of the pivots."""
-    work = [gather(row) for row in rows]
+    """The values of the pivots' unknowns for which the rows vanish, eliminated in the order of the pivots."""
+    work = [constant_and_terms(row) for row in rows]
     work = [(constant, dict(terms)) for constant, terms in work]
     users: dict[Unknown, dict[int, None]] = {}
     for i, _ in pivots:
@@ -61,18 +63,18 @@ def solve(rows: Sequence[Scalar], pivots: Pivots) -> dict[Unknown, Scalar]:
         for other in terms:
             del users[other][i]
         for k in list(users[name]):
-            work[k] = _without(name, work[k], work[i], k, users)
-    return _back(work, pivots)
+            work[k] = _eliminate(name, work[k], work[i], k, users)
+    return _back_substitute(work, pivots)
 
 
-def _without(
+def _eliminate(
     name: Unknown,
     row: tuple[Scalar, Terms],
     pivot: tuple[Scalar, Terms],
     place: int,
     users: dict[Unknown, dict[int, None]],
 ) -> tuple[Scalar, Terms]:
-    """The row less so much of the pivot's row that the unknown is gone."""
+    """The row minus the multiple of the pivot's row that cancels the unknown."""
     constant, terms = row
     factor = times(-terms[name], _invert(pivot[1][name]))
     for other, x in pivot[1].items():
@@ -86,8 +88,8 @@ def _without(
     return add(constant, times(factor, pivot[0])), terms
 
 
-def _back(work: Sequence[tuple[Scalar, Terms]], pivots: Pivots) -> dict[Unknown, Scalar]:
-    """Values from the last pivot to the first; what has none stays as it is."""
+def _back_substitute(work: Sequence[tuple[Scalar, Terms]], pivots: Pivots) -> dict[Unknown, Scalar]:
+    """Values from the last pivot to the first; unknowns without a pivot stay symbolic."""
     values: dict[Unknown, Scalar] = {}
     for i, name in reversed(pivots):
         constant, terms = work[i]
@@ -101,7 +103,7 @@ def _back(work: Sequence[tuple[Scalar, Terms]], pivots: Pivots) -> dict[Unknown,
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    """a + b, without writing down sums with plain 0."""
+    """a + b, without recording sums with plain 0."""
     return b if is_zero(a) else a if is_zero(b) else a + b
 
 
@@ -109,46 +111,48 @@ def _invert(x: Scalar) -> Scalar:
     return 1.0 / x if is_number(x) else inverse(x)
 
 
-# -- an order, where none is declared -----------------------------------------------------------------
+# -- the order of pivots at sample values -------------------------------------------------------------
 def choose_pivots(
     coefficients: Sequence[Mapping[Unknown, float | Array]], unknowns: Sequence[Unknown]
 ) -> list[tuple[int, Unknown]]:
-    """An order of pivots for square rows; each coefficient is a number, or an array of its values at several samples.
+    """An order of pivots for a square system.
 
-    SingularError where the rows do not determine the unknowns at one of the samples.
+    A coefficient is a number, or an array of its values at several samples.  ``SingularError`` is raised if the rows
+    do not determine the unknowns at one of the samples.
     """
     given = [{n: np.atleast_1d(np.asarray(x, float)) for n, x in row.items()} for row in coefficients]
     rows = _scaled(given, unknowns)
-    firm = [{n for n in row if np.all(x[n] == x[n][0])} for row, x in zip(rows, given, strict=True)]  # do not vary
+    constant = [{n for n in row if np.all(x[n] == x[n][0])} for row, x in zip(rows, given, strict=True)]
     whole = [dict(row) for row in rows]
     columns: dict[Unknown, set[int]] = {name: set() for name in unknowns}
     for i, row in enumerate(rows):
         for name in row:
             columns[name].add(i)
-    waiting = [(not firm[i], len(row), i) for i, row in enumerate(rows)]
+    waiting = [(not constant[i], len(row), i) for i, row in enumerate(rows)]
     heapq.heapify(waiting)
     open_rows, pivots = set(range(len(rows))), []
     while open_rows:
-        found = _cheapest(rows, firm, columns, waiting, open_rows)
-        if found is None or len(rows) != len(unknowns):
+        pivot = _find_pivot(rows, constant, columns, waiting, open_rows)
+        if pivot is None or len(rows) != len(unknowns):
             raise _singular(whole, unknowns)
-        i, name = found
-        pivots.append(found)
+        i, name = pivot
+        pivots.append(pivot)
         open_rows.discard(i)
         for other in rows[i]:
             columns[other].discard(i)
         for k in sorted(columns[name]):
-            _subtract(rows, firm, k, i, name, columns)
-            heapq.heappush(waiting, (not firm[k], len(rows[k]), k))
+            _subtract(rows, constant, k, i, name, columns)
+            heapq.heappush(waiting, (not constant[k], len(rows[k]), k))
     if len(pivots) != len(unknowns):
         raise _singular(whole, unknowns)
     return pivots
 
 
 def _scaled(rows: list[dict[Unknown, Array]], unknowns: Sequence[Unknown]) -> list[dict[Unknown, Array]]:
-    """The coefficients of the unknowns, rows and columns scaled so that entries are about 1, at most 1: units go.
+    """The coefficients of the unknowns, with rows and columns scaled so that entries are about 1 and at most 1.
 
-    Each sample is scaled by itself: what is 1 mOhm in one mode may be 1 GOhm in another.
+    The scaling removes the units.  Each sample has its own scales: a resistance may be 1 mOhm in one mode and 1 GOhm
+    in another.
     """
     place = {name: j for j, name in enumerate(unknowns)}
     rows = [{name: x for name, x in row.items() if name in place and np.any(x)} for row in rows]
@@ -168,59 +172,63 @@ def _scaled(rows: list[dict[Unknown, Array]], unknowns: Sequence[Unknown]) -> li
     return [{name: next(scaled) for name in row} for row in rows]
 
 
-def _cheapest(
+def _find_pivot(
     rows: Sequence[Mapping[Unknown, Array]],
-    firm: Sequence[set[Unknown]],
+    constant: Sequence[set[Unknown]],
     columns: Mapping[Unknown, set[int]],
     waiting: list[tuple[bool, int, int]],
     open_rows: set[int],
 ) -> tuple[int, Unknown] | None:
-    """The entry with the least (other entries in its row) * (in its column), of the shortest rows that have a pivot.
+    """The next pivot by Markowitz's rule: least (other entries in its row) * (other entries in its column).
 
-    Rows with entries that do not vary come first.  Where every entry is small at some sample, the one that is least so.
+    Only the shortest rows are examined, those with constant entries first.  If every entry is small at some sample,
+    the largest of them is taken.
     """
     best: tuple[int, float, float, int, Unknown] | None = None
-    seen: dict[int, tuple[bool, int, int]] = {}
+    examined: dict[int, tuple[bool, int, int]] = {}
     useful = 0
-    while waiting and useful < FEW:
+    while waiting and useful < CANDIDATE_ROWS:
         varies, count, i = heapq.heappop(waiting)
-        if i not in open_rows or (varies, count) != (not firm[i], len(rows[i])) or i in seen:
-            continue  # the entry of an earlier state of this row
-        seen[i] = (varies, count, i)
-        top = np.max([np.abs(x) for x in rows[i].values()], axis=0, initial=SMALL)
+        if i not in open_rows or (varies, count) != (not constant[i], len(rows[i])) or i in examined:
+            continue  # an outdated entry of the heap: the row has changed since
+        examined[i] = (varies, count, i)
+        top = np.max([np.abs(x) for x in rows[i].values()], axis=0, initial=CANCELLATION)
         for name, x in rows[i].items():
-            share = float(np.min(np.abs(x) / top)) if np.all(np.abs(x) > SMALL) else 0.0
+            share = float(np.min(np.abs(x) / top)) if np.all(np.abs(x) > CANCELLATION) else 0.0
             cost = (count - 1) * (len(columns[name]) - 1)
-            rank = (int(name not in firm[i]), cost, -share) if share >= THRESHOLD else (SMALLER, 0, -share)
+            rank = (int(name not in constant[i]), cost, -share) if share >= PIVOT_THRESHOLD else (TOO_SMALL, 0, -share)
             if share > 0.0 and (best is None or rank < best[:3]):
                 best = (*rank, i, name)
         useful += best is not None and best[0] <= varies
-    for entry in seen.values():
+    for entry in examined.values():
         heapq.heappush(waiting, entry)
     return None if best is None else (best[3], best[4])
 
 
 def _subtract(
     rows: list[dict[Unknown, Array]],
-    firm: Sequence[set[Unknown]],
+    constant: Sequence[set[Unknown]],
     k: int,
     i: int,
     name: Unknown,
     columns: dict[Unknown, set[int]],
 ) -> None:
-    """Row k without the unknown, by row i; what cancels is no entry any more, what varying ones change varies."""
+    """Eliminate the unknown from row k by means of row i.
+
+    Entries that cancel are removed.  An entry stays constant only if all the entries it is computed from are.
+    """
     factor = rows[k][name] / rows[i][name]
-    steady = name in firm[k] and name in firm[i]
+    steady = name in constant[k] and name in constant[i]
     for other, x in rows[i].items():
-        if steady and other in firm[i] and other not in rows[k]:
-            firm[k].add(other)
-        elif not (steady and other in firm[i]):
-            firm[k].discard(other)
+        if steady and other in constant[i] and other not in rows[k]:
+            constant[k].add(other)
+        elif not (steady and other in constant[i]):
+            constant[k].discard(other)
         before = rows[k].get(other, 0.0)
         after = before - factor * x
-        if other == name or np.all(np.abs(after) <= SMALL * np.maximum(np.abs(before), np.abs(factor * x))):
+        if other == name or np.all(np.abs(after) <= CANCELLATION * np.maximum(np.abs(before), np.abs(factor * x))):
             rows[k].pop(other, None)
-            firm[k].discard(other)
+            constant[k].discard(other)
             columns[other].discard(k)
         else:
             rows[k][other] = after
@@ -228,7 +236,7 @@ def _subtract(
 
 
 def _singular(rows: Sequence[Mapping[Unknown, Array]], unknowns: Sequence[Unknown]) -> SingularError:
-    """Who takes part in the null vectors of the sample at which the rows are nearest to dependent."""
+    """The rows and unknowns in the null vectors, at the sample where the matrix is closest to singular."""
     samples = max((len(x) for row in rows for x in row.values()), default=1)
     place = {name: j for j, name in enumerate(unknowns)}
     A = np.zeros((samples, len(rows), len(unknowns)))
@@ -238,12 +246,13 @@ def _singular(rows: Sequence[Mapping[Unknown, Array]], unknowns: Sequence[Unknow
     size = np.linalg.svd(A, compute_uv=False)
     worst = int(np.argmin(size[:, -1])) if size.shape[1] else 0
     U, s, Vt = np.linalg.svd(A[worst])
-    rank = int(np.sum(s > SMALL * s.max(initial=1.0)))
+    rank = int(np.sum(s > CANCELLATION * s.max(initial=1.0)))
     rank = min(rank, max(len(s) - 1, 0)) if len(rows) == len(unknowns) else rank
     left, right = U[:, rank:], Vt[rank:].T
-    return SingularError(_taking_part(left), [unknowns[j] for j in _taking_part(right)])
+    return SingularError(_participants(left), [unknowns[j] for j in _participants(right)])
 
 
-def _taking_part(null: Array) -> list[int]:
+def _participants(null: Array) -> list[int]:
+    """The indices with an entry in one of the null vectors (columns)."""
     share = np.abs(null).max(axis=1, initial=0.0)
-    return [int(i) for i in np.flatnonzero(share > TAKES_PART * share.max(initial=0.0))]
+    return [int(i) for i in np.flatnonzero(share > PARTICIPATION * share.max(initial=0.0))]

@@ -1,12 +1,14 @@
-"""Euler angles of a body: precession psi, nutation theta, self-rotation phi [SPEC 4.3, 4.4].
+"""Euler angles of a body: precession psi, nutation theta, spin phi (T-10.3), (T-10.4).
 
     R = Rz(psi) Rx(theta) Rz(phi) C,      w = C' P(phi) P(theta) (psi_dot, theta_dot, phi_dot)   in body axes
 
-They are for reading: kinode turns bodies by joint coordinates and unit quaternions, which have no such singularity.
-At theta = 0 and theta = pi the axes of precession and self-rotation are one, and only their sum or difference is known:
-phi and its rate are then given as zero, and psi is the whole turn.  A planar motion about z is of that sort throughout.
-The remedy is C, a constant turn of the body's axes: with C = Rx(-pi/2) (``UPRIGHT``) a motion in the plane of x and y
-has theta = pi/2, phi = 0, and psi is its angle.
+Euler angles are results only.  The dynamics uses joint coordinates and unit quaternions, which have no such
+singularity.
+
+At theta = 0 and theta = pi the axes of precession and spin coincide, and only the sum or the difference of the two
+angles is determined.  Then phi and its rate are zero by convention, and psi is the whole angle.  A planar motion about
+z is always singular in this sense.  A constant rotation C of the body's axes avoids that: with C = Rx(-pi/2)
+(``UPRIGHT``) a motion in the plane of x and y has theta = pi/2, phi = 0, and psi is its angle.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from kinode.algebra.scalars import Array, atan2, less, sqrt, tidy, where
 from kinode.algebra.spatial import IDENTITY3
 
 UPRIGHT: Array = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-SINGULAR = 1e-12  # sin(theta) below which rounding decides the other two angles
+SINGULAR = 1e-12  # of sin(theta): below, the other two angles would be rounding errors
 
 
 def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
-    """psi, theta, phi of a rotation; theta from 0 to pi, the others from -pi to pi."""
+    """psi, theta, phi of a rotation in rad; theta is within 0 and pi, the others within -pi and pi."""
     E = R @ C.T
     tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
     flat = less(tilt, SINGULAR)
@@ -32,10 +34,10 @@ def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
 
 
 def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
-    """psi_dot, theta_dot, phi_dot for an angular velocity in body axes: T w with T = (C' P(phi) P(theta))^-1 [4.10].
+    """psi_dot, theta_dot, phi_dot for an angular velocity w in body axes: T w, T = (C' P(phi) P(theta))^-1 (T-10.10).
 
-    sin(phi) and cos(phi) are entries of R over sin(theta), so that no angle is needed.  Where the axes are one,
-    theta_dot is the rate at which they part.
+    sin(phi) and cos(phi) are entries of R divided by sin(theta); no angle is computed.  Where the axes coincide,
+    theta_dot is the rate at which they separate.
     """
     E, (x, y, z) = R @ C.T, C @ w
     tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
@@ -48,7 +50,7 @@ def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
 
 
 def rotation_from_euler(psi: float, theta: float, phi: float, C: Array = IDENTITY3) -> Array:
-    """R = Rz(psi) Rx(theta) Rz(phi) C of plain numbers."""
+    """R = Rz(psi) Rx(theta) Rz(phi) C of plain numbers; angles in rad."""
 
     def about_z(angle: float) -> Array:
         c, s = math.cos(angle), math.sin(angle)

@@ -1,4 +1,9 @@
-"""Whether rows depend on each other at a sample of numbers, and by which combinations."""
+"""Rank and null vectors of a matrix at sample values.
+
+``smallness`` measures how close a matrix is to singular, independent of units: rows and columns are scaled first
+[Curtis, Reid 1972].  ``null_vectors`` gives the linear combinations of rows that vanish.  Both work on plain numbers; a
+rank at sample values holds for almost all values, and not for the exceptional ones.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,19 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
-DENSE = 40  # rows of a block that are looked at as a dense matrix
-ROUNDS = 100  # of scaling: more would take long where blocks are large, and change little
-SMALL = 1e-10  # of entries scaled to 1: what is left of rows that depend on each other
+DENSE = 40  # rows up to which a matrix is treated as dense
+SCALING_ITERATIONS = 100  # of least squares: more would change the scales little
+SINGULAR = 1e-10  # of the largest singular value or pivot of a scaled matrix: below, the matrix counts as singular
 
 
 def smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
-    """How near a block of the sample is to singular: its smallest pivot, rows and columns scaled to 1."""
+    """Smallest over largest singular value (pivot, if the matrix is large) of a square matrix scaled to entries near 1.
+
+    ``entries`` are (row, column, value).  0 means singular; compare with ``SINGULAR``.
+    """
     a, b, x = split_entries(entries)
     if len(set(a[x != 0])) < size or len(set(b[x != 0])) < size:
-        return 0.0  # a row or a column of zeros
+        return 0.0  # there is a row or a column of zeros
     if size == 1:
         return 1.0
     r, c = find_scales(a, b, x, size)
@@ -38,15 +46,15 @@ def smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
 
 
 def split_entries(entries: Sequence[tuple[int, int, float]]) -> tuple[Array, Array, Array]:
-    """Rows, columns and values."""
+    """Arrays of the rows, columns and values of (row, column, value)."""
     a, b = (np.array([entry[k] for entry in entries], dtype=int) for k in (0, 1))
     return a, b, np.array([entry[2] for entry in entries], dtype=float)
 
 
 def find_scales(a: Array, b: Array, x: Array, size: int) -> tuple[Array, Array]:
-    """Factors of rows and columns by which entries come as near to 1 as they can, whatever their units: pF, GOhm.
+    """Factors of rows and columns that bring the entries as near to 1 as possible, whatever their units (pF, GOhm).
 
-    Least squares of logarithms [A. R. Curtis, J. K. Reid, "On the automatic scaling of matrices for Gaussian
+    Least squares of the logarithms [A. R. Curtis, J. K. Reid, "On the automatic scaling of matrices for Gaussian
     elimination", IMA J. Appl. Math. 10 (1972) 118-124].
     """
     from scipy.sparse import csr_array
@@ -58,26 +66,29 @@ def find_scales(a: Array, b: Array, x: Array, size: int) -> tuple[Array, Array]:
     n = len(logs)
     places = np.concatenate([a, size + b])
     sums = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, 2 * size))
-    found = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6, iter_lim=ROUNDS)[0])
-    return found[:size], found[size:]
+    scales = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6, iter_lim=SCALING_ITERATIONS)[0])
+    return scales[:size], scales[size:]
 
 
 def null_vectors(A: Array) -> tuple[list[Array], Array]:
-    """Combinations of rows that vanish, with as few members as elimination gives, and what they leave open."""
+    """Linear combinations of the rows of A that vanish, and a basis (columns) of the null space of A.
+
+    The combinations are brought to reduced echelon form, so that each contains few rows.
+    """
     a, b = np.nonzero(A)
     r, c = find_scales(a, b, A[a, b], len(A))
     U, s, Vt = np.linalg.svd(A * r[:, None] * c)
     rank = min(int(np.sum(s > 1e-9 * s.max(initial=1e-300))), len(s) - 1)
-    found = []
+    combinations = []
     for vector in _echelon(U[:, rank:].T):
         rows = np.where(np.abs(vector) > 1e-9, vector, 0.0) * r
         rows = rows / rows[np.flatnonzero(rows)[0]]
-        found.append(np.where(np.abs(rows - np.round(rows)) < 1e-9 * np.abs(rows), np.round(rows), rows))
-    return found, Vt[rank:].T
+        combinations.append(np.where(np.abs(rows - np.round(rows)) < 1e-9 * np.abs(rows), np.round(rows), rows))
+    return combinations, Vt[rank:].T
 
 
 def _echelon(rows: Array) -> list[Array]:
-    """Reduced rows of the same span."""
+    """The reduced row echelon form: rows with the same span."""
     R = rows.copy()
     pivot_row = 0
     for column in range(R.shape[1]):

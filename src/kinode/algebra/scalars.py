@@ -1,12 +1,14 @@
-"""The kinds of number, and the functions that work on all of them.
+"""Scalar types, and the elementary functions that work on all of them.
 
-Mechanics is written once, on NumPy arrays whose entries are floats (to compute), traced numbers (to
-compile), symbols (to read), laws (to describe) or duals of any of these (to differentiate).  This is
-the only module that asks which kind it has been given.
+The mechanics is written once, on NumPy arrays.  The entries are floats (to compute), traced scalars (to compile),
+symbols (to print), expressions (to describe a model) or duals of any of these (to differentiate).  This is the only
+module that looks at the type of a scalar.
 
-A kind other than float joins by ``register_kind(type, handler)``, where ``handler(name, args)`` applies
-the named function.  Kinds that are made of other numbers (duals, affine forms) wrap them.  The partial
-derivatives stand here once and serve duals and laws alike.
+Another scalar type joins with ``register_scalar_type(type, handler)``: ``handler(name, args)`` applies the named
+function.  Duals and affine forms wrap scalars of other types.  The partial derivatives are defined here once, for duals
+and expressions alike.
+
+Outside its domain a function returns nan or infinity and does not raise, as compiled code does.
 """
 
 from __future__ import annotations
@@ -28,18 +30,19 @@ _HANDLERS: dict[type, Callable[[str, tuple[Scalar, ...]], Scalar]] = {}
 _WRAPS: dict[type, int] = {}
 
 
-def register_kind(kind: type, handler: Callable[[str, tuple[Scalar, ...]], Scalar], wraps: int = 0) -> None:
-    """Let ``handler(name, args)`` apply the named functions to numbers of type ``kind``.
+def register_scalar_type(type_: type, handler: Callable[[str, tuple[Scalar, ...]], Scalar], wraps: int = 0) -> None:
+    """Let ``handler(name, args)`` apply the named functions to scalars of a type.
 
-    Among mixed arguments the kind that ``wraps`` most is asked: a kind made of other numbers takes those for its own.
+    If the arguments have several types, the handler of the type with the largest ``wraps`` is called: a type that wraps
+    other scalars accepts them as arguments.
     """
-    _HANDLERS[kind] = handler
+    _HANDLERS[type_] = handler
     if wraps:
-        _WRAPS[kind] = wraps
+        _WRAPS[type_] = wraps
 
 
-def _wraps(kind: type) -> int:
-    return _WRAPS.get(kind, 0)
+def _wraps(type_: type) -> int:
+    return _WRAPS.get(type_, 0)
 
 
 def _sign(x: float) -> float:
@@ -47,11 +50,11 @@ def _sign(x: float) -> float:
 
 
 def find_interval(breaks: Sequence[float], x: float) -> float:
-    """Index of the interval of ``breaks`` that holds x; the outer ones also serve what lies outside."""
+    """Index of the interval of ``breaks`` that contains x; the first and the last one extend outwards."""
     return float(min(max(bisect_right(breaks, x) - 1, 0), len(breaks) - 2))
 
 
-# What all kinds have as operators of Python.
+# Operations that all scalar types have as Python operators.
 ARITHMETIC: dict[str, Callable[..., Scalar]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
 }  # fmt: skip
@@ -87,7 +90,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def _guarded(function: Callable[[float], float], a: float) -> float:
-    """The function, with infinity where it is too large for a float."""
+    """The function, with infinity in place of an overflow."""
     try:
         return function(a)
     except OverflowError:
@@ -104,14 +107,14 @@ def _float_power(a: float, b: float) -> float:
 
 
 def apply(name: str, *args: Scalar) -> Scalar:
-    """Apply the named function to scalars of any kind, mixed kinds included."""
+    """Apply the named function to scalars of any type; the types may be mixed."""
     for arg in args:
-        kind = type(arg)
-        if kind is float or kind is int or kind is tuple:
+        type_ = type(arg)
+        if type_ is float or type_ is int or type_ is tuple:
             continue
         if len(args) > 1:
-            kind = max(kind, *map(type, args), key=_wraps)
-        handler = _HANDLERS.get(kind)
+            type_ = max(type_, *map(type, args), key=_wraps)
+        handler = _HANDLERS.get(type_)
         if handler is not None:
             return handler(name, args)
         if _is_symbolic(arg):
@@ -159,7 +162,7 @@ def _apply_symbolic(name: str, args: tuple[Scalar, ...]) -> Scalar:
 
 
 def exact(x: Scalar) -> Scalar:
-    """A symbolic number without a needless decimal point: 2.0 becomes 2, 0.5 stays."""
+    """A symbolic number without a needless decimal point: 2.0 becomes 2; 0.5 stays."""
     if getattr(x, "is_Float", False) and float(x).is_integer():
         import sympy
 
@@ -172,21 +175,39 @@ def _function(name: str) -> Callable[..., Scalar]:
         return apply(name, *args)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name} of any kind of number."
+    function.__doc__ = f"{name} of any scalar type."
     return function
 
 
-sin, cos, tan = _function("sin"), _function("cos"), _function("tan")
-asin, acos, atan, atan2 = _function("asin"), _function("acos"), _function("atan"), _function("atan2")
-sinh, cosh, tanh = _function("sinh"), _function("cosh"), _function("tanh")
-exp, log, sqrt, power = _function("exp"), _function("log"), _function("sqrt"), _function("pow")
-absolute, sign, floor = _function("abs"), _function("sign"), _function("floor")
-minimum, maximum = _function("min"), _function("max")
-less, less_equal, equal, where = _function("less"), _function("less_equal"), _function("equal"), _function("where")
+Unary = Callable[[Scalar], Scalar]
+Binary = Callable[[Scalar, Scalar], Scalar]
+sin: Unary = _function("sin")
+cos: Unary = _function("cos")
+tan: Unary = _function("tan")
+asin: Unary = _function("asin")
+acos: Unary = _function("acos")
+atan: Unary = _function("atan")
+sinh: Unary = _function("sinh")
+cosh: Unary = _function("cosh")
+tanh: Unary = _function("tanh")
+exp: Unary = _function("exp")
+log: Unary = _function("log")
+sqrt: Unary = _function("sqrt")
+absolute: Unary = _function("abs")
+sign: Unary = _function("sign")
+floor: Unary = _function("floor")
+atan2: Binary = _function("atan2")
+power: Binary = _function("pow")
+minimum: Binary = _function("min")
+maximum: Binary = _function("max")
+less: Binary = _function("less")
+less_equal: Binary = _function("less_equal")
+equal: Binary = _function("equal")
+where: Callable[[Scalar, Scalar, Scalar], Scalar] = _function("where")
 inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
 
-# Partial derivatives: name -> function of the arguments giving one partial for each of them.
-# What is piecewise constant has none.  "where", "interval" and "fetch" are dealt with by their users.
+# Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.
+# Those of piecewise constant functions are zero.  The callers treat "where", "interval" and "fetch" themselves.
 PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
     "add": lambda a, b: (1.0, 1.0),
     "sub": lambda a, b: (1.0, -1.0),
@@ -219,15 +240,20 @@ PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {
 
 
 def is_number(x: object) -> bool:
-    """Whether x is a plain number, and so a constant to every other kind."""
+    """Whether x is a plain number, which is a constant to every other scalar type."""
     return isinstance(x, (float, int, np.floating, np.integer))
 
 
-class Dual:
-    """A value and its rate of change; both of any one kind of number.
+def is_zero(x: Scalar) -> bool:
+    """Whether x is a plain zero: known to vanish, whatever the state."""
+    return is_number(x) and bool(x == 0)
 
-    ``level`` tells derivatives within derivatives apart: what has a lower level is a constant to this one,
-    so that ``rate`` may be used inside a function that is itself being differentiated.
+
+class Dual:
+    """A value and its rate of change, both of one other scalar type (a dual number: forward differentiation).
+
+    ``level`` keeps nested derivatives apart: a dual of a lower level is a constant to this one.  So a function that
+    differentiates inside can be differentiated itself.
     """
 
     __slots__ = ("level", "rate", "value")
@@ -243,7 +269,7 @@ class Dual:
                 return Dual(self.value + other.value, self.rate + other.rate, self.level)
             if other.level > self.level:
                 return Dual(self + other.value, other.rate, other.level)
-        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
             return NotImplemented
         return Dual(self.value + other, self.rate, self.level)
 
@@ -255,7 +281,7 @@ class Dual:
                 return Dual(self.value - other.value, self.rate - other.rate, self.level)
             if other.level > self.level:
                 return Dual(self - other.value, -other.rate, other.level)
-        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
             return NotImplemented
         return Dual(self.value - other, self.rate, self.level)
 
@@ -268,7 +294,7 @@ class Dual:
                 return Dual(self.value * other.value, self.rate * other.value + self.value * other.rate, self.level)
             if other.level > self.level:
                 return Dual(self * other.value, self * other.rate, other.level)
-        if isinstance(other, np.ndarray):  # which knows how to do it entry by entry
+        if isinstance(other, np.ndarray):  # NumPy applies the operation to each entry
             return NotImplemented
         return Dual(self.value * other, self.rate * other, self.level)
 
@@ -295,9 +321,9 @@ class Dual:
 
 def _apply_dual(name: str, args: tuple[Scalar, ...]) -> Scalar:
     level = max(arg.level for arg in args if isinstance(arg, Dual))
-    moving = [isinstance(arg, Dual) and arg.level == level for arg in args]
-    values = tuple(arg.value if moves else arg for arg, moves in zip(args, moving, strict=True))
-    rates = tuple(arg.rate if moves else 0.0 for arg, moves in zip(args, moving, strict=True))
+    is_variable = [isinstance(arg, Dual) and arg.level == level for arg in args]
+    values = tuple(arg.value if variable else arg for arg, variable in zip(args, is_variable, strict=True))
+    rates = tuple(arg.rate if variable else 0.0 for arg, variable in zip(args, is_variable, strict=True))
     value = apply(name, *values)
     if name == "where":
         return Dual(value, apply("where", values[0], rates[1], rates[2]), level)
@@ -305,29 +331,28 @@ def _apply_dual(name: str, args: tuple[Scalar, ...]) -> Scalar:
         return value
     rate: Scalar = 0.0
     for partial, change in zip(PARTIALS[name](*values), rates, strict=True):
-        if not (is_number(change) and change == 0) and not (is_number(partial) and partial == 0):
+        if not is_zero(change) and not is_zero(partial):
             rate = rate + partial * change
     return Dual(value, rate, level)
 
 
-register_kind(Dual, _apply_dual, wraps=2)
+register_scalar_type(Dual, _apply_dual, wraps=2)
 
 
 _LEVELS = itertools.count(1)
 
 
 def new_level() -> int:
-    """A level of duals of its own, so that derivatives within derivatives are told apart."""
+    """A level of duals that no other derivative uses."""
     return next(_LEVELS)
 
 
 def value_and_rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> tuple[Array, Array]:
-    """``function(q)`` and its rate of change while q changes at ``q_dot``: exact, for every kind of number."""
+    """``function(q)`` and its rate of change while q changes at ``q_dot``: exact, for every scalar type."""
     level = new_level()
     duals = np.empty(len(q), dtype=object)
     for i in range(len(q)):
-        still = is_number(q_dot[i]) and q_dot[i] == 0
-        duals[i] = q[i] if still else Dual(q[i], q_dot[i], level)
+        duals[i] = q[i] if is_zero(q_dot[i]) else Dual(q[i], q_dot[i], level)
     result = np.asarray(function(duals), dtype=object)
     values, rates = np.empty(result.shape, dtype=object), np.empty(result.shape, dtype=object)
     for index, entry in np.ndenumerate(result):
@@ -342,7 +367,7 @@ def rate(function: Callable[[Array], Array], q: Array, q_dot: Array) -> Array:
 
 
 def tidy(values: Sequence[Any] | Array) -> Array:
-    """A float array where every entry is a plain number, else an object array."""
+    """A float array if every entry is a plain number, else an object array."""
     array = np.array(values, dtype=object)
     if all(is_number(entry) for entry in array.flat):
         return array.astype(float)

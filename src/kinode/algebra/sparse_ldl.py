@@ -1,11 +1,17 @@
-"""Symmetric linear systems with few entries, solved for any kind of number: L D L' without pivoting.
+"""Sparse symmetric linear systems for any scalar type: K = L D L' without numerical pivoting.
 
-Constrained motion is M x = f + G' lam, G x = gamma.  As a matrix of x and -lam that is K = [M G'; G 0], which is
-indefinite; it has all its pivots as long as each multiplier is eliminated after the coordinates that its row touches.
-Among what may go next the one with the fewest neighbors goes (minimum degree), which keeps the operations of many small
-loops linear in their number.  A positive definite matrix is the same without multipliers.
+Constrained motion is M x = f + G' lam, G x = gamma.  The matrix of x and -lam is K = [M G'; G 0], which is symmetric
+and indefinite.  No pivot vanishes if each multiplier is eliminated after the coordinates in its row.  Among the
+candidates the one with the fewest neighbors is eliminated next (minimum degree; W. F. Tinney, J. W. Walker, Proc. IEEE
+55 (1967) 1801-1809).  With this order the operations grow linearly with the number of small loops.  A positive definite
+matrix is the case without multipliers.  A dependent row of G gives a zero pivot: select independent rows first.
 
-Rows are kept as dictionaries from column to entry, so that time goes with the entries and not with the size squared.
+Rows are dictionaries from column to entry, so time grows with the number of entries and not with the size squared.
+
+Why our own: the entries are traced scalars, symbols or duals, and the order must be fixed before any number is known.
+SciPy's and CHOLMOD's factorizations take floats only, and pivot by their size.  A chain of 10 loops (30 coordinates, 20
+constraint rows) takes 1,474 operations here, and 65,065 with full matrices; 20 loops take 3,004 and 499,030.  A library
+that emits the operations of a symbolic L D L' for a given sparsity would make this module obsolete.
 """
 
 from __future__ import annotations
@@ -15,14 +21,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, is_number, maximum, tidy
+from kinode.algebra.scalars import Array, Scalar, is_zero, maximum, tidy
 
 Row = dict[int, Scalar]
-
-
-def is_zero(x: Scalar) -> bool:
-    """Whether an entry is known to be zero."""
-    return is_number(x) and bool(x == 0)
 
 
 def sparse(A: Array) -> list[Row]:
@@ -35,14 +36,14 @@ def solve_saddle(M: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Arr
     return Saddle(sparse(M), sparse(G))(f, gamma)
 
 
-FLOOR = 1e-9  # of a lock's own response: what is left of it where others hold it is rounding, some 1e-14
+LOCK_FLOOR = 1e-9  # of a lock's own response: a smaller pivot is rounding (about 1e-14), as another row fixes the joint
 
 
 class Saddle:
-    """Solves for any right-hand sides with one factorization.
+    """Solves M x = f + G' lam, G x = gamma for any number of right-hand sides with one factorization.
 
-    ``locks`` are rows that hold where their entry of ``stuck`` is 1 and are idle where it is 0; their multipliers stand
-    behind those of G.  They are eliminated last, and what they add to G may be nothing.
+    ``locks`` are rows of locked joints: a row is active if its entry of ``stuck`` is 1, and absent if it is 0.  Their
+    multipliers follow those of G.  They are eliminated last, and may depend on the rows of G.
     """
 
     def __init__(
@@ -60,24 +61,25 @@ class Saddle:
         for k, (lock, s) in enumerate(zip(locks, stuck, strict=True), m):
             response = sum((x * x / M[j][j] for j, x in lock.items()), 0.0)
             K[k][k] = (s - 1.0) * response
-            floors[k] = FLOOR * response
-        self.n, self.firm, self.factor = n, len(G), Factor(K, n, floors)
+            floors[k] = LOCK_FLOOR * response
+        self.n, self.n_constraints, self.factor = n, len(G), Factor(K, n, floors)
 
     def __call__(self, f: Array, gamma: Array) -> tuple[Array, Array]:
         """x and lam."""
-        found = self.factor.solve([*f, *gamma])
-        return tidy(found[: self.n]), tidy([-x for x in found[self.n :]])
+        solution = self.factor.solve([*f, *gamma])
+        return tidy(solution[: self.n]), tidy([-x for x in solution[self.n :]])
 
     def effective_mass(self, rates: Array) -> Scalar:
-        """rates' (G M^-1 G')^-1 rates: twice the energy that it takes to give the rows these rates from rest."""
-        loose = len(self.factor.order) - self.n - self.firm
-        return -self.factor.form([*np.zeros(self.n), *rates, *np.zeros(loose)], self.n + self.firm)
+        """rates' (G M^-1 G')^-1 rates: twice the least kinetic energy for which the constraints have these rates."""
+        n_locks = len(self.factor.order) - self.n - self.n_constraints
+        right = [*np.zeros(self.n), *rates, *np.zeros(n_locks)]
+        return -self.factor.quadratic_form(right, self.n + self.n_constraints)
 
 
 def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
-    """Minimum degree, with every multiplier (index n and above) after the coordinates that it touches.
+    """Minimum degree order, with every multiplier (index n and above) after the coordinates in its row.
 
-    ``near`` holds for each index those that it shares an entry with.
+    ``near`` holds, for each index, the indices of the other entries in its row.
     """
     near = [set(row) for row in near]
     waits = [0 if i < n else sum(j < n for j in row) for i, row in enumerate(near)]
@@ -89,7 +91,7 @@ def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
     while heap:
         degree, pick = heapq.heappop(heap)
         if done[pick] or degree != len(near[pick]):
-            continue  # its neighborhood changed since: it stands in the heap again
+            continue  # an outdated entry of the heap: its neighbors have changed since
         done[pick] = True
         order.append(pick)
         around = near[pick]
@@ -104,18 +106,18 @@ def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
 
 
 class Factor:
-    """L D L' of a symmetric K whose indices from n on are multipliers, in an order in which no pivot vanishes.
+    """L D L' of a symmetric K whose indices from n on are multipliers, in an order without zero pivots.
 
-    ``floors`` are the least sizes of the (negative) pivots of the indices that go last.
+    ``floors`` names the indices that are eliminated last, with the least size of their (negative) pivots.
     """
 
     def __init__(self, K: Sequence[Mapping[int, Scalar]], n: int, floors: Mapping[int, Scalar] | None = None) -> None:
         floors = floors or {}
         rows = [{j: x for j, x in row.items() if not is_zero(x)} for row in K]
-        for i, row in enumerate(rows):  # of plain numbers that are symmetric but for rounding, one may vanish alone
+        for i, row in enumerate(rows):  # with rounding, K_ij may be zero and K_ji not: restore the symmetry
             for j, x in list(row.items()):
                 rows[j].setdefault(i, x)
-        early = [set(row) - {i, *floors} for i, row in enumerate(rows) if i not in floors]  # the last indices are late
+        early = [set(row) - {i, *floors} for i, row in enumerate(rows) if i not in floors]
         self.order = [*elimination_order(early, n), *floors]
         rank = {i: k for k, i in enumerate(self.order)}
         self.inverse: dict[int, Scalar] = {}
@@ -140,8 +142,8 @@ class Factor:
                 x[i] = x[i] - value * x[j]
         return x
 
-    def form(self, right: Sequence[Scalar], size: int | None = None) -> Scalar:
-        """right' K^-1 right, for half the operations of a solution; of the first ``size`` indices to go."""
+    def quadratic_form(self, right: Sequence[Scalar], size: int | None = None) -> Scalar:
+        """right' K^-1 right of the first ``size`` indices of the order, in half the operations of a solution."""
         x = self._forward(right)
         return sum((x[j] * x[j] * self.inverse[j] for j in self.order[:size]), 0.0)
 
@@ -152,6 +154,6 @@ class Factor:
             x[j] = x[j] * self.inverse[j]
             for i, value in self.columns[j].items():
                 x[j] = x[j] - value * x[i]
-        found = np.empty(len(x), dtype=object)
-        found[:] = x
-        return found
+        solution = np.empty(len(x), dtype=object)
+        solution[:] = x
+        return solution

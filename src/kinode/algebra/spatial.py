@@ -1,8 +1,11 @@
-"""Rotations, poses, inertias: the vector algebra of rigid bodies, for every kind of number.
+"""Rotations, poses, inertias: the vector algebra of rigid bodies, for every scalar type.
 
-Notation (STYLE): ``R_AB`` maps components in B to components in A, ``X_AB`` is the pose of B in A, a
-spatial vector is an angular and a linear 3-vector, angular first.  Quaternions are scalar first, child
-to parent; ``rpy`` turns about fixed x, y, z, so R = Rz(yaw) Ry(pitch) Rx(roll).
+``R_AB`` maps components in B to components in A.  ``X_AB`` is the pose of B in A.  A spatial vector is an angular and a
+linear 3-vector, angular first [R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 2].  Quaternions are
+scalar first, child to parent.  ``rpy`` are angles about fixed x, y, z: R = Rz(yaw) Ry(pitch) Rx(roll).
+
+Matrices have few entries here, and many of them are plain 0 or 1; operations are written out entry by entry where that
+keeps the zeros.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ IDENTITY3 = np.eye(3)
 
 
 def vector(x: Scalar, y: Scalar, z: Scalar) -> Array:
-    """A 3-vector of any kind of number."""
+    """A 3-vector of any scalar type."""
     return np.array([x, y, z], dtype=object)
 
 
@@ -49,7 +52,7 @@ def skew(a: Array) -> Array:
 
 
 def rotation_about(axis: Array, angle: Scalar) -> Array:
-    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis [U.1]."""
+    """Rot(e, q) = I + sin q S(e) + (1 - cos q) S(e)^2, for a unit axis (T-1.1)."""
     S = skew(axis)
     R: Array = IDENTITY3 + sin(angle) * S + (1.0 - cos(angle)) * (S @ S)
     return R
@@ -89,7 +92,7 @@ def rpy_from_rotation(R: Array) -> Array:
 
 
 def quaternion_from_rotation(R: Array) -> Array:
-    """Unit quaternion of a rotation of plain numbers, scalar part not negative."""
+    """Unit quaternion of a rotation matrix of floats; the scalar part is not negative."""
     R = np.asarray(R, dtype=float)
     diagonal = np.array([R.trace(), R[0, 0], R[1, 1], R[2, 2]])
     k = int(np.argmax(diagonal))
@@ -106,7 +109,7 @@ def quaternion_from_rotation(R: Array) -> Array:
 
 
 def quaternion_of(R: Array) -> Array:
-    """Unit quaternion of a rotation of any kind of number, by the largest of its four squares."""
+    """Unit quaternion of a rotation matrix of any scalar type, from the largest of the four squared components."""
     squares = [
         1.0 + R[0, 0] + R[1, 1] + R[2, 2],
         1.0 + R[0, 0] - R[1, 1] - R[2, 2],
@@ -128,7 +131,7 @@ def quaternion_of(R: Array) -> Array:
 
 @cache
 def _signed_axis(k: int, positive: bool) -> Array:
-    """The signed permutation that carries z to a coordinate axis."""
+    """The signed permutation matrix that maps z to a coordinate axis."""
     e = np.zeros(3)
     e[k] = 1.0 if positive else -1.0
     x = np.roll(np.abs(e), 1)
@@ -138,9 +141,9 @@ def _signed_axis(k: int, positive: bool) -> Array:
 
 
 def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
-    """A rotation that carries z to the given axis; ``nominal`` holds its plain numbers.
+    """A rotation that maps z to the given axis; ``nominal`` is the axis in plain numbers.
 
-    A signed coordinate axis gives a signed permutation, which costs nothing in traced code.
+    A signed coordinate axis gives a signed permutation matrix, which needs no operations in traced code.
     """
     values = np.asarray(nominal, dtype=float)
     k = int(np.argmax(np.abs(values)))
@@ -160,8 +163,8 @@ def rotation_to_axis(axis: Sequence[Scalar], nominal: Sequence[float]) -> Array:
 class Pose:
     """X_AB: rotation R_AB and position p_AB of B in A.
 
-    ``turn`` is (axis, cos, sin) where R is known to turn about one coordinate axis: it changes no
-    result, but lets a symmetric matrix be rotated in 16 operations instead of 27.
+    ``turn`` is (axis, cos, sin) if R is known to be a rotation about one coordinate axis.  It does not change a result;
+    with it a symmetric matrix is rotated in 16 operations instead of 27.
     """
 
     R: Array
@@ -177,9 +180,9 @@ class Pose:
         return Pose(self.R.T, -(self.R.T @ self.p), turn)
 
     def point(self, p: Array) -> Array:
-        """A point given in B, in A."""
-        moved: Array = self.p + self.R @ p
-        return moved
+        """The position in A of a point given in B."""
+        position: Array = self.p + self.R @ p
+        return position
 
 
 IDENTITY_POSE = Pose(IDENTITY3, ZERO3)
@@ -213,10 +216,11 @@ def rotate_matrix(R: Array, A: Array, turn: tuple[int, Scalar, Scalar] | None, s
 
 
 def _turn_matrix(A: Array, turn: tuple[int, Scalar, Scalar], symmetric: bool) -> Array:
-    """R A R' for a turn about a coordinate axis, by its invariants.
+    """R A R' for a rotation about a coordinate axis.
 
-    In the plane (j, k) of the turn the trace and the antisymmetric part stay; with
-    f = s (A_kk - A_jj) - c (A_jk + A_kj) the rest moves by s f and c f.
+    In the plane (j, k) of the rotation the trace and the antisymmetric part of A are invariant.  The result B has
+    B_jj = A_jj + s f, B_kk = A_kk - s f, B_jk = -c f - A_kj, B_kj = -c f - A_jk
+    with f = s (A_kk - A_jj) - c (A_jk + A_kj).
     """
     i, c, s = turn
     j, k = (i + 1) % 3, (i + 2) % 3
@@ -255,7 +259,7 @@ class RigidInertia:
         return RigidInertia(self.mass + other.mass, self.moment + other.moment, self.J + other.J)
 
     def seen_from(self, X: Pose) -> RigidInertia:
-        """The same inertia in frame A, where X is the pose X_AB of its own frame B [U.2]."""
+        """The same inertia in frame A; X is the pose X_AB of its own frame B (T-1.2)."""
         h = X.R @ self.moment
         J = rotate_matrix(X.R, self.J, X.turn, symmetric=True)
         p = X.p
@@ -268,7 +272,7 @@ class RigidInertia:
         return RigidInertia(self.mass, h + self.mass * p, result)
 
     def articulated(self) -> ArticulatedInertia:
-        """The same as blocks of a 6x6 matrix."""
+        """The same inertia as blocks of a 6x6 matrix."""
         return ArticulatedInertia(self.J, skew(self.moment), self.mass * IDENTITY3)
 
 
@@ -288,14 +292,14 @@ class ArticulatedInertia:
         return self.J @ w + self.H @ v, self.H.T @ w + self.M @ v
 
     def seen_from(self, X: Pose) -> ArticulatedInertia:
-        """The same inertia in frame A, where X is the pose X_AB of its own frame B."""
+        """The same inertia in frame A; X is the pose X_AB of its own frame B."""
         J = rotate_matrix(X.R, self.J, X.turn, symmetric=True)
         H = rotate_matrix(X.R, self.H, X.turn, symmetric=False)
         M = rotate_matrix(X.R, self.M, X.turn, symmetric=True)
         return ArticulatedInertia(J, H, M).shifted(X.p)
 
     def shifted(self, p: Array) -> ArticulatedInertia:
-        """The same inertia about an origin from which the present one is at p, in the same axes."""
+        """The same inertia, in the same axes, about another origin; p is the position of the present origin there."""
         if all(isinstance(x, (float, int)) and x == 0 for x in p):
             return self
         SM = np.array([cross(p, self.M[:, j]) for j in range(3)], dtype=object).T
@@ -311,18 +315,18 @@ class ArticulatedInertia:
 
 
 def moved_force(X: Pose, moment: Array, force: Array) -> tuple[Array, Array]:
-    """A wrench given in B about B's origin, in A about A's origin."""
+    """Transform a wrench from B (about B's origin) to A (about A's origin); X is X_AB."""
     f = X.R @ force
     return X.R @ moment + cross(X.p, f), f
 
 
 def moved_motion(X: Pose, w: Array, v: Array) -> tuple[Array, Array]:
-    """A motion (velocity, or acceleration of the origin) given in A, at B's origin in B's axes."""
+    """Transform a motion (velocity, or acceleration of the origin) from A to B; X is X_AB."""
     return X.R.T @ w, X.R.T @ (v + cross(w, X.p))
 
 
 def solve_spd(A: Array, B: Array) -> Array:
-    """Solve A X = B for a symmetric positive definite A of any kind of number, by A = L D L'."""
+    """Solve A X = B for a symmetric positive definite A of any scalar type, by A = L D L'."""
     n = len(A)
     L = np.zeros((n, n), dtype=object)
     D_inverse: list[Any] = []

@@ -1,12 +1,18 @@
-"""The traced number: arithmetic that writes itself down, each operation once.
+"""Traced scalars: arithmetic that is recorded on a tape, each operation once.
 
-A ``Tape`` holds its operations in the order in which they can be computed.  Equal operations on equal
-operands are one node (hash-consing), and what can be decided while tracing is folded: products with
-0 and 1, sums with 0, signs, ``c - (c - x) = x``, and ``D * (1/D) = 1`` and ``D * (e * (1/D)) = e``, which
-find the zero rows of an articulated inertia.  Constants stay Python floats until they meet a node.
+A ``Tape`` holds the operations in an order in which they can be computed.  Equal operations on equal operands are one
+node (hash-consing).  Some results are simplified while tracing: products with 0 and 1, sums with 0, signs,
+``c - (c - x) = x``, ``D * (1/D) = 1`` and ``D * (e * (1/D)) = e``.  The last two find the zero rows of an articulated
+inertia.  Constants stay Python floats until they meet a node.  There are no loops and no branches on a tape; a
+``where`` computes both sides.
 
-Why not a library: see DESIGN in the documentation; matrices of other packages take ten times as long
-to trace and keep less of the structure that a recursion shares.
+Why our own: the tape serves three purposes at once (machine code, printed equations, derivatives by ``replay``) and is
+made for scalars in NumPy object arrays.  The accelerations of a chain of 7 revolute joints take 10 ms to trace to 1,754
+operations.  The same code on CasADi's SX (3.8) takes 166 ms and 1,860 operations after its elimination of common
+subexpressions, because each scalar is a matrix object of its own; for 30 joints it is 47 ms against 741 ms.  JAX (0.10)
+cannot hold its traced values in object arrays; given this tape, XLA compiles it for the CPU in 14 s, while kinode needs
+0.35 s from the model to the first result, without a cache.  A tracer of scalars with hash-consing and compile times of
+this order would make this module obsolete.
 """
 
 from __future__ import annotations
@@ -16,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.scalars import ARITHMETIC, Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import ARITHMETIC, Scalar, apply, is_number, register_scalar_type
 
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "equal"})
 
 
 class Traced:
-    """One node of a tape: an operation and its operands, which are nodes, floats or tuples of floats."""
+    """One node of a tape: an operation and its operands (nodes, floats or tuples of floats)."""
 
     __slots__ = ("args", "index", "op", "tape")
 
@@ -138,24 +144,24 @@ class Traced:
 
 
 class Tape:
-    """The operations recorded so far; nodes refer only to earlier ones."""
+    """The operations recorded so far; a node refers to earlier nodes only."""
 
     def __init__(self) -> None:
         self.nodes: list[Traced] = []
         self._known: dict[tuple[Any, ...], Traced] = {}
 
     def node(self, op: str, *args: Any) -> Traced:
-        """The node of this operation, recorded now unless it is already there."""
+        """The node of this operation; a new one if there is none yet."""
         key = (op, *args)
-        found = self._known.get(key)
-        if found is None:
-            found = Traced(self, op, args, len(self.nodes))
-            self.nodes.append(found)
-            self._known[key] = found
-        return found
+        node = self._known.get(key)
+        if node is None:
+            node = Traced(self, op, args, len(self.nodes))
+            self.nodes.append(node)
+            self._known[key] = node
+        return node
 
     def input(self, array: str, position: int) -> Traced:
-        """Entry ``position`` of the named array, to be supplied when the code runs."""
+        """Entry ``position`` of the named array; its value is known when the code runs."""
         return self.node("input", array, position)
 
     def inputs(self, array: str, size: int) -> np.ndarray:
@@ -163,7 +169,7 @@ class Tape:
         return np.array([self.input(array, i) for i in range(size)], dtype=object)
 
     def load(self, array: str, position: int) -> Traced:
-        """Synonym of input for values that earlier code left in a table."""
+        """Another name of ``input``, for values that earlier code stored in a table."""
         return self.input(array, position)
 
 
@@ -219,30 +225,30 @@ def _raise(base: Scalar, exponent: Scalar) -> Scalar:
     return tape.node("pow", base, exponent)
 
 
-register_kind(Traced, _apply_traced)
+register_scalar_type(Traced, _apply_traced)
 
 
 def needed(outputs: Iterable[Scalar]) -> list[Traced]:
     """The nodes that the outputs depend on, in an order in which they can be computed."""
-    seen: set[int] = set()
-    found: list[Traced] = []
+    visited: set[int] = set()
+    nodes: list[Traced] = []
     stack = [x for x in outputs if type(x) is Traced]
     while stack:
         node = stack.pop()
-        if node.index in seen:
+        if node.index in visited:
             continue
-        seen.add(node.index)
-        found.append(node)
-        stack.extend(arg for arg in node.args if type(arg) is Traced and arg.index not in seen)
-    found.sort(key=lambda node: node.index)
-    return found
+        visited.add(node.index)
+        nodes.append(node)
+        stack.extend(arg for arg in node.args if type(arg) is Traced and arg.index not in visited)
+    nodes.sort(key=lambda node: node.index)
+    return nodes
 
 
 def replay(outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
-    """Compute the outputs again with other numbers in place of the inputs.
+    """Compute the outputs again, with other scalars in place of the inputs.
 
-    Floats give values, symbols a formula, duals of nodes the code of a directional derivative.  An
-    input that is not named stays as it is.
+    Floats give values, symbols formulas, duals of nodes the code of a directional derivative.  An input without a
+    replacement stays an input.
     """
     outputs = list(outputs)
     values: dict[int, Scalar] = {}
@@ -256,7 +262,7 @@ def replay(outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar]) 
 
 
 def count_operations(outputs: Iterable[Scalar]) -> dict[str, int]:
-    """How many operations of each sort the outputs cost; signs and inputs are free."""
+    """The number of operations of each type that the outputs need; signs and inputs are not counted."""
     counts: dict[str, int] = {}
     for node in needed(outputs):
         if node.op not in ("input", "neg"):

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.system import System
 from kinode.tasks.simulate import simulate
 
-BATCH = 4096
-STEP = 1e-3
+BATCH = 4096  # states in one call
+RK4_STEP = 1e-3  # s
 
 
 def make_arm() -> System:
@@ -62,13 +62,13 @@ def _measure_runs(dynamics: Dynamics, seconds: float) -> list[tuple[str, float, 
     until = dynamics.initial.t + float(dynamics.system.run_defaults.get("until", 1.0))
 
     def fixed() -> None:
-        simulate(dynamics, until, method="rk4", step=STEP, times=2, progress=False)
+        simulate(dynamics, until, method="rk4", step=RK4_STEP, times=2, progress=False)
 
     def adaptive() -> int:
         return int(simulate(dynamics, until, times=2, progress=False).facts["steps"])
 
     fixed()
-    steps, span = (until - dynamics.initial.t) / STEP, adaptive()
+    steps, span = (until - dynamics.initial.t) / RK4_STEP, adaptive()
     one, two = best(fixed, seconds), best(adaptive, seconds)
     return [
         ("rk4 of 1 ms, a step", one / steps * 1e6, "us"),
@@ -89,13 +89,13 @@ def best(work: Callable[[], object], seconds: float) -> float:
     work()
     once = max(time.perf_counter() - began, 1e-7)
     count = max(1, int(min(0.02, seconds / 5) / once))
-    found = once
+    fastest = once
     while time.perf_counter() - began < seconds:
         start = time.perf_counter()
         for _ in range(count):
             work()
-        found = min(found, (time.perf_counter() - start) / count)
-    return found
+        fastest = min(fastest, (time.perf_counter() - start) / count)
+    return fastest
 
 
 @contextmanager

@@ -15,9 +15,9 @@ PACKAGE = Path(__file__).resolve().parent.parent
 def find_examples() -> list[Path]:
     """The files of all examples, models first."""
     for folder in (PACKAGE / "examples", PACKAGE.parent.parent / "examples"):
-        found = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*.py"))]
-        if found:
-            return found
+        files = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*.py"))]
+        if files:
+            return files
     raise Error("the examples were not installed with this copy of kinode")
 
 
@@ -56,8 +56,8 @@ def copy_examples(folder: Path, name: str | None = None) -> list[Path]:
 def _with_parts(path: Path) -> list[Path]:
     """An example and the examples that it names, such as the file of a subsystem."""
     known = {other.name: other for other in find_examples()}
-    found = [path]
+    files = [path]
     for name in re.findall(r"[\w-]+\.(?:yaml|py|urdf|csv)", path.read_text(encoding="utf-8")):
-        if name in known and known[name] not in found:
-            found.append(known[name])
-    return found
+        if name in known and known[name] not in files:
+            files.append(known[name])
+    return files

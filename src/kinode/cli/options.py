@@ -1,6 +1,6 @@
 """What the commands share: their options, how they read a model, and errors as messages with an exit code.
 
-Exit codes: 0 well, 1 a model or a simulation that is not, 2 a command that cannot be understood, 130 Ctrl-C.
+Exit codes: 0 success, 1 a wrong model or a failed simulation, 2 a command that cannot be understood, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from kinode.errors import ArgumentError, Error
 if TYPE_CHECKING:
     from kinode.model.system import System
     from kinode.results.trajectory import Trajectory
+
+
+DEFAULT_END = 10.0  # seconds
 
 
 class MethodOption(StrEnum):
@@ -83,16 +86,18 @@ def say(text: str) -> None:
     typer.echo(f"kinode: {text}", err=True)
 
 
-def print_result(done: Trajectory, names: list[str], quiet: bool) -> None:
+def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
+    """The tables of a run, unless ``quiet``, and the range of each named quantity."""
     from kinode.cli.terminal_tables import print_quantities, print_run
 
     if not quiet:
-        print_run(done)
+        print_run(trajectory)
     if names:
-        print_quantities(done, names)
+        print_quantities(trajectory, names)
 
 
 def load_model(model: Path, base: str = "fixed") -> System:
+    """The system that a file describes; a missing file that has the name of an example is answered with a hint."""
     from kinode.formats.load import load
 
     if not model.exists():
@@ -104,6 +109,13 @@ def load_model(model: Path, base: str = "fixed") -> System:
     if base not in ("fixed", "free"):
         raise typer.BadParameter("fixed or free", param_hint="--base")
     return load(model, base)
+
+
+def find_end(system: System, until: str | None) -> float:
+    """When a run ends: as the command says, or the model, or after ten seconds."""
+    if until is not None:
+        return read_time(system, "--until", until)
+    return float(system.run_defaults.get("until", DEFAULT_END))
 
 
 def find_options(
@@ -120,24 +132,25 @@ def find_options(
         "step": None if step is None else read_time(system, "--step", step),
         "rtol": rtol, "atol": atol, "times": samples,
     }  # fmt: skip
-    found = {k: v for k, v in given.items() if v is not None}
-    if "step" in found and found.get("method", system.run_defaults.get("method")) != "rk4":
-        found["max_step"] = found.pop("step")
-    return found
+    options = {name: value for name, value in given.items() if value is not None}
+    if "step" in options and options.get("method", system.run_defaults.get("method")) != "rk4":
+        options["max_step"] = options.pop("step")
+    return options
 
 
 def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
     """The names and values of options such as --set k=3."""
-    found = {}
+    values = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise typer.BadParameter(f"NAME=VALUE is expected, not {text!r}", param_hint=option)
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def read_time(system: System, option: str, text: str) -> float:
+    """Seconds from a text such as ``500 ms`` or arithmetic with the parameters of the model."""
     try:
         return system.nominal(system.reader("command").number(text, "time", option))
     except Error as error:
@@ -145,18 +158,18 @@ def read_time(system: System, option: str, text: str) -> float:
 
 
 def write_files(
-    done: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
+    trajectory: Trajectory, names: list[str], report: Path | None, save: Path | None, csv: Path | None
 ) -> list[Path]:
-    """Write what was asked for; a run that failed on the way is written as far as it came."""
+    """Write the files that the options name; a run that failed on the way is written up to its failure."""
     files = []
     if report is not None:
         from kinode.views.report.html_report import report as write_report
 
-        files.append(write_report(done, report))
+        files.append(write_report(trajectory, report))
     if save is not None:
-        done.save(save)
+        trajectory.save(save)
         files.append(save)
     if csv is not None:
-        done.to_csv(csv, names or None)
+        trajectory.to_csv(csv, names or None)
         files.append(csv)
     return files

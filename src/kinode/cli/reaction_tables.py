@@ -11,20 +11,20 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from kinode.cli.terminal_tables import ROWS, console, make_table
+from kinode.cli.terminal_tables import MOST_ROWS, console, make_table
 from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.results.joint_loads import reactions
-from kinode.results.load_summary import find_wrenches, is_zero
+from kinode.results.load_summary import find_wrenches, is_negligible
 from kinode.results.peak_mean_rms import Measure, measure
-from kinode.results.reaction_causes import Causes, find_causes
+from kinode.results.reaction_causes import Causes, causes_or_bodies
 from kinode.results.shaft_loads import BEARING_JOINTS
 from kinode.views.style import number, pretty_unit
 
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-NARROW = 76  # columns of a terminal below which peaks and shares have to do
+FULL_WIDTH = 76  # columns of a terminal for all columns of a table; peaks and shares fit a narrower one
 PARTS = ("total", "static", "kinetic")
 
 
@@ -64,16 +64,16 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
                 raise
             reason = str(error)
     rows = []
-    for name in joints[:ROWS]:
-        peaks = [_measures(run, found[name], parts["total"][name]) for found in parts.values()]
+    for name in joints[:MOST_ROWS]:
+        peaks = [_measures(run, wrenches[name], parts["total"][name]) for wrenches in parts.values()]
         rows.append([name, *(number(pair[k].peak) for k in range(2) for pair in peaks)])
     heads = [f"{part} {unit}" for unit in ("N", "N·m") for part in parts]
     wide = 2 + len(parts) * 24 <= out.width
     keep = len(heads) if wide else len(parts)
     title = "reactions, peaks of force and moment" if wide else "reactions, peaks of force"
     out.print(make_table(title, ["joint", *heads[:keep]], [row[: keep + 1] for row in rows]))
-    if len(joints) > ROWS:
-        out.print(f"and {len(joints) - ROWS} more joints; --joint asks for one")
+    if len(joints) > MOST_ROWS:
+        out.print(f"and {len(joints) - MOST_ROWS} more joints; --joint asks for one")
     if reason:
         _print_reason(out, reason)
 
@@ -84,7 +84,7 @@ def print_joint(run: Trajectory, asked: Question) -> None:
     _print_parts(out, run, asked)
     if asked.causes:
         out.print()
-        _print_causes(out, find_causes(run, asked.joint, asked.hold))
+        _print_causes(out, causes_or_bodies(run, asked.joint, asked.hold))
     if asked.at is not None:
         out.print()
         for bearing in run.bearings(asked.joint, asked.at, asked.part, hold=asked.hold_for_part):
@@ -95,8 +95,8 @@ def print_joint(run: Trajectory, asked: Question) -> None:
         if spectrum.lines:
             head = [pretty_unit(x) for x in spectrum.head]
             out.print(make_table(f"spectrum, {asked.part} force", head, spectrum.rows, left=()))
-        found = run.resonance(asked.joint, asked.frequency, asked.part, hold=asked.hold_for_part)
-        out.print(Text(str(found), style="bold red" if found.excited else "bold"))
+        resonance = run.resonance(asked.joint, asked.frequency, asked.part, hold=asked.hold_for_part)
+        out.print(Text(str(resonance), style="bold red" if resonance.excited else "bold"))
     if asked.plot is not None:
         draw(run, asked, asked.plot)
 
@@ -115,7 +115,7 @@ def _print_parts(out: Console, run: Trajectory, asked: Question) -> None:
             rows.append([f"{part} {word}", *(number(x) for x in (m.peak, m.time, m.mean, m.rms)), unit])
     head = ["", "peak", "at s", "mean", "rms", "unit"]
     title = f"{asked.joint}: reaction on {total.on}, about {total.at}"
-    if out.width < NARROW:
+    if out.width < FULL_WIDTH:
         head, rows = [*head[:3], head[5]], [[*row[:3], row[5]] for row in rows]
     out.print(make_table(title, head, rows, left=(0, len(head) - 1)))
     if reason:
@@ -129,14 +129,14 @@ def _print_reason(out: Console, reason: str) -> None:
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
     """Of force and moment; what is nothing but rounding beside the whole load is nothing."""
     parts = (wrench.force, wrench.moment)
-    return [measure(run.t, 0.0 * x if is_zero(x, total) else x) for x in parts]
+    return [measure(run.t, 0.0 * x if is_negligible(x, total) else x) for x in parts]
 
 
 def _print_causes(out: Console, causes: Causes) -> None:
-    head, rows = [pretty_unit(x) for x in causes.head], [list(row) for row in causes.rows[: ROWS - 1]]
-    if len(causes.rows) >= ROWS:
+    head, rows = [pretty_unit(x) for x in causes.head], [list(row) for row in causes.rows[: MOST_ROWS - 1]]
+    if len(causes.rows) >= MOST_ROWS:
         rows.append(list(causes.rows[-1]))
-    if out.width < NARROW:
+    if out.width < FULL_WIDTH:
         kept = (0, 1, 3, 4, 6)
         head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
     out.print(make_table(f"who loads {causes.joint}: kinetic part by {causes.by}, share of its peak", head, rows))
@@ -148,7 +148,7 @@ def draw(run: Trajectory, asked: Question, file: Path) -> None:
 
     kind = run.system.joints[asked.joint].kind
     if asked.causes:
-        find_causes(run, asked.joint, asked.hold).plot(file=file)
+        causes_or_bodies(run, asked.joint, asked.hold).plot(file=file)
     elif asked.frequency is not None:
         spectrum = run.spectrum(asked.joint, asked.part, hold=asked.hold_for_part)
         spectrum.plot(file=file, frequency=asked.frequency)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
     from kinode.tasks.verify import Verification
 
-ROWS = 24  # of a table, at the most
+MOST_ROWS = 24  # of a table
 
 
 def make_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)) -> Table:
@@ -61,7 +61,7 @@ def print_run(run: Trajectory) -> None:
         rows = [
             [x.joint, number(x.force.peak), number(x.force.time, 3), number(x.moment.peak), number(x.moment.time, 3),
              "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"]
-            for x in loads[:ROWS]
+            for x in loads[:MOST_ROWS]
         ]  # fmt: skip
         out.print()
         out.print(make_table("joint loads, peaks", ["joint", "force N", "at s", "moment N·m", "at s", "effort"], rows))
@@ -77,13 +77,13 @@ def _print_events(out: Console, run: Trajectory) -> None:
     """What the run met: singular positions in a line, changes in a table."""
     singular = [event for event in run.events if event.kind == "singular"]
     if singular:
-        times = ", ".join(number(event.time) for event in singular[:ROWS])
+        times = ", ".join(number(event.time) for event in singular[:MOST_ROWS])
         names = ", ".join(dict.fromkeys(name for event in singular for name in event.components))
         out.print(Text(f"singular positions of {names} at s: {times}"))
         _rest(out, len(singular), "of them; --report shows them all")
     changes = [event for event in run.events if event.kind != "singular"]
     if changes:
-        rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:ROWS]]
+        rows = [[number(e.time, 6), e.component, e.was, e.becomes] for e in changes[:MOST_ROWS]]
         out.print()
         out.print(make_table("events", ["at s", "component", "from", "to"], rows, left=(1, 2, 3)))
         _rest(out, len(changes), "events; --report shows them all")
@@ -93,17 +93,17 @@ def _print_ends(out: Console, run: Trajectory) -> None:
     coordinates = [c for c in run.dynamics.coordinates if c.role in ("q", "z")]
     if not coordinates:
         return
-    found = run.evaluate(c.name for c in coordinates[:ROWS])
+    values = run.evaluate(c.name for c in coordinates[:MOST_ROWS])
     rows = [[name, number(float(v[0])), number(float(v[-1])), number(float(v.min())), number(float(v.max())),
-             pretty_unit(str(run.units(name)))] for name, v in found.items()]  # fmt: skip
+             pretty_unit(str(run.units(name)))] for name, v in values.items()]  # fmt: skip
     out.print()
     out.print(make_table("coordinates", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
     _rest(out, len(coordinates), "coordinates")
 
 
 def _rest(out: Console, count: int, words: str) -> None:
-    if count > ROWS:
-        out.print(f"and {count - ROWS} more {words}")
+    if count > MOST_ROWS:
+        out.print(f"and {count - MOST_ROWS} more {words}")
 
 
 def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
@@ -121,22 +121,24 @@ def print_quantities(run: Trajectory, names: Sequence[str]) -> None:
     out.print(make_table("quantities", ["name", "start", "end", "least", "most", "unit"], rows, left=(0, 5)))
 
 
-def print_verification(found: Verification) -> None:
+def print_verification(comparison: Verification) -> None:
     """The table of verify."""
     out = console()
-    states = f"{found.states} random state{'s' * (found.states != 1)}"
-    out.print(Text(f"{found.name}, {states}", style="bold"))
-    for head, rows in found.tables:
+    states = f"{comparison.states} random state{'s' * (comparison.states != 1)}"
+    out.print(Text(f"{comparison.name}, {states}", style="bold"))
+    for head, rows in comparison.tables:
         out.print()
-        if out.width < 90:  # one column for all ways, the largest difference
+        if out.width < 90:  # one column for all derivations: the largest difference
             head, rows = [head[0], "most"], [[row[0], _most(row[1:])] for row in rows]
         out.print(make_table("", head, rows))
-    for words in found.failures:
+    for words in comparison.failures:
         out.print(Text(words, style="bold"))
-    for name, reason in found.skipped:
+    for name, reason in comparison.skipped:
         out.print(Text(f"{name} does not apply: {reason}"))
-    wrong = len(found.failures)
-    out.print(Text("all agree" if found.ok else f"{wrong} of {len(found.rows)} comparisons disagree", style="bold"))
+    wrong = len(comparison.failures)
+    out.print(
+        Text("all agree" if comparison.ok else f"{wrong} of {len(comparison.rows)} comparisons disagree", style="bold")
+    )
 
 
 def _most(cells: Sequence[str]) -> str:

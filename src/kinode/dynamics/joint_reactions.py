@@ -6,8 +6,7 @@ compiled values is brought to the same body, point and axes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,69 +15,62 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.static_support import check_held, read_hold
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_programs import hold_option
+from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.quantity_names import JOINT_WRENCHES, QuantityName
-from kinode.multibody.restraints.loop_statics import Support, joints_in_loops, speeds_in_loops
+from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
 PARTS = ("total", "static", "kinetic")
 
 
-@dataclass(frozen=True)
-class ReactionRequest:
-    """What is asked of reactions: part, with the effort or without, on which body, about which point, in whose axes.
+def read_request(
+    dynamics: Dynamics,
+    part: str,
+    hold: Any,
+    on: Any,
+    about: Any,
+    axes: Any,
+    joints: str | Sequence[str] | None,
+    whole: bool,
+) -> ReactionOptions:
+    """What a user asks of reactions, checked."""
+    if part not in PARTS:
+        raise ArgumentError(f"part: total, static or kinetic, not {part!r}")
+    read = dynamics.arguments
+    body = None if on is None else str(getattr(on, "name", on))
+    names = read.joints_on(body, joints)
+    point, frame = (None if x is None else read.frame_name(x) for x in (about, axes))
+    return ReactionOptions(part, read_hold(dynamics, hold, part, names), whole, body, point, frame, names)
 
-    ``hold`` are the freedoms that hold loops while a part is asked for (``static_support.py``).
-    """
 
-    part: str = "total"
-    whole: bool = False
-    on: str | None = None
-    about: str | None = None
-    axes: str | None = None
-    hold: Support = None
+def check_own_acceleration(u_dot: Any, own: Array) -> None:
+    """In loops, other accelerations than the model's own leave open which joints make them."""
+    given = np.asarray(u_dot, dtype=float)
+    if given.shape != own.shape or not np.allclose(given, own, rtol=1e-6, atol=1e-6 * (1.0 + abs(own).max())):
+        message = "where constraints close loops, accelerations do not tell which joints make them"
+        raise ArgumentError(f"u_dot: {message}; leave it out, or add an effort to the model")
 
-    def __post_init__(self) -> None:
-        if self.part not in PARTS:
-            raise ArgumentError(f"part: total, static or kinetic, not {self.part!r}")
 
-    def held_by(self, dynamics: Dynamics, hold: Any, joints: Iterable[str]) -> ReactionRequest:
-        """The same, of certain joints, with what the user says of who holds."""
-        return replace(self, hold=read_hold(dynamics, hold, self.part, joints))
-
-    @property
-    def in_loops(self) -> bool:
-        """Whether loops can matter: to parts of which nobody has to say who holds, they do not."""
-        return self.part == "total" or self.hold is not None
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The same for a kernel."""
-        return (
-            self.part, hold_option(self.hold), "whole" if self.whole else "reaction",
-            self.on or "-", self.about or "-", self.axes or "-",
-        )  # fmt: skip
+def depends_on_loops(options: ReactionOptions) -> bool:
+    """Whether loops can matter: to shares that need no support, they do not."""
+    return options.part == "total" or options.support is not None
 
 
 def joint_wrenches(
-    dynamics: Dynamics,
-    names: tuple[str, ...],
-    states: StateBatch,
-    wanted: ReactionRequest,
-    sharing: ReactionSharing | None = None,
+    dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing | None = None
 ) -> dict[str, Wrench]:
     """Wrenches of joints; ``sharing`` of the same states and part may be known already."""
-    found = states.call(dynamics, "reactions", (*wanted.options, *names))
-    if wanted.hold is not None:
-        check_held(dynamics, wanted.hold, states.t, found[..., -1])
-    if sharing is None and is_redundant(dynamics) and wanted.in_loops:
-        sharing = share(dynamics, states, wanted.part, wanted.hold)
+    found = states.call(dynamics, "reactions", wanted)
+    if wanted.support is not None:
+        check_held(dynamics, wanted.support, states.t, found[..., -1])
+    if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
+        sharing = share(dynamics, states, wanted.part, wanted.support)
     result = {}
     rested = joints_in_loops(dynamics.topology) if is_held_twice(dynamics, states) else ()
-    for k, name in enumerate(names):
+    for k, name in enumerate(wanted.joints):
         joint = dynamics.system.joints[name]
         values = found[..., 6 * k : 6 * k + 6]
         unique: tuple[bool, ...] = (True,) * 6
@@ -110,9 +102,7 @@ def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
     topology = dynamics.topology
     if not topology.constrained or not topology.layout.discrete_of:
         return False
-    z = np.atleast_2d(
-        dynamics.modes(states.t, states.q, states.u, states.p, states.inputs) if states.z is None else states.z
-    )
+    z = np.atleast_2d(states.z)
     bound = joints_in_loops(topology)
     stuck = np.zeros(len(z), dtype=int)
     for owner, where in topology.layout.discrete_of.items():
@@ -122,12 +112,12 @@ def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
         entries = [k for k, (name, _) in enumerate(component.held) if name in ("mode", "friction.mode")]
         if any(name in bound for name in held_by):
             stuck += sum((z[:, where.start + k] == 0.0).astype(int) for k in entries)
-    freedoms = len(speeds_in_loops(topology)) - len(dynamics.closing.rows)
+    freedoms = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)
     return bool((stuck > freedoms).any())
 
 
 def seen(
-    dynamics: Dynamics, states: StateBatch, joint: str, change: Array, wanted: ReactionRequest, opposite: bool
+    dynamics: Dynamics, states: StateBatch, joint: str, change: Array, wanted: ReactionOptions, opposite: bool
 ) -> Array:
     """Force and moment by a on b, about b's joint point, in a's joint axes, as they are asked for."""
     force, moment = np.split(-change if opposite else change, 2, axis=1)
@@ -136,8 +126,7 @@ def seen(
     names = {"R": f"{joint}.parent.rotation", "at": f"{joint}.child.position"}
     names.update({"about": f"{wanted.about}.position"} if wanted.about else {})
     names.update({"axes": f"{wanted.axes}.rotation"} if wanted.axes else {})
-    s = states
-    found = dynamics.evaluate(list(names.values()), s.t, s.q, s.u, z=s.z, p=s.p, inputs=s.inputs)
+    found = states.evaluate(dynamics, list(names.values()))
     place = {key: np.atleast_2d(found[name]) for key, name in names.items() if key in ("at", "about")}
     turn = {key: found[name].reshape(-1, 3, 3) for key, name in names.items() if key in ("R", "axes")}
     force, moment = (np.einsum("tij,tj->ti", turn["R"], x) for x in (force, moment))
@@ -172,8 +161,7 @@ def by_name(
         change = sharing.changes.get(f"{name.owner}.effort", np.zeros_like(change))
         change = change if dynamics.system.joints[name.owner].driven else np.zeros_like(change)
     if name.quantity == "power":
-        s = states
-        u = dynamics.evaluate([f"{name.owner}.u"], s.t, s.q, s.u, z=s.z, p=s.p, inputs=s.inputs)[f"{name.owner}.u"]
+        u = states.evaluate(dynamics, [f"{name.owner}.u"])[f"{name.owner}.u"]
         change = np.sum(change * u.reshape(change.shape), axis=1)
     elif name.part is not None:
         change = change[:, name.part]
@@ -185,10 +173,10 @@ def _of_wrench(
 ) -> Array:
     kind, _, part = name.quantity.partition(".")
     axes = None if name.axes is None else name.text.partition("@")[2]
-    wanted = ReactionRequest(whole=kind == "wrench", axes=axes)
-    wrench = joint_wrenches(dynamics, (name.owner,), states, wanted, sharing)[name.owner]
+    wanted = ReactionOptions(whole=kind == "wrench", axes=axes, joints=(name.owner,))
+    wrench = joint_wrenches(dynamics, states, wanted, sharing)[name.owner]
     if part in ("axial", "radial"):
-        joint, resolve = dynamics.system.joints[name.owner], dynamics._resolver(_first(states.p))
+        joint, resolve = dynamics.system.joints[name.owner], dynamics.arguments.resolver(_first(states.p))
         e = np.asarray(joint.axis_rotation(resolve, resolve), dtype=float) @ np.array([0.0, 0.0, 1.0])
         along: Array = wrench.force @ e
         across = wrench.force - along[..., None] * e

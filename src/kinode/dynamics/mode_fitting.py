@@ -6,76 +6,65 @@ negative, or zero and falling; the worst of them ends its mode.  Nothing jumps h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.kernels.state import State
-from kinode.model.base.events import TOLERANCE, RootEntry
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import Modes, added_loads, find_row
+from kinode.model.base.events import TOLERANCE, EventTable, RootEntry
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.topology import Topology
 
-if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
-
+SETTLED, ROOTS, LOADED_ROOTS, JUMP = (Kernel(name) for name in ("settled", "roots", "loaded_roots", "jump"))
 TRIES, BY_WORST = 40, 12
 SOON = 1e-12  # seconds: where accelerations are given, what rests moves the way that they will move it
 
-# What does not ask for modes, or has them among its arguments.
-PLAIN = frozenset(
-    {"mass_matrix", "bias", "energy", "pose", "jacobian", "closure", "measures", "projection", "unit_wrench",
-     "unit_loads", "rate", "power", "direction", "slope", "roots", "loaded_roots", "jump", "sample", "settled", "law"}
-)  # fmt: skip
-UNMOVED = frozenset({"mass_matrix", "pose", "jacobian", "closure", "measures"})  # by positions, whatever the modes
-WITH_ACCELERATIONS = frozenset({"effort", "reactions_of_motion", "holding_of_motion"})
+
+def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> EvaluationPoint:
+    """The point of a call without z, with the modes that fit; of a batch for each row."""
+    if not needs_modes(kernels.topology, kernel):
+        return point
+    count = point.n_rows or (len(x) if x.ndim == 2 else None)
+    if count is None:
+        return point.replaced(z=_fit(kernels, kernel, point, x))
+    rows = [_fit(kernels, kernel, point.row(k), x[k] if x.ndim == 2 else x) for k in range(count)]
+    return point.replaced(z=np.array(rows))
 
 
-def needs_modes(dynamics: Dynamics, kernel: str) -> bool:
-    """Whether a kernel asks for modes that a state may lack."""
-    return dynamics.topology.events is not None and kernel not in PLAIN
+def needs_modes(topology: Topology, kernel: Kernel) -> bool:
+    """Whether a call without z has modes to be fitted."""
+    return topology.events is not None and find_row(kernel).modes in (Modes.FITTED, Modes.BY_ACCELERATION)
 
 
-def check_modes(dynamics: Dynamics, kernel: str, z: Array) -> None:
-    """Refuse modes that were given to a kernel and are none."""
-    if dynamics.topology.events is not None and kernel not in UNMOVED:
-        dynamics.topology.events.check_modes(z)
+def check_modes(topology: Topology, kernel: Kernel, z: Array) -> None:
+    """Refuse values of modes that are none."""
+    if topology.events is not None and find_row(kernel).modes is not Modes.UNUSED:
+        topology.events.check_modes(z)
 
 
-def find_modes(dynamics: Dynamics, kernel: str, given: dict[str, Array]) -> Array:
-    """z with modes, for the arguments of a kernel; of a batch for each row."""
-    rows = {len(array) for array in given.values() if array.ndim == 2}
-    if not rows:
-        return _one(dynamics, kernel, given)
-    count = rows.pop()
-    each = [{name: x[k] if x.ndim == 2 else x for name, x in given.items()} for k in range(count)]
-    return np.array([_one(dynamics, kernel, row) for row in each])
-
-
-def _one(dynamics: Dynamics, kernel: str, given: dict[str, Array]) -> Array:
-    t, q, u, z, p, inputs = (given[name] for name in ("t", "q", "u", "z", "p", "inputs"))
-
-    def run(name: str, z: Array, x: Any = None) -> Array:
-        return dynamics._call(name, float(t[0]), q, u, z, p, inputs, x)
-
-    if kernel in WITH_ACCELERATIONS:
-        u = u + SOON * given["x"]
-        return run("settled", z)
-    z = run("settled", z)
-    table = dynamics.topology.events
+def _fit(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> Array:
+    """z with modes, for one state."""
+    row = find_row(kernel)
+    if row.modes is Modes.BY_ACCELERATION:
+        return kernels.call(SETTLED, point.replaced(u=point.u + SOON * x))
+    point = point.replaced(z=kernels.call(SETTLED, point))
+    table = kernels.topology.events
     assert table is not None
-    m, loaded = len(table.roots), kernel == "loaded_acceleration"  # what is added bears on what can be held
+    m = len(table.roots)
     for tries in range(TRIES if m else 0):
-        found = run("loaded_roots", z, given["x"]) if loaded else run("roots", z)
-        k = _violated(dynamics, z, found[:m], found[m:], tries)
+        # loads that are added bear on what can be held
+        values = kernels.call(LOADED_ROOTS, point, x) if row.given is added_loads else kernels.call(ROOTS, point)
+        k = _violated(table, point.z, values[:m], values[m:], tries)
         if k is None:
             break
-        z = run("jump", z, np.eye(m)[k])[dynamics.n_q + dynamics.n_u :]
-    return z
+        y = kernels.call(JUMP, point, np.eye(m)[k])
+        point = point.replaced(z=kernels.topology.layout.split(y)[2])
+    return point.z
 
 
-def _violated(dynamics: Dynamics, z: Array, g: Array, rates: Array, tries: int) -> int | None:
-    """The root that is violated most, or after some tries the first."""
-    table = dynamics.topology.events
-    assert table is not None
+def _violated(table: EventTable, z: Array, g: Array, rates: Array, tries: int) -> int | None:
+    """The event function that is violated most, or after some tries the first."""
     found, worst = None, 0.0
     for k, entry in enumerate(table.roots):
         if entry.at < 0 or z[entry.at] != entry.root.value:
@@ -90,37 +79,38 @@ def _violated(dynamics: Dynamics, z: Array, g: Array, rates: Array, tries: int) 
     return found
 
 
-def find_misfit(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> RootEntry | None:
+def find_misfit(kernels: Kernels, point: EvaluationPoint) -> RootEntry | None:
     """The mode that a state contradicts most: a diode that should conduct, a gear beyond its play; None if all fit.
 
     Only what the state tells by itself is looked at: friction and rigid ends depend on what presses.
     """
-    table = dynamics.topology.events
+    table = kernels.topology.events
     if table is None or not table.roots:
         return None
-    g = dynamics._call("roots", state.t, state.q, state.u, state.z, p, inputs, None)[: len(table.roots)]
-    rigid = {name for name, joint in dynamics.system.joints.items() if joint.ends is not None and joint.ends.rigid}
+    g = kernels.call(ROOTS, point)[: len(table.roots)]
+    joints = kernels.topology.system.joints
+    rigid = {name for name, joint in joints.items() if joint.ends is not None and joint.ends.rigid}
     told = (
         (float(x), entry)
         for x, entry in zip(g, table.roots, strict=True)
-        if entry.root.by_state and entry.at >= 0 and state.z[entry.at] == entry.root.value and entry.owner not in rigid
+        if entry.root.by_state and entry.at >= 0 and point.z[entry.at] == entry.root.value and entry.owner not in rigid
     )
     worst = min(told, key=lambda one: one[0], default=None)
     return worst[1] if worst is not None and worst[0] < -TOLERANCE else None
 
 
-def with_mode(state: State, entry: RootEntry) -> State:
-    """A state in which the mode of a root is the one that begins where the root ends."""
-    z = state.z.copy()
+def with_mode(point: EvaluationPoint, entry: RootEntry) -> EvaluationPoint:
+    """The point with the mode that begins where an event function of another mode ends."""
+    z = point.z.copy()
     z[entry.at] = entry.root.then
-    return State(state.t, state.q, state.u, z)
+    return point.replaced(z=z)
 
 
-def fit_modes(dynamics: Dynamics, state: State, p: Any, inputs: Any) -> State:
-    """The state with modes that do not contradict it."""
+def fit_modes(kernels: Kernels, point: EvaluationPoint) -> EvaluationPoint:
+    """The point with modes that do not contradict it."""
     for _ in range(TRIES):
-        entry = find_misfit(dynamics, state, p, inputs)
+        entry = find_misfit(kernels, point)
         if entry is None:
             break
-        state = with_mode(state, entry)
-    return state
+        point = with_mode(point, entry)
+    return point

@@ -8,7 +8,7 @@ from those that do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,30 +18,47 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
 from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
-from kinode.kernels.kernel_programs import Kernel, hold_option
+from kinode.kernels.kernel_options import Kernel, LoadOptions
+from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
     from kinode.kernels.state import State
 
 
 @dataclass(frozen=True, eq=False)
-class StateBatch:
-    """States as compiled functions take them: one, or a row for each."""
+class StateBatch(EvaluationPoint):
+    """One state or a row for each, with the accelerations where they are given."""
 
-    t: Any
-    q: Any
-    u: Any
-    z: Any = None
-    p: Any = None
-    inputs: Any = None
-    u_dot: Any = None
+    u_dot: Array | None = None
 
-    def call(self, dynamics: Dynamics, name: str, options: tuple[str, ...] = ()) -> Array:
+    @classmethod
+    def of(cls, point: EvaluationPoint, u_dot: Array | None = None) -> StateBatch:
+        """The states of a point."""
+        return cls(point.t, point.q, point.u, point.z, point.p, point.inputs, u_dot)
+
+    def call(self, dynamics: Dynamics, name: str, options: Hashable = ()) -> Array:
         """A kernel that gives reactions, for the accelerations of the model or the given ones."""
         kernel = Kernel(name if self.u_dot is None else f"{name}_of_motion", options)
-        return dynamics._call(kernel, self.t, self.q, self.u, self.z, self.p, self.inputs, self.u_dot)
+        return dynamics.kernels.call(kernel, self, self.u_dot)
+
+    def evaluate(self, dynamics: Dynamics, names: Sequence[str]) -> dict[str, Array]:
+        """Quantities by name that no reaction enters, whose modes are those of the states."""
+        found = [find_quantity(dynamics.system, name) for name in names]
+        return dict(split_values(dynamics.kernels.call(Kernel("evaluate", tuple(names)), self), found))
+
+
+def split_values(whole: Array, names: Sequence[QuantityName]) -> list[tuple[str, Array]]:
+    """The result of the kernel ``evaluate`` by name, each value in its own shape."""
+    values, start = [], 0
+    for name in names:
+        size = int(np.prod(name.size))
+        part = whole[..., start : start + size]
+        values.append((name.text, part.reshape((*whole.shape[:-1], *name.size))))
+        start += size
+    return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +147,8 @@ class Analyses:
 
 def is_redundant(dynamics: Dynamics) -> bool:
     """Whether any reaction may not be unique."""
-    closing = dynamics.closing if dynamics.topology.constrained else None
-    return closing is not None and len(closing.rows) < closing.total
+    closure = dynamics.closure if dynamics.topology.constrained else None
+    return closure is not None and len(closure.rows) < closure.total
 
 
 def share(
@@ -142,7 +159,7 @@ def share(
     It is linear, so that shared parts add up to the shared total.  ``every`` is known already where
     other parts in the same states were asked for.
     """
-    compiled = np.atleast_2d(states.call(dynamics, "holding", (part, hold_option(hold))))
+    compiled = np.atleast_2d(states.call(dynamics, "holding", LoadOptions(part, hold)))
     every = Analyses(dynamics, states, len(compiled)) if every is None else every
     ratios = every.each[0][1].efforts if every.each else {name: {} for name in dynamics.system.joints}
     return ReactionSharing(every.change(compiled), every.unique, every.elastic, every.along, ratios)
@@ -150,14 +167,13 @@ def share(
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:
     """The reactions that follow from the motion, at one state in which all loops are closed."""
-    return next(_analyze(dynamics, StateBatch(state.t, state.q, state.u, state.z, p, inputs), 1))[0]
+    return next(_analyze(dynamics, StateBatch.of(dynamics.point(state, p, inputs)), 1))[0]
 
 
 def find_poses(dynamics: Dynamics, states: StateBatch) -> Iterator[dict[str, Pose]]:
     """Poses of all bodies for each state."""
     names = [f"{body}.{what}" for body in dynamics.system.bodies for what in ("rotation", "position")]
-    s = states
-    found = dynamics.evaluate(names, s.t, s.q, s.u, z=s.z, p=s.p, inputs=s.inputs)
+    found = states.evaluate(dynamics, names)
     R, at = (
         {body: found[f"{body}.{what}"].reshape(-1, *shape) for body in dynamics.system.bodies}
         for what, shape in (("rotation", (3, 3)), ("position", (3,)))
@@ -168,14 +184,13 @@ def find_poses(dynamics: Dynamics, states: StateBatch) -> Iterator[dict[str, Pos
 
 def _analyze(dynamics: Dynamics, states: StateBatch, rows: int) -> Iterator[tuple[Uniqueness, JointConstants]]:
     """What is unique in each state."""
-    given = dynamics._vector("p", states.p)
-    p = np.broadcast_to(np.atleast_2d(given), (rows, given.shape[-1]))
-    s, unit_loads = states, None
+    p = np.broadcast_to(np.atleast_2d(states.p), (rows, states.p.shape[-1]))
+    unit_loads = None
     if dynamics.topology.constraints:
         shape = (rows, 6 * len(dynamics.system.bodies), -1)
-        unit_loads = dynamics._call("unit_loads", s.t, s.q, s.u, s.z, s.p, s.inputs).reshape(shape)
+        unit_loads = dynamics.kernels.call(Kernel("unit_loads"), states).reshape(shape)
     structure = None
     for i, poses in enumerate(find_poses(dynamics, states)):
-        if structure is None or given.ndim == 2:  # parameters may differ from row to row
-            structure = JointConstants(dynamics.topology, p[i], dynamics._resolver(p[i]))
+        if structure is None or states.p.ndim == 2:  # parameters may differ from row to row
+            structure = JointConstants(dynamics.topology, p[i], dynamics.arguments.resolver(p[i]))
         yield structure.analyze(poses, None if unit_loads is None else unit_loads[i]), structure

@@ -8,6 +8,7 @@ reactions differ with the choice, in loops of one freedom too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from kinode.model.base.fields import unknown
 from kinode.multibody.restraints.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
 WALK = 0.1  # how far from the start independence is judged, so that a start in a dead center tells nothing wrong
 WELL = 0.01  # of the largest lever in the loops: who has less does not hold well
@@ -38,9 +39,9 @@ def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -
         return None
     given = [hold] if isinstance(hold, str) or hasattr(hold, "name") else list(hold or ())
     freedoms = tuple(f for text in given for f in _read(dynamics, str(getattr(text, "name", text)), loops))
-    if freedoms not in dynamics.known_holds:
+    if freedoms not in dynamics.known_supports:
         _check(dynamics, freedoms, part)
-        dynamics.known_holds.add(freedoms)
+        dynamics.known_supports.add(freedoms)
     return freedoms
 
 
@@ -71,7 +72,7 @@ def _read(dynamics: Dynamics, text: str, loops: Sequence[str]) -> list[Freedom]:
 def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None:
     """Refuse freedoms that are too few, too many, or not independent."""
     topology = dynamics.topology
-    loose = len(speeds_in_loops(topology)) - len(dynamics.closing.rows)
+    loose = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)
     names = _list(freedom_name(dynamics, f) for f in freedoms)
     if len(freedoms) > loose:
         has = f"only {_count(loose)}" if loose else "none"
@@ -126,7 +127,7 @@ def _loose_motions(dynamics: Dynamics) -> tuple[Array, dict[Freedom, Array]]:
     direction = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
     there = dynamics.topology.advance_q(state.q, WALK * direction / np.linalg.norm(direction))
     try:
-        q = dynamics.closer.assemble(state.t, there, none, state.z, None, None)
+        q = dynamics.loops.close(dynamics.point(replace(state, q=there)), none)
         state = State(state.t, q, state.u, state.z)
         motions = _null_space(dynamics, state)
     except AssemblyError:  # the start has to do
@@ -145,18 +146,18 @@ def _speeds(dynamics: Dynamics, state: State, motions: Array) -> dict[Freedom, A
     for name in names:
         rates = found[f"{name}.u"].reshape(len(rows), -1)
         for k, column in enumerate((rates[1:] - rates[0]).T):
-            scale = dynamics.closer.length if joints[name].coordinates[k][1] == "length" else 1.0
+            scale = dynamics.loops.length if joints[name].coordinates[k][1] == "length" else 1.0
             speeds[name, k] = column / scale
     return speeds
 
 
 def _null_space(dynamics: Dynamics, state: State) -> Array:
     """Speeds of loops that keep them closed, as columns; lengths count as shares of the characteristic length."""
-    closer, bound = dynamics.closer, list(speeds_in_loops(dynamics.topology))
-    _, G, _ = closer.evaluate(state.t, state.q, np.zeros(dynamics.n_u), state.z, None, None)
+    loops, bound = dynamics.loops, list(speeds_in_loops(dynamics.topology))
+    _, G, _ = loops.evaluate(dynamics.point(replace(state, u=np.zeros(dynamics.n_u))))
     kinds = {c.index: c.kind for c in dynamics.coordinates if c.role == "u"}
-    scale = np.array([closer.length if kinds[k] == "length" else 1.0 for k in bound])
-    rows = G[list(dynamics.closing.rows)][:, bound] * scale
+    scale = np.array([loops.length if kinds[k] == "length" else 1.0 for k in bound])
+    rows = G[list(dynamics.closure.rows)][:, bound] * scale
     V = np.linalg.svd(rows)[2][len(rows) :].T
     found = np.zeros((dynamics.n_u, V.shape[1]))
     found[bound] = scale[:, None] * V

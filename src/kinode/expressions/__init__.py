@@ -1,1 +1,1 @@
-"""Laws as text: expressions, equations, units, lookup tables, waveforms."""
+"""Laws as text: parser, syntax tree, equations, units, lookup tables, waveforms."""

@@ -1,8 +1,8 @@
 """The dimension of an expression, as far as it is known.
 
-Numbers and names of unknown dimension are open (None): they fit anything they are added to, and leave a
-product open.  Functions such as sin(t) take anything and leave the dimension open, because "sin(t)" is how people
-write sin(1 rad/s * t).
+A plain number, or a name of unknown dimension, has the dimension None: it may be added to anything, and a product with
+it has the dimension None.  Functions such as sin(t) accept any dimension and return None, because "sin(t)" is how
+people write sin(1 rad/s * t).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ALIKE = frozenset({"add", "sub", "min", "max", "less", "less_equal", "equal", "
 
 
 def find_dimension(expression: Expression, lookup: Callable[[str], Dimension | None]) -> Dimension | None:
-    """The dimension of an expression whose names have the dimensions that ``lookup`` gives."""
-    found: dict[int, Dimension | None] = {}
+    """The dimension of an expression; ``lookup`` gives the dimension of a name.  UnitError if terms do not fit."""
+    dimensions: dict[int, Dimension | None] = {}
     for node in walk(expression):
-        args = [found[id(arg)] if type(arg) is Expression else None for arg in node.args]
-        found[id(node)] = lookup(node.args[0]) if node.op == "name" else _combine(node, args)
-    return found[id(expression)]
+        args = [dimensions[id(arg)] if type(arg) is Expression else None for arg in node.args]
+        dimensions[id(node)] = lookup(node.args[0]) if node.op == "name" else _combine(node, args)
+    return dimensions[id(expression)]
 
 
 def _combine(node: Expression, dimensions: list[Dimension | None]) -> Dimension | None:
@@ -33,7 +33,7 @@ def _combine(node: Expression, dimensions: list[Dimension | None]) -> Dimension 
         known = [x for x in dimensions[node.op == "where" :] if x is not None]
         if len(set(known)) > 1:
             what = " and ".join(describe_dimension(x) for x in known[:2])
-            raise UnitError(f"{node.short()} puts {what} together")
+            raise UnitError(f"{node.excerpt()} puts {what} together")
         if node.op == "atan2":
             return DIMENSIONLESS
         return known[0] if known and node.op in ("add", "sub", "min", "max", "where") else None

@@ -1,16 +1,16 @@
-"""Tables: measured values over one to four axes, interpolated, for laws to call.
+"""Lookup tables: values on a grid of one to four axes, interpolated; laws call them by name.
 
 Every method is a polynomial on each cell of the grid, in the distances from the cell's lower corner:
 
     nearest, previous   degree 0         linear   degree 1 along each axis
-    cubic, quintic      degree 3, 5 along each axis: the splines with two and four continuous derivatives, without
-                        a knot at the first and last points between the ends (not-a-knot); one or two axes
+    cubic, quintic      degree 3, 5 along each axis: splines with two or four continuous derivatives and
+                        not-a-knot ends [C. de Boor, A Practical Guide to Splines, 1978]; one or two axes
 
-so that values and exact derivatives of any order come from one formula, which uses only arithmetic, ``interval``,
-``fetch`` and ``where``, and hence can be traced, compiled and differentiated like everything else.
+One formula gives the value and the exact derivatives of any order.  It uses arithmetic, ``interval``, ``fetch`` and
+``where`` only, and works on every scalar type.
 
-Outside its axes a table refuses ("error"), keeps its edge values ("hold") or continues its outermost
-polynomials ("extrapolate").  Where a refusal cannot be raised, because the number is not known yet, it is NaN.
+Outside its axes a table is an error ("error"), keeps its edge values ("hold") or continues its outermost polynomials
+("extrapolate").  In compiled code the error is the value NaN.
 """
 
 from __future__ import annotations
@@ -41,9 +41,25 @@ MOST_AXES = 4
 
 @dataclass(frozen=True)
 class Table:
-    """Values over a grid.  ``axes`` are the grid's lines, ``values`` nested or flat, the last axis running fastest.
+    """Values on a grid.
 
-    One axis may be given bare: ``Table("torque", (0, 1, 2), (0, 3, 4))``.
+    Parameters
+    ----------
+    name : str
+        The name by which laws call the table.
+    axes : sequence of sequences of float
+        The grid points along each axis, increasing.  A single axis may be given without the outer sequence.
+    values : sequence of float
+        The values, nested or flat; the last axis varies fastest.
+    method : {"linear", "cubic", "quintic", "nearest", "previous"}
+        Interpolation between the grid points.
+    outside : {"error", "hold", "extrapolate"}
+        The value outside the axes.
+
+    Examples
+    --------
+    >>> Table("torque", (0, 1, 2), (0, 3, 4)).evaluate(0.5)
+    1.5
     """
 
     name: str
@@ -72,7 +88,7 @@ class Table:
         return np.array(self.values).reshape(self.shape)
 
     def evaluate(self, *args: Scalar, along: tuple[int, ...] = ()) -> Scalar:
-        """The interpolated value, or its derivative along each of the axes in turn, for any kind of number."""
+        """The interpolated value, or its derivative along each of the axes in turn, for any scalar type."""
         self._check_call(args, along)
         if any(type(arg) is Expression for arg in args):
             if along:
@@ -85,29 +101,29 @@ class Table:
             if self.outside == "error":
                 self._refuse_outside(args)
         inside = [self._inside(k, arg) for k, arg in enumerate(args)]
-        places = args if self.outside != "hold" else tuple(self._held(k, arg) for k, arg in enumerate(args))
+        places = args if self.outside != "hold" else tuple(self._clamped(k, arg) for k, arg in enumerate(args))
         value = self._interpolate(places, along)
         if self.outside == "error":
-            for held in inside:
-                value = apply("where", held, value, math.nan)
+            for within in inside:
+                value = apply("where", within, value, math.nan)
         elif self.outside == "hold":
             for axis in set(along):
                 value = apply("where", inside[axis], value, 0.0)
         return value
 
     def corners(self, axis: int) -> tuple[float, ...]:
-        """Where the value jumps or has a corner along an axis: a spline at its ends, where it is held, alone."""
+        """The points where the value or its slope jumps along an axis; a spline has them at held ends only."""
         line = self.axes[axis]
         if self.method not in DEGREES:
             return line if self.method != "nearest" else (line[0], *(np.convolve(line, (0.5, 0.5), "valid")), line[-1])
         return (line[0], line[-1]) if self.outside == "hold" else ()
 
     def derivative(self, axis: int, *args: Scalar) -> Scalar:
-        """The exact derivative of the interpolated value along an axis; at a line of the grid, that to its right."""
+        """The exact derivative of the interpolated value along an axis; at a grid point, the one to its right."""
         return self.evaluate(*args, along=(axis,))
 
     def call(self, args: tuple[Scalar, ...], axes: tuple[int, ...] = ()) -> Scalar:
-        """The same in the form in which expressions ask for it."""
+        """``evaluate`` with the arguments in the order of ``syntax_tree.Calling``."""
         return self.evaluate(*args, along=axes)
 
     def _check_call(self, args: tuple[Scalar, ...], along: tuple[int, ...]) -> None:
@@ -130,18 +146,18 @@ class Table:
     def _inside(self, k: int, x: Scalar) -> Scalar:
         return apply("less_equal", self.axes[k][0], x) * apply("less_equal", x, self.axes[k][-1])
 
-    def _held(self, k: int, x: Scalar) -> Scalar:
+    def _clamped(self, k: int, x: Scalar) -> Scalar:
         low, high = self.axes[k][0], self.axes[k][-1]
         return apply("where", apply("less", x, low), low, apply("where", apply("less", high, x), high, x))
 
     @cached_property
     def _pieces(self) -> tuple[list[tuple[float, ...]], dict[tuple[int, ...], tuple[float, ...]]]:
-        """The edges of the cells along each axis, and for each set of powers the coefficient of every cell."""
+        """The edges of the cells along each axis, and for each combination of powers the coefficient in every cell."""
         array, edges = self.array(), []
         for k, axis in enumerate(self.axes):
             moved = np.moveaxis(array, 2 * k, 0)
             parts, breaks = _split(np.array(axis), moved, self.method)
-            # Powers and cells of this axis take the place of its points.
+            # The points of this axis are replaced by its powers and its cells.
             array = np.moveaxis(parts, (0, 1), (2 * k, 2 * k + 1))
             edges.append(tuple(breaks.tolist()))
         powers = [range(array.shape[2 * k]) for k in range(len(self.axes))]
@@ -177,7 +193,7 @@ def _fetch(values: tuple[float, ...], index: Scalar) -> Scalar:
 
 
 def _split(axis: np.ndarray, values: np.ndarray, method: str) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (power, cell, the other dimensions) of one axis, and the edges of its cells."""
+    """Coefficients (power, cell, other dimensions) along one axis, and the edges of its cells."""
     if method == "linear":
         widths = np.diff(axis).reshape(-1, *(1,) * (values.ndim - 1))
         return np.stack([values[:-1], np.diff(values, axis=0) / widths]), axis
@@ -189,7 +205,7 @@ def _split(axis: np.ndarray, values: np.ndarray, method: str) -> tuple[np.ndarra
 
 
 def _spline(axis: np.ndarray, values: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same of a spline; few points lie on one polynomial of a lower degree."""
+    """Coefficients and edges of a spline; the degree is lower if there are few points."""
     from scipy.interpolate import make_interp_spline
 
     k = min(degree, len(axis) - 1)

@@ -1,4 +1,7 @@
-"""Expressions to text, with no more parentheses than the grammar of ``parser.py`` needs."""
+"""Expressions as text, with no more parentheses than the grammar of ``parser.py`` needs.
+
+``parse(write(expression))`` gives the same expression.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from kinode.algebra.scalars import is_number
 from kinode.errors import LawError
 from kinode.expressions.syntax_tree import Expression, walk
 
-# How tightly text binds, loosest first; a bare number, name or call binds as an atom.
+# Binding strength of operators, weakest first; a number, a name or a call is an atom.
 COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 7)
 LONGEST_WRITTEN = 1_000_000
 _COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "=="}
@@ -33,7 +36,7 @@ def write_number(x: float) -> str:
 
 def _write_node(node: Expression, pieces: dict[int, Piece]) -> Piece:
     def put(arg: object, least: int) -> str:
-        """The text of an argument, in parentheses where it binds less tightly than ``least``."""
+        """The text of an argument, in parentheses if it binds less tightly than ``least``."""
         if isinstance(arg, Expression):
             text, strength = pieces[id(arg)]
         else:
@@ -72,10 +75,10 @@ def _write_node(node: Expression, pieces: dict[int, Piece]) -> Piece:
 
 def _flatten(node: Expression) -> list[object]:
     """The arguments of min(min(a, b), c) as a, b, c."""
-    found: list[object] = []
+    later: list[object] = []
     while True:
         left, right = node.args
-        found.append(right)
+        later.append(right)
         if not (isinstance(left, Expression) and left.op == node.op):
-            return [left, *reversed(found)]
+            return [left, *reversed(later)]
         node = left

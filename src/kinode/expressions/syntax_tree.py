@@ -1,15 +1,15 @@
-"""Laws as values: expressions of named quantities, frozen and compared by structure.
+"""The syntax tree of laws: expressions of named quantities, immutable and compared by structure.
 
-An expression is an operation and its arguments, which are expressions and plain floats.  The operations are
-those of ``scalars.FLOAT_FUNCTIONS`` and three more:
+An expression is an operation and its arguments, which are expressions and floats.  The operations are those of
+``scalars.FLOAT_FUNCTIONS`` and three more:
 
     name              (name,)                     a quantity: t, a parameter, "lower.velocity.y@lower"
     call              (table, argument, ...)      a declared table
     call_derivative   (table, axes, argument, ...)  its partial derivative along each of the axes in turn
 
-A quotient a/b is a * inv(b).  Operators fold constants, products with 0 and 1 and sums with 0, nothing more:
-a law reads as it was written.  Shared parts are visited once and nothing recurses, so that laws may be deep.
-Reading text is done in ``parser.py``; what a name or a table means is for the caller to say.
+A quotient a/b is a * inv(b).  Operators simplify constants, products with 0 and 1 and sums with 0, nothing more: a law
+prints as it was written.  Common subexpressions are visited once, and no function is recursive, so an expression may be
+deep.  ``parser.py`` makes expressions from text.  The caller defines what a name or a table means.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partialmethod
 from typing import Any, Protocol
 
-from kinode.algebra.scalars import FLOAT_FUNCTIONS, PARTIALS, Dual, Scalar, apply, is_number, register_kind
+from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_number, register_scalar_type
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
@@ -32,7 +32,7 @@ _NO_TRUTH = (
 
 
 class Calling(Protocol):
-    """What evaluates a table: its name, the arguments and, for a derivative, the axes to derive along."""
+    """Evaluates a table: given its name, the arguments and, for a derivative, the axes to differentiate along."""
 
     def __call__(self, table: str, args: tuple[Scalar, ...], axes: tuple[int, ...] = ..., /) -> Scalar: ...
 
@@ -88,7 +88,7 @@ class Expression:
         return _unflatten, (flat,)
 
     def __repr__(self) -> str:
-        return f"<law {self.short()}>"
+        return f"<law {self.excerpt()}>"
 
     # --- operators ---
 
@@ -118,24 +118,24 @@ class Expression:
     def __abs__(self) -> Scalar:
         return build("abs", (self,))
 
-    # --- what it holds and what it is worth ---
+    # --- contents, value, derivative ---
 
     def names(self) -> frozenset[str]:
-        """The quantities it depends on."""
+        """The names of the quantities it depends on."""
         return frozenset(node.args[0] for node in walk(self) if node.op == "name")
 
     def calls(self) -> frozenset[str]:
-        """The tables it calls, directly or for a derivative."""
+        """The tables it calls, also those of which it needs a derivative only."""
         return frozenset(node.args[0] for node in walk(self) if node.op in ("call", "call_derivative"))
 
     def text(self) -> str:
-        """The law as text, with no more parentheses than needed; reading it gives the same expression."""
+        """The law as text, without needless parentheses; parsing it gives the same expression."""
         from kinode.expressions.printer import write
 
         return write(self)
 
-    def short(self) -> str:
-        """The beginning of its text, for messages."""
+    def excerpt(self) -> str:
+        """At most 200 characters of its text, for messages."""
         try:
             text = self.text()
         except LawError:
@@ -143,19 +143,17 @@ class Expression:
         return text if len(text) <= 200 else text[:200] + "..."
 
     def evaluate(self, lookup: Callable[[str], Scalar], call: Calling | None = None) -> Scalar:
-        """Its value in any kind of number; where a condition is a plain number, only the branch taken is computed."""
+        """Its value, of any scalar type; if a condition is a plain number, only the selected branch is computed."""
         return _evaluate(self, lookup, call)
 
     def derivative(self, name: str) -> Expression | float:
-        """Derivative by the named quantity, the other names being constants."""
-        rates: dict[int, Scalar] = {}
-        for node in walk(self):
-            rates[id(node)] = _rate(node, name, rates)
-        result: Expression | float = _plain(rates[id(self)])
-        return result
+        """Its partial derivative with respect to a name."""
+        from kinode.expressions.differentiation import differentiate
+
+        return differentiate(self, name)
 
     def substitute(self, values: Mapping[str, Expression | float]) -> Expression | float:
-        """The expression with others, or numbers, in place of some names."""
+        """The expression with other expressions, or numbers, in place of names."""
         result: Expression | float = self._rebuilt(
             lambda node: values.get(node.args[0], node) if node.op == "name" else None
         )
@@ -172,7 +170,7 @@ class Expression:
         return result
 
     def dimension(self, lookup: Callable[[str], Dimension | None]) -> Dimension | None:
-        """Its dimension; None where numbers and names of unknown dimension leave it open."""
+        """Its dimension; None if numbers and names of unknown dimension leave it undetermined."""
         from kinode.expressions.dimension_inference import find_dimension
 
         return find_dimension(self, lookup)
@@ -190,7 +188,7 @@ class Expression:
                 same = all(old is arg for old, arg in zip(node.args, args, strict=True))
                 new = node if same else build(node.op, args)
             made[id(node)] = new
-        return _plain(made[id(self)])
+        return plain_inverse(made[id(self)])
 
 
 def symbol(name: str) -> Expression:
@@ -199,24 +197,25 @@ def symbol(name: str) -> Expression:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Every different part of an expression once, arguments before what uses them."""
-    seen: set[int] = set()
+    """Every subexpression once, arguments before the operations that use them."""
+    visited: set[int] = set()
     stack = [(expression, False)]
     while stack:
         node, ready = stack.pop()
         if ready:
             yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
+        elif id(node) not in visited:
+            visited.add(id(node))
             stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args) if type(arg) is Expression and id(arg) not in seen)
+            args = (arg for arg in reversed(node.args) if type(arg) is Expression and id(arg) not in visited)
+            stack.extend((arg, False) for arg in args)
 
 
 def build(op: str, args: tuple[Any, ...]) -> Scalar:
-    """The operation on these arguments, folded to something simpler where that is plain to see."""
+    """The operation on these arguments, simplified by the few rules of this module."""
     if op == "mul":
         return _multiply(args[0], args[1])
-    args = tuple(_plain(arg) for arg in args)
+    args = tuple(plain_inverse(arg) for arg in args)
     if op in FLOAT_FUNCTIONS and all(is_number(arg) for arg in args):
         return FLOAT_FUNCTIONS[op](*(float(arg) for arg in args))
     a, b = args[0], args[1] if len(args) > 1 else None
@@ -252,7 +251,7 @@ def _sum(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _multiply(a: Scalar, b: Scalar) -> Scalar:
-    a = _plain(a)
+    a = plain_inverse(a)
     if is_number(a) and _is_constant_inverse(b):
         return divide(a, b.args[0])
     if is_number(a) and is_number(b):
@@ -264,8 +263,8 @@ def _multiply(a: Scalar, b: Scalar) -> Scalar:
 
 
 def divide(a: Scalar, b: Scalar) -> Scalar:
-    """a/b for expressions and plain numbers; a division by the number zero is refused."""
-    a, b = _plain(a), _plain(b)
+    """a/b of expressions and plain numbers; LawError if b is plain zero."""
+    a, b = plain_inverse(a), plain_inverse(b)
     if is_number(b):
         if b == 0:
             raise LawError("a law divides by zero")
@@ -276,7 +275,7 @@ def divide(a: Scalar, b: Scalar) -> Scalar:
 
 
 def modulo(a: Scalar, b: Scalar) -> Scalar:
-    """What is left of a beyond whole multiples of b; it has the sign of b."""
+    """The remainder of a/b, with the sign of b."""
     return a - b * apply("floor", divide(a, b))
 
 
@@ -284,8 +283,8 @@ def _is_constant_inverse(x: Scalar) -> bool:
     return type(x) is Expression and x.op == "inv" and is_number(x.args[0])
 
 
-def _plain(x: Scalar) -> Scalar:
-    """A float for the inverse of a number, which is kept only as a divisor, for the sake of its text."""
+def plain_inverse(x: Scalar) -> Scalar:
+    """The float 1/x in place of inv(x) of a number x, which is kept only as a divisor, so that a/3 prints as a/3."""
     return 1.0 / x.args[0] if _is_constant_inverse(x) else x
 
 
@@ -300,15 +299,15 @@ def _accept(arg: Any) -> Any:
 
 
 def _same(a: Expression, b: Expression) -> bool:
-    seen: set[tuple[int, int]] = set()
+    compared: set[tuple[int, int]] = set()
     stack = [(a, b)]
     while stack:
         a, b = stack.pop()
-        if a is b or (id(a), id(b)) in seen:
+        if a is b or (id(a), id(b)) in compared:
             continue
         if hash(a) != hash(b) or a.op != b.op or len(a.args) != len(b.args):
             return False
-        seen.add((id(a), id(b)))
+        compared.add((id(a), id(b)))
         for one, two in zip(a.args, b.args, strict=True):
             if type(one) is Expression and type(two) is Expression:
                 stack.append((one, two))
@@ -318,7 +317,7 @@ def _same(a: Expression, b: Expression) -> bool:
 
 
 class _Place(int):
-    """In a pickled expression: an argument that is the n-th part."""
+    """In a pickled expression: the index of a subexpression that is an argument."""
 
 
 def _unflatten(flat: list[tuple[str, tuple[Any, ...]]]) -> Expression:
@@ -333,19 +332,19 @@ def _evaluate(expression: Expression, lookup: Callable[[str], Scalar], call: Cal
     stack = [expression]
     while stack:
         node = stack[-1]
-        wanted: tuple[Any, ...] = node.args
+        needed: tuple[Any, ...] = node.args
         if node.op == "where" and id(node.args[0]) in values:
             condition = values[id(node.args[0])]
             if is_number(condition):
-                wanted = (node.args[1] if condition != 0 else node.args[2],)
+                needed = (node.args[1] if condition != 0 else node.args[2],)
         elif node.op == "where":
-            wanted = node.args[:1]
-        missing = [arg for arg in wanted if type(arg) is Expression and id(arg) not in values]
+            needed = node.args[:1]
+        missing = [arg for arg in needed if type(arg) is Expression and id(arg) not in values]
         if missing:
             stack.extend(reversed(missing))
             continue
         stack.pop()
-        args = tuple(values[id(arg)] if type(arg) is Expression else arg for arg in wanted)
+        args = tuple(values[id(arg)] if type(arg) is Expression else arg for arg in needed)
         if id(node) not in values:
             values[id(node)] = args[0] if node.op == "where" and len(args) == 1 else _compute(node, args, lookup, call)
     return values[id(expression)]
@@ -362,37 +361,13 @@ def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Sc
     return apply(node.op, *args)
 
 
-def _rate(node: Expression, name: str, rates: dict[int, Scalar]) -> Scalar:
-    if node.op == "name":
-        return 1.0 if node.args[0] == name else 0.0
-    changes = [rates[id(arg)] if type(arg) is Expression else 0.0 for arg in node.args]
-    if all(is_number(change) and change == 0 for change in changes):
-        return 0.0
-    if node.op == "where":
-        return build("where", (node.args[0], *changes[1:]))
-    if node.op in ("call", "call_derivative"):
-        table, *args = node.args
-        axes = args.pop(0) if node.op == "call_derivative" else ()
-        changes = changes[-len(args) :]
-        partials: tuple[Scalar, ...] = tuple(
-            Expression("call_derivative", (table, tuple(sorted((*axes, i))), *args)) for i in range(len(args))
-        )
-    else:
-        partials = PARTIALS[node.op](*node.args)
-    rate: Scalar = 0.0
-    for partial, change in zip(partials, changes, strict=True):
-        if not (is_number(change) and change == 0):
-            rate = rate + partial * change
-    return rate
-
-
 def _apply_expression(name: str, args: tuple[Scalar, ...]) -> Scalar:
     if any(type(arg) is Dual for arg in args):
         return apply(name, *(Dual(arg) if type(arg) is Expression else arg for arg in args))
     return build(name, args)
 
 
-register_kind(Expression, _apply_expression)
-# NumPy's functions look for methods of these names in arrays of objects.
+register_scalar_type(Expression, _apply_expression)
+# np.sin of an object array calls the method sin of each entry, and so on.
 for _op in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt"):
     setattr(Expression, _op, partialmethod(lambda self, op: build(op, (self,)), _op))

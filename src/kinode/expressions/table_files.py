@@ -1,7 +1,7 @@
-"""Reading a table of one axis from a text file: the first column is the axis, the others are values.
+"""Reads a table of one axis from a text file: the first column is the axis, the others are values.
 
-With or without a header.  Where there are several columns of values, such as the six motions of a deck over time,
-``column`` says which one is meant: its name in the header, or its number, 1 being the first after the axis.
+A header is optional.  If there are several columns of values, ``column`` selects one: by its name in the header, or by
+its number (1 is the first after the axis).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ LARGEST_FILE = 50_000_000
 def read_table_file(
     path: str | os.PathLike[str], column: str | int | None = None
 ) -> tuple[tuple[tuple[float, ...]], tuple[float, ...]]:
-    """Axes and values of a file of columns, between which stands a comma, a semicolon, a tab or a space.
+    """Axes and values of a text file with columns separated by commas, semicolons, tabs or spaces.
 
-    Lines that are empty or begin with # are left out.  ``Table(name, *read_table_file(path))`` makes the table.
+    Empty lines and lines that begin with # are skipped.  ``Table(name, *read_table_file(path))`` makes the table.
     """
     file = os.fspath(path)
     axis: list[float] = []
@@ -53,7 +53,7 @@ def read_table_file(
 def _find_column(
     column: str | int | None, cells: list[str], header: list[str] | None, text: str, file: str, line: int
 ) -> int:
-    """Where the values stand, seen from the first line."""
+    """The index of the column of values, from the first line."""
     count = len(cells)
     if column is None:
         if count != 2:
@@ -100,10 +100,10 @@ def _split(text: str) -> list[str]:
 def _count_message(text: str, needed: int, count: int) -> str:
     if needed != 2:
         return f"the lines before have {needed} columns, this line {count}"
-    said = f"a table file has 2 columns, this line {count}"
+    message = f"a table file has 2 columns, this line {count}"
     if "," in text and count in (3, 4):
-        return f"{said}; decimals follow a point, and column= says which of several is meant"
-    return f"{said}; say which by column=; tables of more axes are given by values"
+        return f"{message}; decimals follow a point, and column= says which of several is meant"
+    return f"{message}; say which by column=; tables of more axes are given by values"
 
 
 def _read_number(cell: str) -> float | None:

@@ -1,11 +1,14 @@
 """Units: "30 deg", "250 N/m" and "0.1 N*m*s/rad" to SI numbers with their dimension.
 
-The table is our own and small.  Radians are plain numbers, so that N*m/rad and N*m are one dimension;
-Hz is kept apart by ``cycles``, because 1 Hz is no angular rate of 1 rad/s.  Prefixes from p to G stand before
-the units that commonly take them.  "g" is the gram; "t" is time and therefore no tonne.  Products are
-read from left to right: N/m*s is (N/m)*s.  Conversions are exact to the last digit.
+The table of units is small.  A radian is a plain number.  Hz is marked by ``cycles``, because 1 Hz is not an angular
+velocity of 1 rad/s.  Prefixes from p to G are allowed before the units that commonly take them.  "g" is the gram; "t"
+is the time and therefore not the tonne.  Products are read from left to right: N/m*s is (N/m)*s.  Conversions are
+rounded once.  Units with an offset (degC) and sums of quantities are not supported.
 
-Units with an offset (degC) are not dealt with, nor are sums of quantities.
+Why our own: pint (0.25) reads "10 Nm" as ten number-metres, 10000 m/kg, and accepts Hz as an angular velocity: both are
+wrong in a mechanical model, and silent.  Importing pint and making its registry takes 0.56 s, this module 0.03 s.  A
+library with a table that can be restricted, exact ratios, messages with suggestions, and a start of that order would
+make this module obsolete.
 """
 
 from __future__ import annotations
@@ -17,66 +20,44 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kinode.errors import UnitError, find_close
+from kinode.expressions.dimensions import (
+    CURRENT,
+    DIMENSIONLESS,
+    ENERGY,
+    FORCE,
+    LENGTH,
+    NAMED_DIMENSIONS,
+    POWER,
+    TIME,
+    VOLTAGE,
+    Dimension,
+    NamedDimension,
+    base_dimension,
+    describe_dimension,
+)
 
-BASE_UNITS = ("kg", "m", "s", "A", "K")
+__all__ = [
+    "DIMENSIONLESS",
+    "DIMENSIONS",
+    "UNITS",
+    "Dimension",
+    "NamedDimension",
+    "Quantity",
+    "Unit",
+    "check_dimension",
+    "describe",
+    "describe_dimension",
+    "find_unit_name",
+    "parse_quantity",
+    "parse_unit",
+]
+
 LONGEST_TEXT, LARGEST_POWER = 200, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
-    """Exponents of kg, m, s, A and K."""
-
-    exponents: tuple[int | Fraction, ...] = (0,) * len(BASE_UNITS)
-
-    def __mul__(self, other: Dimension) -> Dimension:
-        return Dimension(tuple(a + b for a, b in zip(self.exponents, other.exponents, strict=True)))
-
-    def __truediv__(self, other: Dimension) -> Dimension:
-        return Dimension(tuple(a - b for a, b in zip(self.exponents, other.exponents, strict=True)))
-
-    def __pow__(self, power: float | Fraction) -> Dimension:
-        power = power if isinstance(power, int) else Fraction(power).limit_denominator(1000)
-        return Dimension(tuple(a * power for a in self.exponents))
-
-    @property
-    def unit(self) -> str:
-        """The SI unit as text: that of the named dimension where there is one, else powers of base units."""
-        return next((kind.unit for kind in DIMENSIONS.values() if kind.dimension == self), None) or self._powers()
-
-    def _powers(self) -> str:
-        above: list[str] = []
-        below: list[str] = []
-        for name, exponent in zip(BASE_UNITS, self.exponents, strict=True):
-            if exponent:
-                size = str(abs(exponent)) if exponent.denominator == 1 else f"({abs(exponent)})"
-                (above if exponent > 0 else below).append(name if abs(exponent) == 1 else f"{name}^{size}")
-        text = "*".join(above) or "1"
-        return text + "".join(f"/{name}" for name in below)
-
-    def __str__(self) -> str:
-        return self.unit
-
-
-@dataclass(frozen=True, slots=True)
-class NamedDimension:
-    """A dimension in its role: what it is called, and the SI unit to write with it."""
-
-    name: str
-    dimension: Dimension
-    unit: str
-
-    @property
-    def words(self) -> str:
-        """The name with its article: "a length", "an angular velocity"."""
-        if self.name == self.unit:
-            return f"a quantity in {self.unit}"
-        name = self.name.replace("_", " ")
-        return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-@dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit: its dimension and size in SI, which is ``ratio * pi**turns``."""
+    """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``; ``cycles`` marks Hz."""
 
     ratio: Fraction
     dimension: Dimension
@@ -102,7 +83,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in SI with what was known of its unit; ``text`` is how it was written."""
+    """A number in SI with its dimension; ``text`` is how it was written."""
 
     value_si: float
     dimension: Dimension
@@ -111,65 +92,54 @@ class Quantity:
     text: str = ""
 
 
-def _base(**exponents: int) -> Dimension:
-    return Dimension(tuple(exponents.get(name, 0) for name in BASE_UNITS))
-
-
-DIMENSIONLESS = _base()
-_N = _base(kg=1, m=1, s=-2)
-_J = _base(kg=1, m=2, s=-2)
-_W = _base(kg=1, m=2, s=-3)
-_V = _base(kg=1, m=2, s=-3, A=-1)
-_M, _S, _A = _base(m=1), _base(s=1), _base(A=1)
-
 _PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
 # name: (size, dimension, prefixes it takes)
-_PLAIN: dict[str, tuple[str, Dimension, str]] = {
-    "m": ("1", _M, "pnumcdk"),
-    "g": ("1/1000", _base(kg=1), "umk"),
-    "s": ("1", _S, "pnum"),
-    "A": ("1", _A, "pnumk"),
-    "K": ("1", _base(K=1), "m"),
-    "N": ("1", _N, "umkMG"),
-    "J": ("1", _J, "umkMG"),
-    "W": ("1", _W, "umkMG"),
-    "Pa": ("1", _N / _M**2, "mkMG"),
-    "V": ("1", _V, "numkM"),
-    "Ohm": ("1", _V / _A, "umkMG"),
-    "ohm": ("1", _V / _A, "umkMG"),
-    "S": ("1", _A / _V, "um"),
-    "C": ("1", _A * _S, "pnum"),
-    "F": ("1", _A * _S / _V, "pnum"),
-    "H": ("1", _V * _S / _A, "pnum"),
-    "T": ("1", _V * _S / _M**2, "um"),
-    "Wb": ("1", _V * _S, "um"),
-    "Nm": ("1", _J, "umkM"),
-    "Wh": ("3600", _J, "kM"),
-    "bar": ("100000", _N / _M**2, "m"),
-    "l": ("1/1000", _M**3, "m"),
-    "min": ("60", _S, ""),
-    "h": ("3600", _S, ""),
+_UNIT_ROWS: dict[str, tuple[str, Dimension, str]] = {
+    "m": ("1", LENGTH, "pnumcdk"),
+    "g": ("1/1000", base_dimension(kg=1), "umk"),
+    "s": ("1", TIME, "pnum"),
+    "A": ("1", CURRENT, "pnumk"),
+    "K": ("1", base_dimension(K=1), "m"),
+    "N": ("1", FORCE, "umkMG"),
+    "J": ("1", ENERGY, "umkMG"),
+    "W": ("1", POWER, "umkMG"),
+    "Pa": ("1", FORCE / LENGTH**2, "mkMG"),
+    "V": ("1", VOLTAGE, "numkM"),
+    "Ohm": ("1", VOLTAGE / CURRENT, "umkMG"),
+    "ohm": ("1", VOLTAGE / CURRENT, "umkMG"),
+    "S": ("1", CURRENT / VOLTAGE, "um"),
+    "C": ("1", CURRENT * TIME, "pnum"),
+    "F": ("1", CURRENT * TIME / VOLTAGE, "pnum"),
+    "H": ("1", VOLTAGE * TIME / CURRENT, "pnum"),
+    "T": ("1", VOLTAGE * TIME / LENGTH**2, "um"),
+    "Wb": ("1", VOLTAGE * TIME, "um"),
+    "Nm": ("1", ENERGY, "umkM"),
+    "Wh": ("3600", ENERGY, "kM"),
+    "bar": ("100000", FORCE / LENGTH**2, "m"),
+    "l": ("1/1000", LENGTH**3, "m"),
+    "min": ("60", TIME, ""),
+    "h": ("3600", TIME, ""),
     "rad": ("1", DIMENSIONLESS, "um"),
     "%": ("1/100", DIMENSIONLESS, ""),
-    "in": ("0.0254", _M, ""),
-    "ft": ("0.3048", _M, ""),
-    "lb": ("0.45359237", _base(kg=1), ""),
-    "lbf": ("4.4482216152605", _N, ""),
+    "in": ("0.0254", LENGTH, ""),
+    "ft": ("0.3048", LENGTH, ""),
+    "lb": ("0.45359237", base_dimension(kg=1), ""),
+    "lbf": ("4.4482216152605", FORCE, ""),
 }
-# What holds pi: name: (multiple of pi, dimension)
-_ROUND: dict[str, tuple[str, Dimension]] = {
+# units of angles, with pi: name: (multiple of pi, dimension)
+_ANGLE_ROWS: dict[str, tuple[str, Dimension]] = {
     "deg": ("1/180", DIMENSIONLESS),
     "rev": ("2", DIMENSIONLESS),
     "turn": ("2", DIMENSIONLESS),
-    "rpm": ("1/30", DIMENSIONLESS / _S),
+    "rpm": ("1/30", DIMENSIONLESS / TIME),
 }
 
 
 def _build_units() -> dict[str, Unit]:
-    units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / _S, cycles=True)}
-    units |= {name: Unit(Fraction(size), dimension, turns=1) for name, (size, dimension) in _ROUND.items()}
-    units |= {name: Unit(Fraction(size), dimension) for name, (size, dimension, _) in _PLAIN.items()}
-    for name, prefixes in [("Hz", "mkMG"), *((name, entry[2]) for name, entry in _PLAIN.items())]:
+    units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / TIME, cycles=True)}
+    units |= {name: Unit(Fraction(size), dimension, turns=1) for name, (size, dimension) in _ANGLE_ROWS.items()}
+    units |= {name: Unit(Fraction(size), dimension) for name, (size, dimension, _) in _UNIT_ROWS.items()}
+    for name, prefixes in [("Hz", "mkMG"), *((name, entry[2]) for name, entry in _UNIT_ROWS.items())]:
         for prefix in prefixes:
             size = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
             units.setdefault(prefix + name, size * units[name])
@@ -180,7 +150,7 @@ UNITS = _build_units()
 
 
 class Dimensions(dict[str, NamedDimension]):
-    """Dimensions by name; what has no name can be asked for by its unit in SI: "W/K"."""
+    """Dimensions by name; a dimension without a name is found by its SI unit: "W/K"."""
 
     def __missing__(self, text: str) -> NamedDimension:
         unit = parse_unit(text)
@@ -190,70 +160,24 @@ class Dimensions(dict[str, NamedDimension]):
 
 
 def find_unit_name(text: str) -> str:
-    """What is measured in a unit of SI, in one word where there is one: "rad/s" is an angular_velocity."""
+    """The name of the dimension that an SI unit measures, if it has one: "rad/s" is angular_velocity."""
     if text in DIMENSIONS:
         return text
     unit = text.replace(" ", "")
-    same = [name for name, kind in DIMENSIONS.items() if kind.unit == unit]
+    same = [name for name, named in DIMENSIONS.items() if named.unit == unit]
     dimension = DIMENSIONS[text].dimension if not same else None
-    return next(iter(same or (name for name, kind in DIMENSIONS.items() if kind.dimension == dimension)), text)
+    return next(iter(same or (name for name, named in DIMENSIONS.items() if named.dimension == dimension)), text)
 
 
-def _name_dimensions() -> Dimensions:
-    rows: list[tuple[str, Dimension, str]] = [
-        ("dimensionless", DIMENSIONLESS, "1"),
-        ("angle", DIMENSIONLESS, "rad"),
-        ("length", _M, "m"),
-        ("mass", _base(kg=1), "kg"),
-        ("time", _S, "s"),
-        ("current", _A, "A"),
-        ("temperature", _base(K=1), "K"),
-        ("area", _M**2, "m^2"),
-        ("volume", _M**3, "m^3"),
-        ("velocity", _M / _S, "m/s"),
-        ("acceleration", _M / _S**2, "m/s^2"),
-        ("rate", DIMENSIONLESS / _S, "1/s"),
-        ("frequency", DIMENSIONLESS / _S, "Hz"),
-        ("angular_velocity", DIMENSIONLESS / _S, "rad/s"),
-        ("angular_acceleration", DIMENSIONLESS / _S**2, "rad/s^2"),
-        ("force", _N, "N"),
-        ("moment", _J, "N*m"),
-        ("energy", _J, "J"),
-        ("power", _W, "W"),
-        ("inertia", _base(kg=1, m=2), "kg*m^2"),
-        ("momentum", _N * _S, "N*s"),
-        ("angular_momentum", _J * _S, "N*m*s"),
-        ("stiffness", _N / _M, "N/m"),
-        ("rotational_stiffness", _J, "N*m/rad"),
-        ("compliance", _M / _N, "m/N"),
-        ("rotational_compliance", DIMENSIONLESS / _J, "rad/(N*m)"),
-        ("damping", _N * _S / _M, "N*s/m"),
-        ("rotational_damping", _J * _S, "N*m*s/rad"),
-        ("density", _base(kg=1, m=-3), "kg/m^3"),
-        ("pressure", _N / _M**2, "Pa"),
-        ("lead", _M, "m/rev"),
-        ("voltage", _V, "V"),
-        ("resistance", _V / _A, "Ohm"),
-        ("conductance", _A / _V, "S"),
-        ("inductance", _V * _S / _A, "H"),
-        ("capacitance", _A * _S / _V, "F"),
-        ("charge", _A * _S, "C"),
-        ("flux", _V * _S, "Wb"),
-        ("torque_constant", _J / _A, "N*m/A"),
-        ("speed_constant", _A / _J, "rad/s/V"),
-    ]
-    return Dimensions({name: NamedDimension(name, dimension, unit) for name, dimension, unit in rows})
-
-
-DIMENSIONS = _name_dimensions()
+DIMENSIONS = Dimensions(NAMED_DIMENSIONS)
 
 _SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "·": "*", "⋅": "*"})
 _REPLACED = (("Ω", "Ohm"), ("Ω", "Ohm"), ("°", "deg"), ("²", "^2"), ("³", "^3"), ("⁻¹", "^-1"), ("**", "^"))
 _TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z%]+)|(?P<integer>[+-]?\d+)|(?P<mark>[*/.^()]))")
 
 
-class _Reader:
-    """Reads one unit: product = factor {(* | . | / | space) factor}, factor = (name | (product) | 1) [^ integer]."""
+class _UnitParser:
+    """Parser of a unit: product = factor {(* | . | / | space) factor}, factor = (name | (product) | 1) [^ integer]."""
 
     def __init__(self, text: str, fail: Callable[[str], UnitError]) -> None:
         self.fail = fail
@@ -326,12 +250,12 @@ class _Reader:
         raise self.fail(f"{name!r} is no known unit{_suggest(name)}")
 
 
-_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "metre": "m", "millimeter": "mm"}
-_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
+_UNIT_WORDS = {"degree": "deg", "radian": "rad", "newton": "N", "meter": "m", "metre": "m", "millimeter": "mm"}
+_UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minute": "min", "hour": "h", "degc": "K"}
 
 
 def _suggest(name: str) -> str:
-    word = _WORDS.get(name.lower().removesuffix("s"))
+    word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
     same = [word] if word else [unit for unit in UNITS if unit.lower() == name.lower()]
     close = same or find_close(name, UNITS)
     return f"; did you mean {' or '.join(close)}?" if close else ""
@@ -345,7 +269,7 @@ def parse_unit(text: str) -> Unit:
 
     if len(text) > LONGEST_TEXT:
         raise UnitError(f"a unit of {len(text)} characters is too long")
-    return _Reader(text, fail).read()
+    return _UnitParser(text, fail).read()
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -354,7 +278,28 @@ _UNITLIKE = re.compile(r"(?:1\s*/|[A-Za-z°µμΩΩ%(])(?:[\w°µμΩΩ%*/.·⋅
 
 
 def parse_quantity(text: str) -> Quantity | None:
-    """The quantity that a text "<number> <unit>" holds; None where the text is anything else."""
+    """Parse a quantity.
+
+    Parameters
+    ----------
+    text : str
+        "<number> <unit>", such as "250 N/m".
+
+    Returns
+    -------
+    Quantity or None
+        The number in SI with its dimension; None if the text has another form (a law, a plain number).
+
+    Raises
+    ------
+    UnitError
+        If the text has this form, but the number or the unit cannot be read.
+
+    Examples
+    --------
+    >>> parse_quantity("30 rpm").value_si
+    3.141592653589793
+    """
     parts = text.split(None, 1)
     if len(parts) != 2 or not _UNITLIKE.fullmatch(parts[1].rstrip()) or not _NUMBERLIKE.fullmatch(parts[0]):
         return None
@@ -389,9 +334,9 @@ def _convert(number: str, unit: Unit, text: str) -> float:
 def check_dimension(
     quantity: Quantity, expected: str | Dimension, *, field: str | None = None, component: str | None = None
 ) -> float:
-    """The quantity's SI value, once it is sure to have the dimension that the field needs.
+    """The SI value of a quantity that has the expected dimension; a UnitError otherwise.
 
-    A lead is a length for each turn, whether it is given as 5 mm, 5 mm/rev or in mm/rad.
+    A lead is a length per turn: 5 mm and 5 mm/rev are the same, and a value in mm/rad is converted.
     """
     named = DIMENSIONS[expected] if isinstance(expected, str) else None
     dimension = named.dimension if named else expected
@@ -413,13 +358,7 @@ def _is_angular(quantity: Quantity) -> bool:
 
 
 def describe(quantity: Quantity) -> str:
-    """What a quantity is, in words with its SI unit: "a force (N)"."""
+    """A quantity in words, with its SI unit: "a force (N)"."""
     if quantity.dimension == DIMENSIONLESS:
         return "an angle (rad)" if _is_angular(quantity) else "a plain number"
     return describe_dimension(quantity.dimension)
-
-
-def describe_dimension(dimension: Dimension) -> str:
-    """What has this dimension, in words with the SI unit."""
-    kind = next((kind for kind in DIMENSIONS.values() if kind.dimension == dimension), None)
-    return f"{kind.words} ({kind.unit})" if kind else f"a quantity in {dimension.unit}"

@@ -1,7 +1,7 @@
-"""Waveforms for laws: pulses, periodic shapes and swept sines, of time or of anything else.
+"""Waveforms for laws: pulses, periodic shapes and swept sines, of time or of any other quantity.
 
-Made of the operations that laws have, so that they work in every kind of number; within their pieces they have the
-derivatives of these pieces, and none at corners and jumps.
+They are built from the operations of laws and work on every scalar type.  The derivative is that of the smooth pieces;
+there is none at corners and jumps.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from kinode.expressions.syntax_tree import divide, modulo
 
 
 def pulse(x: Scalar, width: Scalar, period: Scalar | None = None) -> Scalar:
-    """1 for a width from 0 on, once or again in each period."""
+    """1 from 0 to ``width``, else 0; repeated in each period if there is one."""
     begun = apply("less_equal", 0.0, x)
     return begun * apply("less", x if period is None else modulo(x, period), width)
 
 
 def square(x: Scalar, period: Scalar, duty: Scalar = 0.5) -> Scalar:
-    """1 for a share of each period, then -1."""
+    """1 in the first part of each period (the share ``duty``), then -1."""
     return 2.0 * apply("less", _phase(x, period), duty) - 1.0
 
 
 def triangle(x: Scalar, period: Scalar) -> Scalar:
-    """In straight lines as a sine: up from 0 to 1, down to -1, and back."""
+    """A triangle wave in phase with a sine: from 0 up to 1, down to -1, back to 0."""
     return 4.0 * apply("abs", _phase(x - 0.25 * period, period) - 0.5) - 1.0
 
 
@@ -35,7 +35,7 @@ def sawtooth(x: Scalar, period: Scalar) -> Scalar:
 
 
 def chirp(x: Scalar, first: Scalar, last: Scalar, span: Scalar) -> Scalar:
-    """A sine whose frequency goes evenly from one to another over a span from 0 on, and stays before and after."""
+    """A sine whose frequency changes linearly from ``first`` at 0 to ``last`` at ``span``, constant outside."""
     within = apply("min", apply("max", x, 0.0), span)
     cycles = first * apply("min", x, 0.0) + last * apply("max", x - span, 0.0)
     cycles = cycles + within * (first + divide(0.5 * (last - first) * within, span))
@@ -43,7 +43,7 @@ def chirp(x: Scalar, first: Scalar, last: Scalar, span: Scalar) -> Scalar:
 
 
 def _phase(x: Scalar, period: Scalar) -> Scalar:
-    """Where in its period x is, from 0 to 1."""
+    """The position of x within its period, from 0 to 1."""
     turns = divide(x, period)
     return turns - apply("floor", turns)
 

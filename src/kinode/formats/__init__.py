@@ -1,1 +1,1 @@
-"""kinode's own files: YAML and JSON, their schema; ``load`` for these and for what importers read."""
+"""kinode's own files (YAML, JSON) and their schema; ``kn.load`` for these and for the importers."""

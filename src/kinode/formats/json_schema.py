@@ -1,7 +1,7 @@
-"""The JSON schema of kinode's files, made from the same declarations that read them.
+"""The JSON schema of kinode's files (draft 2020-12), made from the same declarations that read them.
 
-Draft 2020-12.  Editors complete and check models by it; what it cannot say (dimensions, names that exist, inertias that
-bodies can have) is for the loader.
+Editors use it to complete and check models.  It does not check dimensions, references to components, or whether an
+inertia is physically possible; the loader does.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 from kinode.expressions.lookup_tables import METHODS, OUTSIDE
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
-from kinode.model.base.bodies import AXES, ENTRIES, SHAPE_SIZES, Body
+from kinode.model.base.bodies import ENTRIES, Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.fields import Component, Spec
 from kinode.model.base.frames import NAME, ROTATIONS
 from kinode.model.base.moving_frames import FRAMES
 from kinode.model.base.parameters import RunDefaults
+from kinode.model.base.shapes import AXES, SHAPE_SIZES
 from kinode.model.base.visuals import ROLES, SIZES
 from kinode.model.constraints.constraint import CONSTRAINTS
 from kinode.model.drive_unit import ACTS, DRIVE_FIELDS
@@ -36,10 +37,47 @@ PATTERN = "^" + NAME.pattern.removesuffix(r"\Z") + "$"
 
 
 def schema() -> Schema:
-    """The schema as plain values, ready for ``json.dumps``."""
+    """The JSON schema of kinode's files (draft 2020-12), for editors and checkers.
+
+    Returns
+    -------
+    dict
+        The schema as plain values, ready for ``json.dumps``.  Registered plug-ins are part of it.
+
+    Examples
+    --------
+    >>> "joints" in kn.schema()["properties"]
+    True
+    """
     import kinode.model.system  # noqa: F401  (fills the registries of joints, elements and constraints)
 
-    properties: Schema = {
+    properties = _sections()
+    inner = {key: value for key, value in properties.items() if key != "kinode"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kinode model",
+        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
+        "type": "object",
+        "properties": properties,
+        "required": ["kinode"],
+        "additionalProperties": False,
+        "$defs": {
+            **_values(),
+            "system": {"type": "object", "properties": inner, "additionalProperties": False},
+            "body": _component(Body),
+            "joint": _kinds(JOINTS),
+            "element": _elements(),
+            "component": _declaration(),
+            "constraint": _kinds(CONSTRAINTS),
+            "observer": _kinds(FRAMES),
+            "drive": _drive(),
+        },
+    }
+
+
+def _sections() -> Schema:
+    """The sections of a file."""
+    return {
         "kinode": {"const": VERSION, "description": "version of the format"},
         "name": {"type": "string", "description": "name of the system"},
         "gravity": _ref("vector", "acceleration of free fall in the world's axes, m/s^2; default [0, 0, -9.81]"),
@@ -68,32 +106,11 @@ def schema() -> Schema:
         "run": _component(RunDefaults),
         "notes": {"type": "array", "items": {"type": "string"}, "description": "remarks that are kept"},
     }
-    inner = {key: value for key, value in properties.items() if key != "kinode"}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "kinode model",
-        "description": "Description of a mechanism: bodies, joints, elements, parameters and laws.",
-        "type": "object",
-        "properties": properties,
-        "required": ["kinode"],
-        "additionalProperties": False,
-        "$defs": {
-            **_values(),
-            "system": {"type": "object", "properties": inner, "additionalProperties": False},
-            "body": _component(Body),
-            "joint": _kinds(JOINTS),
-            "element": _elements(),
-            "component": _declaration(),
-            "constraint": _kinds(CONSTRAINTS),
-            "observer": _kinds(FRAMES),
-            "drive": _drive(),
-        },
-    }
 
 
 def _ref(name: str, description: str | None = None) -> Schema:
-    found: Schema = {"$ref": f"#/$defs/{name}"}
-    return found if description is None else {**found, "description": description}
+    reference: Schema = {"$ref": f"#/$defs/{name}"}
+    return reference if description is None else {**reference, "description": description}
 
 
 def _named(entry: Schema, description: str) -> Schema:
@@ -108,17 +125,17 @@ def _named(entry: Schema, description: str) -> Schema:
 
 def _object(names: tuple[str, ...], special: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
     properties = {name: special.get(name, {}) for name in names}
-    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**found, "required": required} if required else found
+    result: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**result, "required": required} if required else result
 
 
 def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
-    found: Schema = {"type": "array", "items": entry, "minItems": least}
-    return found if most is None else {**found, "maxItems": most}
+    result: Schema = {"type": "array", "items": entry, "minItems": least}
+    return result if most is None else {**result, "maxItems": most}
 
 
 def _values() -> Schema:
-    """What fields take."""
+    """The definitions of the values that fields take."""
     number, law, text = _ref("number"), _ref("law"), {"type": "string"}
     axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
     rotation: Schema = {
@@ -186,7 +203,7 @@ def _shape(kind: str) -> Schema:
 
 
 def _drive() -> Schema:
-    """Its own fields, and those that act in its shaft as in any hinge."""
+    """The fields of a drive: its own, and those of its shaft, which is a revolute joint."""
     shaft = _component(JOINTS["revolute"])["properties"]
     rotor = _component(Body)["properties"]
     pair: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 2, 2)]}
@@ -211,7 +228,7 @@ def _look() -> Schema:
 
 
 def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
-    """Components that ``kind`` tells apart: an error is that of the kind, not of all kinds."""
+    """Components of several types; ``kind`` selects the one whose fields are checked."""
     cases = [
         {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": _component(cls)}
         for kind, cls in registry.items()
@@ -220,13 +237,13 @@ def _kinds(registry: Mapping[str, type[Component]]) -> Schema:
 
 
 def _elements() -> Schema:
-    """Elements of known kinds, or of those that the file declares."""
+    """Elements of registered types, or of types that the file declares."""
     known = _kinds(ELEMENTS)
     return {**known, "properties": {"kind": {"anyOf": [{"enum": list(ELEMENTS)}, {"type": "string"}]}}}
 
 
 def _declaration() -> Schema:
-    """A kind of part: each entry may be its one value alone."""
+    """The declaration of a component type; each entry may be the value of its main field alone."""
     text, number = {"type": "string"}, _ref("number")
     unit = {"type": ["string", "integer"], "description": "in SI: V, A*s, rad/s"}
 
@@ -263,8 +280,8 @@ def _component(cls: type[Component]) -> Schema:
         if name == "rotation":
             properties |= {way: {"description": f"initial rotation, {spec.doc}"} for way in ROTATIONS}
             continue
-        found = _field(cls, spec)
-        properties[name] = {**found, "description": spec.doc} if spec.doc else found
+        entry = _field(cls, spec)
+        properties[name] = {**entry, "description": spec.doc} if spec.doc else entry
         if field.default is dataclasses.MISSING:
             required.append(name)
     result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
@@ -335,7 +352,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
 
 
 def _friction(cls: type[Joint]) -> Schema:
-    """Coulomb friction with the lengths that the kind of joint takes; none for kinds that have no friction."""
+    """Coulomb friction with the lengths that this type of joint takes; null for a type without friction."""
     if cls.rubs is None:
         return {"type": "null"}
     numbers = {name: _ref("number") for name in find_fields(cls)}
@@ -343,13 +360,13 @@ def _friction(cls: type[Joint]) -> Schema:
 
 
 def _ends(spec: Spec) -> Schema:
-    """A stop, or backlash: its doc begins with what it is."""
+    """End stops, or backlash."""
     takes = find_end_fields("stop" if "end stops" in spec.doc else "backlash")
     return {"oneOf": [{"type": "null"}, _object(takes, dict.fromkeys(takes, _ref("number")))]}
 
 
 def _compliance(axial: bool) -> Schema:
-    """By component of the reaction, or along and across the axis of a joint that has one."""
+    """Compliance by component of the reaction; along and across the axis too, if the joint has one."""
     each: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 3, 3)]}
     ways = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
     ways += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []

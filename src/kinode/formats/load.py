@@ -1,4 +1,4 @@
-"""Files in and out: ``load`` picks the format by the suffix, or by the content where the suffix says nothing."""
+"""``kn.load``: reads a model file; the suffix decides the format, for an unknown suffix the content."""
 
 from __future__ import annotations
 
@@ -24,11 +24,37 @@ def load(
     plugins: Iterable[str | ModuleType] = (),
     trust: bool = False,
 ) -> System:
-    """The system in a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
+    """Read a system from a file: URDF (.urdf, .xml), or kinode's own YAML or JSON.
 
-    ``base`` ("fixed" or "free") says how a URDF's root link stands in the world and ``mimic=False`` lets its
-    mimic joints move on their own.  ``plugins`` are modules, or their names, that register kinds of joints and
-    elements; only the caller names them, a file cannot.  ``trust=True`` lets a YAML file name files outside its folder.
+    Parameters
+    ----------
+    path : str or path
+        The file.  Its ending says the format, or its content where the ending says nothing.
+    base : {"fixed", "free"}, default "fixed"
+        How the root link of a URDF stands in the world.  For other files only "fixed" is allowed.
+    mimic : bool, default True
+        Whether the mimic joints of a URDF follow the joints that they name; with False they move on their own.
+    name : str, optional
+        Another name for the system.
+    plugins : iterable of modules or their names, default ()
+        Modules that register joints and elements.  Only the caller names them; a file cannot.
+    trust : bool, default False
+        Whether a YAML file may name files outside its folder.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    ModelError
+        The file cannot be read, or its model is wrong; the error has the file, the line, the component and the field.
+
+    Examples
+    --------
+    >>> system = kn.load("examples/pendulum.yaml")
+    >>> list(system.joints)
+    ['pivot']
     """
     for plugin in plugins:
         if isinstance(plugin, str):

@@ -1,4 +1,4 @@
-"""Entries of kinode's files: which fields they take, short forms written out, and the line that a field stands in."""
+"""Entries of kinode's files: the fields that they take, expansion of their short forms, and the line of a field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from kinode.errors import ModelError
 from kinode.formats.yaml_text import List, Map
-from kinode.model.base.fields import short, unknown
+from kinode.model.base.fields import short, unknown_fields
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 
 FIELDS = {
@@ -21,7 +21,7 @@ FIELDS = {
 
 
 def find_key_line(node: Any, words: list[str]) -> int | None:
-    """The line of a field given by its words, found at the top or further in."""
+    """The line of a field given by its words: from the top of the entry, else nested in it."""
     line: int | None = None
     here = node
     for word in words:
@@ -33,42 +33,43 @@ def find_key_line(node: Any, words: list[str]) -> int | None:
         return line
     inner = node.values() if isinstance(node, Map) else node if isinstance(node, List) else ()
     for item in inner:
-        found = find_key_line(item, words[-1:])
-        if found is not None:
-            return found
+        inner_line = find_key_line(item, words[-1:])
+        if inner_line is not None:
+            return inner_line
     return None
 
 
 def read_mapping(entry: Any, what: str) -> Map:
-    """An entry that has to be a mapping."""
+    """The entry, which must be a mapping."""
     if not isinstance(entry, Map):
         raise ModelError(f"{what} is a mapping of fields, not {short(entry)}")
     return entry
 
 
 def read_word(raw: Any, field: str) -> str:
-    """A name."""
+    """The raw value, which must be a name."""
     if not isinstance(raw, str):
         raise ModelError(f"a name is expected, not {short(raw)}", field=field)
     return raw
 
 
 def check_fields(given: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
-    """Refuse fields that an entry does not have."""
-    for key in given:
-        if key not in allowed:
-            hint = "; text that holds a comma has to be quoted" if " " in key and given[key] is None else ""
-            raise ModelError(unknown(f"{what} has no field", key, allowed) + hint, field=key)
+    """Raise an error for fields that the entry does not have."""
+    wrong = [key for key in given if key not in allowed]
+    if wrong:
+        split = any(" " in key and given[key] is None for key in wrong)
+        hint = "; text that holds a comma has to be quoted" if split else ""
+        raise ModelError(unknown_fields(what, wrong, allowed) + hint, field=wrong[0])
 
 
 def declare_fields(entry: Map) -> dict[str, Any]:
-    """The declaration of a kind of component, as it was given."""
+    """The fields of the declaration of a component type."""
     check_fields(entry, DECLARATION, "a component")
     return dict(entry)
 
 
 def read_fields(entry: Any, single: str, section: str, what: str) -> dict[str, Any]:
-    """The fields of an entry that may be written as its one value alone."""
+    """The fields of an entry; the short form is the value of its main field (``single``) alone."""
     if not isinstance(entry, Map):
         return {single: entry}
     check_fields(entry, FIELDS[section], what)

@@ -6,15 +6,15 @@
     joints: {pivot: {kind: revolute, between: [world, bob], axis: y}}
 
 A file is data: nothing in it is executed.  It may name other files (``extends``, the ``file`` of a table or a
-subsystem), which are found relative to its own folder.  Files from strangers must not reach out of that folder, so
-absolute paths and those that lead above the folder of the first file are refused unless the caller says
-``trust=True``.  Every error names the file, the line, the component and the field as far as they are known.
+subsystem); their paths are relative to its folder.  A file must not reach out of the folder of the first file:
+absolute paths and paths that lead out of it are refused unless the caller passes ``trust=True``.  Every error names the
+file, the line, the component and the field, if they are known.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,28 +43,42 @@ from kinode.model.system import System
 
 VERSION = 1
 DEEPEST_FILES = 10
-# In the order in which they are built; ``run`` and ``notes`` come last.
+# In the order of building; ``run`` and ``notes`` follow.
 SECTIONS = (
     "components", "parameters", "inputs", "tables", "bodies", "frames", "joints", "systems", "drives", "constraints",
     "signals", "elements", "changes",
 )  # fmt: skip
+KIND_WORDS = {"frames": "a frame", "joints": "a joint", "constraints": "a constraint", "elements": "an element"}
 TOP = ("kinode", "name", "gravity", "extends", *SECTIONS, "run", "notes")
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
-    """The system in a YAML or JSON file; ``trust`` lets it name files outside its folder."""
+    """The system in a YAML or JSON file; with ``trust`` it may name files outside its folder."""
     file = Path(path)
     return _Loader(file, file.parent, trust, ()).load()
 
 
 def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
-    """The system in a text; ``file`` says where it is from, for errors and for the files that it names."""
+    """Load a system from text: YAML or JSON.
+
+    Parameters
+    ----------
+    text : str
+        The model.
+    file : str or path, optional
+        The file that the text is from: for error messages, and for the files that it names.
+    trust : bool
+        Whether the text may name files outside the folder of ``file``; default False.
+
+    >>> text = "kinode: 1\\nbodies: {bob: {mass: 1}}\\njoints: {pin: {kind: revolute, between: [world, bob]}}"
+    >>> system = loads(text)
+    """
     where = None if file is None else Path(file)
     return _Loader(where, None if where is None else where.parent, trust, ()).build_text(text)
 
 
 def save(system: System, path: str | os.PathLike[str]) -> None:
-    """Write a system to a file, from which it loads as an equal one."""
+    """Write a system to a YAML file; loading the file gives an equal system."""
     file = Path(path)
     if file.suffix.lower() in URDF:
         raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
@@ -81,19 +95,19 @@ def dumps(system: System) -> str:
 
 
 class _Loader:
-    """Builds the system of one file; ``root`` is the folder that nothing may leave.
+    """Builds the system of one file; all files it names must be in the folder ``root``.
 
-    One that is to be a subsystem, not ``whole``, may have nodes that are still to be connected.
+    A subsystem is not ``whole``: it may have nodes that its user connects.
     """
 
     def __init__(
         self, file: Path | None, root: Path | None, trust: bool, outer: tuple[Path, ...], whole: bool = True
     ) -> None:
         self.file, self.root, self.trust, self.outer, self.whole = file, root, trust, outer, whole
-        self.said = None if file is None else str(file)
+        self.file_name = None if file is None else str(file)
         self.data = Map()
-        self.later: list[str] = []  # joints on what subsystems bring along
-        self.observers: list[str] = []  # frames to look from, which may stand on whatever there is
+        self.later: list[str] = []  # joints on bodies or frames of subsystems
+        self.observers: list[str] = []  # moving frames, which may refer to any component
 
     # -- files -------------------------------------------------------------------------------------
     def load(self) -> System:
@@ -101,34 +115,36 @@ class _Loader:
         try:
             if not self.file.is_file():
                 reason = "is a folder" if self.file.is_dir() else "there is no such file"
-                raise ModelError(f"cannot be read: {reason}", file=self.said)
+                raise ModelError(f"cannot be read: {reason}", file=self.file_name)
             if self.file.stat().st_size > LARGEST_TEXT:
-                raise ModelError(f"the file is larger than {LARGEST_TEXT // 1_000_000} MB", file=self.said)
+                raise ModelError(f"the file is larger than {LARGEST_TEXT // 1_000_000} MB", file=self.file_name)
             text = self.file.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
-            raise ModelError("the file is not text in UTF-8", file=self.said) from None
+            raise ModelError("the file is not text in UTF-8", file=self.file_name) from None
         except (OSError, ValueError) as error:
-            raise ModelError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=self.said) from None
+            raise ModelError(
+                f"cannot be read: {getattr(error, 'strerror', None) or error}", file=self.file_name
+            ) from None
         return self.build_text(text)
 
     def find_file(self, name: Any, field: str) -> Path:
-        """A file named in this one."""
+        """The path of a file that this file names."""
         if not isinstance(name, str) or not name or "\0" in name:
             raise ModelError(f"the name of a file is expected, not {short(name)}", field=field)
         if self.file is None or self.root is None:
             raise ModelError(
                 f"{name!r} cannot be found: this text is from no file; say loads(text, file=...)", field=field
             )
-        found = self.file.parent / name
+        path = self.file.parent / name
         if not self.trust:
             try:
-                inside = found.resolve().is_relative_to(self.root.resolve())
+                inside = path.resolve().is_relative_to(self.root.resolve())
             except (OSError, ValueError, RuntimeError) as error:
                 raise ModelError(f"{name!r} cannot be found: {error}", field=field) from None
             if Path(name).is_absolute() or not inside:
                 message = f"{name!r} is outside the folder of the model; the caller may allow it with trust=True"
                 raise ModelError(message, field=field)
-        return found
+        return path
 
     def load_other(self, name: Any, field: str, base: Any = None, whole: bool = True) -> System:
         """The system in another file."""
@@ -150,18 +166,18 @@ class _Loader:
     # -- errors ------------------------------------------------------------------------------------
     @contextmanager
     def locating(self, section: str | None = None, name: str | None = None) -> Iterator[None]:
-        """Fill in file, line and component of errors that come from a part of the file."""
+        """Add file, line and component to errors from a section or an entry of the file."""
         try:
             yield
         except ModelError as error:
             if error.file is None:
-                found = self.find_section(error.component) if section is None else (section, name)
-                line = self.find_line(*found, error.field)
-                raise error.located(file=self.said, line=line, component=name) from None
+                place = self.find_section(error.component) if section is None else (section, name)
+                line = self.find_line(*place, error.field)
+                raise error.located(file=self.file_name, line=line, component=name) from None
             raise error.located(component=name) from None
 
     def find_section(self, component: str | None) -> tuple[str | None, str | None]:
-        """Where in the file a component was described."""
+        """The section and the entry of the file that describe a component."""
         if component in TOP:
             return component, None
         for section in ("changes", *SECTIONS):
@@ -175,7 +191,7 @@ class _Loader:
         return ("extends" if "extends" in self.data else None), None
 
     def find_line(self, section: str | None, name: str | None, field: str | None) -> int | None:
-        """The line of a field, or of the nearest thing around it that has one."""
+        """The line of a field, or of the nearest enclosing entry."""
         node: Any = self.data
         line: int | None = None
         for key in (section, name):
@@ -188,16 +204,16 @@ class _Loader:
         if place is not None and isinstance(node, Map) and isinstance(node.get("between"), List):
             ends = node["between"]
             return ends.lines[place] if place < len(ends) else node.lines["between"]
-        found = find_key_line(node, words)
-        return line if found is None else found
+        key_line = find_key_line(node, words)
+        return line if key_line is None else key_line
 
     # -- building ----------------------------------------------------------------------------------
     def build_text(self, text: str) -> System:
         if not isinstance(text, str):
-            raise ModelError(f"text is expected, not {type(text).__name__}", file=self.said)
-        data = read_text(text, self.said)
+            raise ModelError(f"text is expected, not {type(text).__name__}", file=self.file_name)
+        data = read_text(text, self.file_name)
         if not isinstance(data, Map):
-            raise ModelError("a model is a mapping that starts with 'kinode: 1'", file=self.said, line=1)
+            raise ModelError("a model is a mapping that starts with 'kinode: 1'", file=self.file_name, line=1)
         self.data = data
         with self.locating():
             if "kinode" not in data:
@@ -234,7 +250,7 @@ class _Loader:
         return system
 
     def start(self, default_name: str) -> System:
-        """An empty system, or the one that is extended."""
+        """An empty system, or the system that the file extends."""
         data = self.data
         with self.locating("name"):
             name = data.get("name", default_name)
@@ -278,7 +294,7 @@ class _Loader:
             getattr(self, f"add_{section}")(system, name, entry)
 
     def needs_subsystem(self, entry: Any) -> bool:
-        """Whether a joint is on something that a subsystem brings along."""
+        """Whether a joint connects a body or frame of a subsystem."""
         systems = self.data.get("systems")
         if not isinstance(systems, Map) or not isinstance(entry, Map):
             return False
@@ -312,11 +328,12 @@ class _Loader:
 
     def add_bodies(self, system: System, name: str, entry: Any) -> None:
         system.check_name(name)
-        system.add_component(system.make_body(name, {} if entry is None else read_mapping(entry, "a body")))
+        fields = {} if entry is None else read_mapping(entry, "a body")
+        system.add_component(system.make_component("bodies", name, "", fields))
 
     def add_frames(self, system: System, name: str, entry: Any) -> None:
         if isinstance(entry, Map) and "kind" in entry:
-            self.add_kind(system, name, entry, "a frame", system.make_frame)
+            self.add_kind(system, name, entry, "frames")
             return
         given = {"at": entry} if isinstance(entry, List) else dict(read_mapping(entry, "a frame"))
         owner: Frame = find_named_frame(system, read_word(given.pop("body", "world"), "body"))
@@ -325,24 +342,23 @@ class _Loader:
         system.place(owner.body, given, name)
 
     def add_joints(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "a joint", system.make_joint)
+        self.add_kind(system, name, entry, "joints")
 
     def add_constraints(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "a constraint", system.make_constraint)
+        self.add_kind(system, name, entry, "constraints")
 
     def add_elements(self, system: System, name: str, entry: Any) -> None:
-        self.add_kind(system, name, entry, "an element", system.make_element)
+        self.add_kind(system, name, entry, "elements")
 
-    def add_kind(
-        self, system: System, name: str, entry: Any, what: str, make: Callable[[str, str, Mapping[str, Any]], Any]
-    ) -> None:
+    def add_kind(self, system: System, name: str, entry: Any, section: str) -> None:
+        what = KIND_WORDS[section]
         system.check_name(name)
         fields = split_between(read_mapping(entry, what))
         if "kind" not in fields:
             raise ModelError(f"{what} needs its kind", field="kind")
-        if what == "a joint" and not {"a", "b"} & fields.keys():
+        if section == "joints" and not {"a", "b"} & fields.keys():
             raise ModelError("a joint needs the two bodies or frames that it joins, [a, b]", field="between")
-        system.add_component(make(name, fields["kind"], fields))
+        system.add_component(system.make_component(section, name, fields["kind"], fields))
 
     def add_drives(self, system: System, name: str, entry: Any) -> None:
         add_drive(system, name, read_mapping(entry, "a drive"))
@@ -363,12 +379,12 @@ class _Loader:
         system.add(name, inner, **given)
 
     def build_inner(self, data: Any, name: str) -> System:
-        """A subsystem that is written out where it is used."""
+        """A subsystem that is described in place."""
         if not isinstance(data, Map):
             raise ModelError(f"a system is a mapping with bodies and joints, not {short(data)}", field="system")
         if len(self.outer) > DEEPEST_FILES:
             raise ModelError(f"systems hold systems more than {DEEPEST_FILES} deep", field="system")
-        here = Path(f"{self.said}#{name}")
+        here = Path(f"{self.file_name}#{name}")
         return _Loader(self.file, self.root, self.trust, (*self.outer, here), whole=False).build(data, name)
 
     def add_changes(self, system: System, name: str, entry: Any) -> None:

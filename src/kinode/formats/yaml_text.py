@@ -1,8 +1,8 @@
-"""YAML text to plain values that remember their lines.
+"""Reads YAML text as plain values with their line numbers.
 
-The text is YAML 1.2, of which JSON is a part: ``1e5`` is a number, ``on`` and ``1:30`` are text.  Nothing is ever
-made from a tag, and tags are refused; so are duplicate keys, several documents, merge keys and aliases that would
-grow beyond measure.  The parser of ruamel.yaml gives events, from which the values are built here.
+The text is YAML 1.2, which includes JSON: ``1e5`` is a number, ``on`` and ``1:30`` are text.  Refused are tags (no
+object is ever constructed from one), duplicate keys, several documents, merge keys, and aliases that stand for too many
+values.  ruamel.yaml parses the text to events; the values are built here, because its own constructors keep no lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": Fa
 
 
 class Map(dict[str, Any]):
-    """A mapping; ``lines`` has the line of each key, ``line`` its own."""
+    """A mapping; ``lines`` has the line of each key, ``line`` is the line where it starts."""
 
     line: int = 0
 
@@ -36,7 +36,7 @@ class Map(dict[str, Any]):
 
 
 class List(list[Any]):
-    """A sequence; ``lines`` has the line of each item, ``line`` its own."""
+    """A sequence; ``lines`` has the line of each item, ``line`` is the line where it starts."""
 
     line: int = 0
 
@@ -54,7 +54,7 @@ def read_text(text: str, file: str | None) -> Any:
 
 
 def resolve(text: str) -> Any:
-    """What a plain scalar is by the core schema of YAML 1.2; whole numbers are floats here."""
+    """The value of a plain scalar by the core schema of YAML 1.2; integers become floats."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -67,7 +67,7 @@ def resolve(text: str) -> Any:
 
 
 class _Composer:
-    """One text being read."""
+    """Builds the value of one text from the parser's events."""
 
     def __init__(self, text: str, file: str | None) -> None:
         self.file = file
@@ -89,12 +89,12 @@ class _Composer:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = None if mark is None else mark.line + 1
-            said = " ".join(str(part) for part in (error.problem, error.context) if part)
-            hint = "; indent with spaces" if "\\t" in said else ""
-            raise ModelError(f"is no YAML: {said}{hint}", file=self.file, line=line) from None
+            problem = " ".join(str(part) for part in (error.problem, error.context) if part)
+            hint = "; indent with spaces" if "\\t" in problem else ""
+            raise ModelError(f"is no YAML: {problem}{hint}", file=self.file, line=line) from None
         except ModelError:
             raise
-        except Exception as error:  # the scanner meets some broken texts with errors of its own
+        except Exception as error:  # the scanner raises other errors for some broken texts
             raise ModelError(
                 f"is no YAML: {str(error).splitlines()[0] if str(error) else error!r}", file=self.file
             ) from None
@@ -148,33 +148,33 @@ class _Composer:
         return value
 
     def sequence(self, start: Any, depth: int) -> List:
-        found = List(start.start_mark.line + 1)
+        items = List(start.start_mark.line + 1)
         for event in self.events:
             if type(event).__name__ == "SequenceEndEvent":
                 break
-            found.lines.append(event.start_mark.line + 1)
-            found.append(self.node(event, depth + 1))
-        return found
+            items.lines.append(event.start_mark.line + 1)
+            items.append(self.node(event, depth + 1))
+        return items
 
     def mapping(self, start: Any, depth: int) -> Map:
-        found = Map(start.start_mark.line + 1)
+        entries = Map(start.start_mark.line + 1)
         previous: str | None = None
         for event in self.events:
             if type(event).__name__ == "MappingEndEvent":
                 break
             key = self.key(event)
-            if key in found:
-                first = found.lines[key]
+            if key in entries:
+                first = entries.lines[key]
                 raise self.fail(f"{key!r} is given twice; the first time in line {first}", event)
             if key.count(")") > key.count("(") and previous is not None:
                 raise ModelError(
                     f"the law of {previous!r} was split at its comma: quote the law",
                     field=previous, file=self.file, line=event.start_mark.line + 1,
                 )  # fmt: skip
-            found.lines[key] = event.start_mark.line + 1
-            found[key] = self.node(next(self.events), depth + 1)
+            entries.lines[key] = event.start_mark.line + 1
+            entries[key] = self.node(next(self.events), depth + 1)
             previous = key
-        return found
+        return entries
 
     def key(self, event: Any) -> str:
         if type(event).__name__ != "ScalarEvent":

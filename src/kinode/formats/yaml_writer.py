@@ -1,7 +1,7 @@
-"""A System as YAML text, from which it loads as an equal one.
+"""Writes a System as YAML text; loading the text gives an equal system.
 
-Floats are written by their shortest exact form, expressions as their text, everything in SI.  Only fields that differ
-from their defaults are written, a component to a line where it fits.
+Floats are written in their shortest exact form, expressions as text, all in SI.  Only fields that differ from their
+defaults are written.  A component takes one line if it fits.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from kinode.expressions.printer import write_number
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.formats.yaml_text import resolve
-from kinode.model.base.bodies import Body, Shape
+from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component, Value
 from kinode.model.base.frames import ZERO, Frame
 from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.shapes import Shape
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import Coulomb
 from kinode.model.joints.end_stops import Ends
@@ -37,7 +38,7 @@ _PLAIN = re.compile(r"(?!---|\.\.\.)(?:[A-Za-z0-9_(.+]|-(?! ))(?:[A-Za-z0-9_ .()
 
 
 def write_system(system: System, version: int) -> str:
-    """The whole file."""
+    """The text of the file."""
     writer = _Writer(system)
     lines = [f"kinode: {version}", f"name: {_scalar(system.name)}", f"gravity: {_flow(writer.plain(system.gravity))}"]
     sections: dict[str, dict[str, Any]] = {
@@ -67,34 +68,34 @@ def write_system(system: System, version: int) -> str:
 
 
 class _Writer:
-    """Turns records into plain values: dicts, lists, text and floats."""
+    """Converts records to plain values: dicts, lists, text and floats."""
 
     def __init__(self, system: System) -> None:
         self.system = system
 
     def component(self, component: Component) -> dict[str, Any]:
-        """The fields of a component as a file has them."""
-        found: dict[str, Any] = {"kind": component.kind} if component.kind else {}
+        """The fields of a component as written in a file."""
+        fields: dict[str, Any] = {"kind": component.kind} if component.kind else {}
         given = component.given()
         if "a" in given and "b" in given:
-            found["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
+            fields["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
         for name, value in given.items():
             if isinstance(component, Body) and name == "frames":
-                found[name] = {str(frame.name): self.place(frame) for frame in value}
+                fields[name] = {str(frame.name): self.place(frame) for frame in value}
             elif isinstance(component, Body) and name == "inertia":
-                found[name] = self.plain(value[:3] if value[3:] == ZERO else value)
+                fields[name] = self.plain(value[:3] if value[3:] == ZERO else value)
             elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
-                found |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
+                fields |= {} if name == "function" else {name: {key: self.plain(item) for key, item in value}}
             elif isinstance(component, Joint) and name == "rotation":
-                found[value[0]] = self.plain(value[1])
+                fields[value[0]] = self.plain(value[1])
             elif isinstance(component, Joint) and isinstance(value, tuple) and len(value) == 1:
-                found[name] = self.plain(value[0])
+                fields[name] = self.plain(value[0])
             else:
-                found[name] = self.plain(value)
-        return found
+                fields[name] = self.plain(value)
+        return fields
 
     def declaration(self, cls: type[Part]) -> dict[str, Any]:
-        """A kind as it was declared."""
+        """The declaration of a component type."""
         return write_declaration(cls.declaration) if issubclass(cls, DeclaredPart) else {}
 
     def plain(self, value: Any) -> Any:
@@ -120,16 +121,16 @@ class _Writer:
         return value
 
     def shape(self, shape: Shape) -> dict[str, Any]:
-        found = {name: self.plain(size) for name, size in shape.sizes}
+        fields = {name: self.plain(size) for name, size in shape.sizes}
         for name, value in (("mass", shape.mass), ("density", shape.density)):
             if value is not None:
-                found[name] = self.plain(value)
+                fields[name] = self.plain(value)
         if shape.at != ZERO:
-            found["at"] = self.plain(shape.at)
-        return found
+            fields["at"] = self.plain(shape.at)
+        return fields
 
     def frame(self, frame: Frame) -> Any:
-        """A body, a named frame, or a place on a body."""
+        """A frame as written in a file: a body, a named frame, or a position on a body."""
         if frame.name is not None:
             try:
                 if self.system.find_frame(str(frame)) == frame:
@@ -142,35 +143,35 @@ class _Writer:
         return {"body": frame.body, **(place if isinstance(place, dict) else {"at": place})}
 
     def place(self, frame: Frame) -> Any:
-        """Where a frame is on its body."""
-        found: dict[str, Any] = {}
+        """Position and rotation of a frame on its body."""
+        fields: dict[str, Any] = {}
         if frame.position != ZERO or (frame.rotation is None and frame.base is None):
-            found["at"] = self.plain(frame.position)
+            fields["at"] = self.plain(frame.position)
         if frame.rotation is not None:
-            found[frame.rotation[0]] = self.plain(frame.rotation[1])
+            fields[frame.rotation[0]] = self.plain(frame.rotation[1])
         if frame.base is not None:
-            found["on"] = self.place(frame.base)
-        return found["at"] if list(found) == ["at"] else found
+            fields["on"] = self.place(frame.base)
+        return fields["at"] if list(fields) == ["at"] else fields
 
     def quantity(self, record: Parameter | Input) -> Any:
-        """A parameter or input: its value alone where there is nothing else to say."""
+        """A parameter or input; its value alone if it has no bounds and no note."""
         value = _with_unit(record.value, record.dimension)
-        found: dict[str, Any] = {"value": value}
+        fields: dict[str, Any] = {"value": value}
         if isinstance(record, Parameter):
             if record.bounds is not None:
-                found["bounds"] = list(record.bounds)
+                fields["bounds"] = list(record.bounds)
             if record.note:
-                found["note"] = record.note
-        return found if len(found) > 1 else value
+                fields["note"] = record.note
+        return fields if len(fields) > 1 else value
 
     def table(self, table: Table) -> dict[str, Any]:
         axes = [list(axis) for axis in table.axes]
-        found: dict[str, Any] = {"axes": axes[0] if len(axes) == 1 else axes, "values": table.array().tolist()}
+        fields: dict[str, Any] = {"axes": axes[0] if len(axes) == 1 else axes, "values": table.array().tolist()}
         if table.method != METHODS[0]:
-            found["method"] = table.method
+            fields["method"] = table.method
         if table.outside != OUTSIDE[0]:
-            found["outside"] = table.outside
-        return found
+            fields["outside"] = table.outside
+        return fields
 
 
 def _with_unit(value: Value, dimension: Dimension | None) -> Any:
@@ -183,7 +184,7 @@ def _with_unit(value: Value, dimension: Dimension | None) -> Any:
         quantity = parse_quantity(text)
     except ModelError:
         quantity = None
-    # A fractional power of a unit has no text; such a number is written bare.
+    # A fractional power of a unit cannot be written; the number is then written without a unit.
     return text if quantity is not None and quantity.dimension == dimension else value
 
 

@@ -1,1 +1,1 @@
-"""Other ways to the same equations, one file for each, and the table of them all."""
+"""Independent derivations of the equations of motion, one file for each, and the table of all of them."""

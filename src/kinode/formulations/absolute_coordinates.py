@@ -1,14 +1,14 @@
-"""Absolute coordinates: every body by itself, every joint between two of them [SPEC 5.1, first half].
+"""Absolute coordinates: the matrices of free bodies, and of the joints and constraints between them (T-10.1).
 
 Every body has a velocity of its own, v = [w; V] in its axes about its origin, and the balance
 
-    M v_dot + Omega v = Q + (what joints and constraints do)        [4.1], matrices [U.3]-[U.5], angular part first
+    M v_dot + Omega v = Q + (forces of joints and constraints)        (T-10.1), matrices (T-1.6), angular part first
 
-A joint sees the relative motion of its two bodies, in its axes M at its point M: J_b v_b - J_a v_a = S u.  Here stand
-the matrices of bodies, joints and constraints, for every kind of number; what is done with them is for others:
-``newton_euler`` solves, ``kn.equations`` writes them down.
+A joint restricts the relative motion of its two bodies, in its axes M at its point M: J_b v_b - J_a v_a = S u.  This
+module computes the matrices, for every scalar type.  ``newton_euler`` solves the equations; ``kn.equations`` prints
+them.
 
-Of the tree only poses and velocities of bodies, laws and loads are used.
+Only poses and velocities of bodies, expressions and loads are taken from the tree; its dynamics is not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kinode.multibody.snapshot import Snapshot
 
 @dataclass(frozen=True, eq=False)
 class FreeBody:
-    """A body alone: M v_dot + Omega v = Q, but for what joints hold."""
+    """A body without its joints: M v_dot + Omega v = Q."""
 
     M: Array
     Omega: Array
@@ -59,15 +59,15 @@ class JointConstraint:
 
     @property
     def bias(self) -> Array:
-        """What J_b v_b_dot - J_a v_a_dot is when u_dot is zero."""
+        """J_b v_b_dot - J_a v_a_dot for u_dot = 0."""
         return tidy(self.turning + self.S_dot_u)
 
 
 class Absolute:
-    """The bodies, joints and constraints of one instant.
+    """The bodies, joints and constraints of one evaluation.
 
-    ``velocities`` are those of bodies where they are not to be expressed by the state, ``friction`` the efforts of
-    friction by joint.
+    ``velocities`` are given velocities of bodies; by default they follow from the state.  ``friction`` are the efforts
+    of friction by joint.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Absolute:
         return {name: self._link(name, loads[name]) for name in self.bodies}
 
     def velocity(self, body: str) -> Array:
-        """[w; V] in the body's axes."""
+        """[w; V] of a body, in its axes."""
         if self.velocities is not None:
             return self.velocities[body]
         s = self.snapshot
@@ -100,7 +100,7 @@ class Absolute:
         inertia = self.system.bodies[name].rigid_inertia(s.resolve)
         M, Omega = body_matrices(inertia, v[:3])
         g = s.pose(Frame(name)).R.T @ s.gravity
-        weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # [4.5]
+        weight = np.concatenate([cross(inertia.moment, g), inertia.mass * g])  # (T-10.5)
         return FreeBody(M, Omega, v, tidy(weight + load))
 
     @cached_property
@@ -126,7 +126,7 @@ class Absolute:
         return {name: tidy(load) for name, load in total.items()}
 
     def _own_effort(self, name: str) -> Array:
-        """The model's own efforts of a joint and what is added to them."""
+        """The effort of a joint by the model, friction included, plus the added effort."""
         s = self.snapshot
         tau: Array = s.loads.own_effort(name) + self.friction.get(name, np.zeros(self.system.joints[name].n_u))
         added = s.given.effort
@@ -151,7 +151,7 @@ class Absolute:
         R_WM, p_WM = X_M.R @ C, X_M.p
         (J_a, V_a), (J_b, V_b) = (self._seen(body, R_WM, p_WM) for body in (joint.a.body, joint.b.body))
         (w_a, v_a), (w_r, v_r) = np.split(V_a, 2), np.split(V_b - V_a, 2)
-        # What a does, seen in axes that turn with w_r at a point that moves with v_r, both relative to a.
+        # J_a_dot v_a: the velocity of a in axes that rotate with w_r, at a point that moves with v_r relative to a
         turning = np.concatenate([cross(w_a, w_r), cross(v_a, w_r) + cross(w_a, v_r)])
         S = tidy(joint.motion_subspace(q, form)).reshape(6, joint.n_u)
         S_dot_u: Array = np.zeros(6)
@@ -170,22 +170,22 @@ class Absolute:
         return J, tidy(J @ self.velocity(body))
 
     def acting(self, hold: JointConstraint, directions: Array) -> dict[str, Array]:
-        """What wrenches on b about M, in M's canonical axes, with their opposites on a, are to the two bodies."""
-        found: dict[str, Array] = {}
+        """The wrenches on the two bodies, in their axes, of given wrenches on b (and their opposites on a) at M."""
+        wrenches: dict[str, Array] = {}
         for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
             if body in self.bodies:
-                found[body] = tidy(sign * (J.T @ directions) + found.get(body, 0.0))
-        return found
+                wrenches[body] = tidy(sign * (J.T @ directions) + wrenches.get(body, 0.0))
+        return wrenches
 
     def prescribed(self, name: str) -> Array | None:
-        """The acceleration that is prescribed along a joint's freedoms, by itself and not by a gear."""
+        """The acceleration that a drive prescribes along a joint's freedoms; None without a drive."""
         if name in self.topology.couplings or not self.system.joints[name].n_u:
             return None
         return self.snapshot.joint_state(name)[2]
 
-    # -- constraints that are no joints ------------------------------------------------------------
+    # -- constraint elements -----------------------------------------------------------------------
     def tie(self, tie: loop_constraints.LoopConstraint) -> tuple[dict[str, Array], Array]:
-        """L and gamma: what unit multipliers do to bodies; c_ddot, and the rate of slips, is L'v_dot - gamma."""
+        """L and gamma of a constraint: wrenches of unit multipliers on bodies, and L'v_dot = gamma."""
         s = self.snapshot
         L: dict[str, Array] = {}
         for j, lam in enumerate(np.eye(len(tie.units))):
@@ -199,7 +199,7 @@ class Absolute:
                     L[load.on.body] = L.get(load.on.body, 0.0) + column
 
         def second(frame: Frame) -> tuple[Array, Array]:
-            """Accelerations of a frame while v_dot of its body, in body axes, is zero."""
+            """Accelerations of a frame for v_dot = 0 of its body, in body axes."""
             (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
             return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
 
@@ -209,7 +209,7 @@ class Absolute:
 
 
 def body_matrices(inertia: RigidInertia, w: Array) -> tuple[Array, Array]:
-    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] [U.3]-[U.5]."""
+    """M and Omega of a body about its origin: M v_dot + Omega v = [moment; force] with v = [w; V] (T-1.6)."""
     m, S, J, W = inertia.mass, skew(inertia.moment), inertia.J, skew(w)
     M = np.block([[J, S], [-S, m * np.eye(3)]])
     return tidy(M), tidy(np.block([[W @ J, S @ W], [-(W @ S), m * W]]))

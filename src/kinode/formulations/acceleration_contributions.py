@@ -1,17 +1,18 @@
-"""The tiers under a point: how each joint on its way from the world moves, and what of the acceleration it causes.
+"""The breakdown of the acceleration of a point by the joints of its chain.
 
-Tier k is a link with its joint.  Relative to the tier below, its pole O_k stands at d_k and moves with v_k and a_k, and
-it turns with w_k, which changes at alpha_k; all five are derivatives relative to the tier below.  W_k is the sum of the
-w up to tier k, E_k = sum (alpha_k + W_(k-1) x w_k) its inertial derivative [0.2], and l_k leads from O_k to the point.
+Tier k is a link with its joint; the chain goes from the world to the point.  Relative to the tier below, its pole O_k
+has the position d_k, the velocity v_k and the acceleration a_k, and the link has the angular velocity w_k and the
+angular acceleration alpha_k; all are derivatives in the axes of the tier below.  W_k is the sum of the w up to tier k,
+E_k = sum (alpha_k + W_(k-1) x w_k) its inertial derivative (T-6.2), and l_k is the vector from O_k to the point.
 
     by tier     a = sum_k [ a_k + alpha_k x l_k + w_k x (w_k x l_k) + 2 W_(k-1) x (v_k + w_k x l_k) ]
-    by segment  a = sum_k [ a_k + E_(k-1) x d_k + W_(k-1) x (W_(k-1) x d_k) + 2 W_(k-1) x v_k ]        [0.4]
+    by segment  a = sum_k [ a_k + E_(k-1) x d_k + W_(k-1) x (W_(k-1) x d_k) + 2 W_(k-1) x v_k ]        (T-6.4)
                     + E_n x l_n + W_n x (W_n x l_n)
 
-The first is [0.5] with its terms collected by whose motion they are due to, which is Coriolis' theorem at every tier: a
-tier that stands still on the one below contributes nothing, and the tiers up to k together are what the point would
-have, were it fixed to tier k: the transport that all above it are added to.  The second goes along the radius vectors.
-Both are the terms of the source's formula (5), corrected; they hold for every kind of joint.
+The first, (T-6.13), is (T-6.5) with its terms collected by the joint whose motion causes them: Coriolis' theorem at
+every tier.  A tier that does not move relative to the one below contributes nothing.  The sum up to tier k is the
+transport acceleration: that of the point if it were fixed to tier k.  The second goes along the radius vectors.  Both
+hold for every type of joint.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 
 TERMS = ("relative", "tangential", "centripetal", "Coriolis")
-WAYS = ("tier", "segment")
+ACCELERATION_BREAKDOWNS = ("tier", "segment")
 
 
 class ChainSegment(NamedTuple):
-    """How a tier moves relative to the one below, in world axes, and how that one turns."""
+    """Motion of a tier relative to the one below, and rotation of that one, in world axes."""
 
     name: str  # of its joint
     pole: Array
@@ -45,7 +46,7 @@ class ChainSegment(NamedTuple):
 
 
 def chain_names(snapshot: Snapshot, frame: Frame) -> tuple[str, ...]:
-    """The joints between the world and a frame, from the world on."""
+    """The joints between the world and a frame, starting at the world."""
     names, kinematics = [], snapshot.kinematics
     i = kinematics.place(frame)[0]
     while i != WORLD:
@@ -55,7 +56,7 @@ def chain_names(snapshot: Snapshot, frame: Frame) -> tuple[str, ...]:
 
 
 def tiers(snapshot: Snapshot, frame: Frame) -> list[ChainSegment]:
-    """The tiers under a frame's origin, from the world on."""
+    """The chain of a frame's origin, starting at the world."""
     segments: list[ChainSegment] = []
     pole, W, E, kinematics = ZERO3, ZERO3, ZERO3, snapshot.kinematics
     for name in chain_names(snapshot, frame):
@@ -68,7 +69,7 @@ def tiers(snapshot: Snapshot, frame: Frame) -> list[ChainSegment]:
 
 
 def _relative(snapshot: Snapshot, i: int) -> tuple[Array, Array, Array, Array]:
-    """w, alpha, v, a of a link relative to the one below, as somebody sees them who turns with that one."""
+    """w, alpha, v, a of a link relative to the one below: derivatives in the axes of that one, in world components."""
     k = snapshot.kinematics
     node, form = k.tree.nodes[i], k.geometry.forms[i]
     q, u, _ = k.node_states[i]
@@ -78,13 +79,13 @@ def _relative(snapshot: Snapshot, i: int) -> tuple[Array, Array, Array, Array]:
     change = rate(lambda x: node.mechanics.motion_subspace(x, form) @ u, q, node.mechanics.rate_map(q, u))
     V = S @ u
     A = S @ snapshot.motion.node_accelerations[i] + change
-    # V and A are components in the link's own axes, which turn with w relative to the tier below.
+    # V and A are components in the link's axes, which rotate with w relative to the tier below.
     R = k.link_poses[i].R
     return R @ V[:3], R @ A[:3], R @ V[3:], R @ (A[3:] + cross(V[:3], V[3:]))
 
 
 def by_tier(snapshot: Snapshot, frame: Frame) -> Array:
-    """What the motion of each tier contributes to the acceleration of a frame's origin: (tier, term, xyz)."""
+    """Contribution of each tier to the acceleration of a frame's origin: (tier, term, xyz)."""
     point = snapshot.pose(frame).p
     rows = []
     for k in tiers(snapshot, frame):
@@ -96,7 +97,7 @@ def by_tier(snapshot: Snapshot, frame: Frame) -> Array:
 
 
 def by_segment(snapshot: Snapshot, frame: Frame) -> Array:
-    """The same along the radius vectors [0.4]: from pole to pole, and from the last pole to the point."""
+    """Contribution of each radius vector (T-6.4): from pole to pole, and from the last pole to the point."""
     point = snapshot.pose(frame).p
     rows, pole, W, E = [], ZERO3, ZERO3, ZERO3
     for k in tiers(snapshot, frame):

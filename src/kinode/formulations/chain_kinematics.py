@@ -1,7 +1,7 @@
-"""Trees of hinges and slides: where the limbs are, how they move, and what they put on the joints that carry them.
+"""Kinematics of trees of revolute and prismatic joints, for the joint-reaction methods (T-9.1) to (T-9.9).
 
-A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the
-joint's point on the limb's side), the mass center C.  Positions come from Rodrigues matrices [3.1], [3.2]; the
+A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the joint's
+point on the side of the limb), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2).  The
 recursive formulation is not used.
 """
 
@@ -27,14 +27,14 @@ Z = np.array([0.0, 0.0, 1.0])
 
 
 def hinges_and_slides(topology: Topology) -> str | None:
-    """The reason why these methods do not apply."""
+    """The reason why these methods do not apply, or None."""
     other = [joint.name for joint in topology.system.joints.values() if joint.kind not in (TURNS, SLIDES, HOLDS)]
     return f"it knows revolute, prismatic and fixed joints alone: {', '.join(other)}" if other else None
 
 
 @dataclass(frozen=True, eq=False)
 class ChainLink:
-    """A body, the joint that carries it, and where both are; ``path`` holds the limbs from the base to this one."""
+    """A body with the joint that carries it, in world axes; ``path`` are the limbs from the base to this one."""
 
     index: int
     body: str
@@ -64,7 +64,7 @@ class ChainKinematics(Kinematics):
     # -- positions ---------------------------------------------------------------------------------
     @cached_property
     def limbs(self) -> list[ChainLink]:
-        """All limbs, carriers first."""
+        """All limbs, each after its carrier."""
         limbs: list[ChainLink] = []
         at = {"world": -1}
         for node in self.tree.nodes:
@@ -79,9 +79,9 @@ class ChainKinematics(Kinematics):
         axis, q = joint.axis_rotation(self.resolve, self.system.nominal) @ Z, 0.0
         if joint.n_u:
             q = self.joint_state(joint.name)[0][0]
-        if is_reversed:  # the carrier is b: seen from there a turns and slides the other way
+        if is_reversed:  # the carrier is b: relative to it, a moves in the opposite sense
             axis = -axis
-        turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # [3.1]
+        turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # (T-9.1)
         slide = q * axis if joint.kind == SLIDES else ZERO3
         X_WF = X_WA @ near
         X = X_WF @ Pose(turn, slide) @ far.inverse()
@@ -112,15 +112,15 @@ class ChainKinematics(Kinematics):
 
     @cached_property
     def speeds(self) -> list[Scalar]:
-        """One for each limb, none for fixed joints."""
+        """The speed of each limb's joint, 0 for fixed joints."""
         return [state[1][0] if len(state[1]) else 0.0 for state in self.node_states]
 
     def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
-        """T: velocity of a point for a unit speed of a joint that carries it [3.3]."""
+        """T: velocity of a point for a unit speed of a joint that carries it (T-9.3)."""
         return cross(alpha.axis, point - alpha.pole) if alpha.turns else alpha.axis
 
     def turning(self, limb: ChainLink, speeds: Sequence[Scalar] | None = None) -> Array:
-        """Angular velocity of a limb [3.6]."""
+        """Angular velocity of a limb (T-9.6)."""
         speeds = self.speeds if speeds is None else speeds
         total: Array = ZERO3
         for k in limb.path:
@@ -129,7 +129,7 @@ class ChainKinematics(Kinematics):
         return total
 
     def turning_rate(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
-        """Angular acceleration of a limb: every axis is carried by the joints before it [3.6]."""
+        """Angular acceleration of a limb; every axis rotates with the joints before it (T-9.6)."""
         total, carried = ZERO3, ZERO3
         for k in limb.path:
             if self.limbs[k].turns:
@@ -139,7 +139,7 @@ class ChainKinematics(Kinematics):
         return total
 
     def point_velocity(self, limb: ChainLink, point: Array) -> Array:
-        """Of a point fixed in a limb [3.5]."""
+        """Velocity of a point fixed in a limb (T-9.5)."""
         total: Array = ZERO3
         for alpha, speed in self.moving(limb):
             total = total + self.quasi_base(alpha, point) * speed
@@ -148,10 +148,10 @@ class ChainKinematics(Kinematics):
     def point_acceleration(
         self, limb: ChainLink, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Array:
-        """The same for accelerations [3.5], with the sum over Gamma gathered by the outer joint.
+        """Acceleration of a point fixed in a limb (T-9.5), with the sum over Gamma collected by the outer joint.
 
-        Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once: in all, the angular velocities
-        before b count twice, b's own once.
+        Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once.  So the angular velocities before b
+        count twice, b's own once.
         """
         total, carried = ZERO3, ZERO3
         for k in limb.path:
@@ -164,7 +164,7 @@ class ChainKinematics(Kinematics):
             carried = carried + own
         return total
 
-    # -- what laws and elements ask ----------------------------------------------------------------
+    # -- poses and velocities for expressions and elements -----------------------------------------
     def body_pose(self, frame: Frame) -> Pose:
         """X_WF of a frame on a body."""
         X = frame.pose(self.resolve)
@@ -191,7 +191,7 @@ class ChainKinematics(Kinematics):
 
     # -- what joints pass on -----------------------------------------------------------------------
     def behind_joint(self, k: int, wrenches: Sequence[Spatial], point: Array) -> Spatial:
-        """Moment about a point and force on all that a joint carries, from those at the mass centers [3.8]."""
+        """Moment about a point and force on all bodies behind a joint, from those at the mass centers (T-9.8)."""
         moment, force = ZERO3, ZERO3
         for limb in self.behind(k):
             M, F = wrenches[limb.index]
@@ -200,7 +200,7 @@ class ChainKinematics(Kinematics):
         return moment, force
 
     def along(self, wrenches: Sequence[Spatial]) -> list[Array]:
-        """Q: the part of what each joint transmits along its freedom [3.9]."""
+        """Q: the component of the wrench of each joint along its freedom (T-9.9)."""
         efforts = []
         for limb in self.limbs:
             moment, force = self.behind_joint(limb.index, wrenches, limb.pole)
@@ -208,7 +208,7 @@ class ChainKinematics(Kinematics):
         return efforts
 
     def as_given(self, limb: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
-        """A wrench on a limb about its pole as the joint was declared; also without what acts along the axis."""
+        """A wrench on a limb about its pole, converted to a on b of the joint: whole, and without the axis part."""
         moment, force = wrench
         e = limb.axis
         held = (
@@ -218,7 +218,7 @@ class ChainKinematics(Kinematics):
         R = self.pose(joint_frame(limb.joint, "parent")).R
         wrenches = []
         for M, F in (wrench, held):
-            if limb.reversed:  # b takes the opposite, about its own point
+            if limb.reversed:  # the opposite acts on b, about b's own point
                 M, F = -M - cross(limb.pole - limb.mount, F), -F
             wrenches.append((R.T @ M, R.T @ F))
         return wrenches[0], wrenches[1]
@@ -226,7 +226,7 @@ class ChainKinematics(Kinematics):
     # -- the state ---------------------------------------------------------------------------------
     @cached_property
     def state_ways(self) -> list[tuple[int, Scalar, int]]:
-        """For each limb: which speed of the state moves it, times what, and whether any does."""
+        """For each limb: the index of its speed in the state, the ratio, and its number of freedoms."""
         ways = [self.state_of(limb.joint.name) for limb in self.limbs]
         return [
             (0, 0.0, limb.joint.n_u) if way is None else (way[0], way[1], limb.joint.n_u)
@@ -235,7 +235,7 @@ class ChainKinematics(Kinematics):
 
 
 def scalars(per_node: Sequence[Array]) -> list[Scalar]:
-    """One number for each joint from one array for each."""
+    """The only entry of each array, 0 for empty ones."""
     return [values[0] if len(values) else 0.0 for values in per_node]
 
 

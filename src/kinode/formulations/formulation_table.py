@@ -1,17 +1,17 @@
-"""The ways of deriving the equations, by name: each takes the same numbers and gives outputs of the same names.
+"""The table of formulations: each takes the same numbers and gives outputs of the same names.
 
-A formulation is one row of FORMULATIONS; ``verify`` compares every pair of rows on every output that both give.
+A formulation is one entry of ``FORMULATIONS``; ``verify`` compares all that apply to a system, on all common outputs.
 
     u_dot                accelerations of the state
-    z_dot                rates of its other entries: currents, shafts, controllers
+    z_dot                time derivatives of the other states: currents, shafts, controllers
     mass_matrix          M
-    bias                 h with M u_dot + h = added effort, the model's own laws being part of h, but not friction
-    effort               inverse dynamics: what has to be added to the model's own efforts for ``numbers.u_dot``
-    kinetic_energy, potential_energy    with those of parts, electric energy among the latter
+    bias                 h of M u_dot + h = added effort; h includes the efforts of the model, but not friction
+    effort               inverse dynamics: the effort to be added to those of the model for ``numbers.u_dot``
+    kinetic_energy, potential_energy    network components included; electric energy counts as potential
     momentum, angular_momentum    of all bodies, about the world's origin, in world axes
     reactions            {joint: (moment, force)}: a on b, about b's joint point, in a's joint axes;
                          {constraint: (multipliers,)}
-    static_reactions     the same without inertia, the freedoms ``numbers.hold`` holding the loops
+    static_reactions     the same without inertia; the freedoms ``numbers.hold`` support the loops
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.chain_kinematics import hinges_and_slides
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.free_flight import FreeFlight, find_observer
-from kinode.formulations.hinge_chains import hinges_and_slides
-from kinode.formulations.lagrange import Energies
+from kinode.formulations.lagrange import LAGRANGE
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.quasi_base_vectors import QuasiBase
-from kinode.formulations.vector_rotators import Rotators
+from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.vector_rotators import ROTATORS
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
+from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -46,9 +47,9 @@ OUTPUTS = (
 
 @dataclass(frozen=True, eq=False)
 class InstantValues(EvaluationPoint):
-    """A point of evaluation with what is asked of a formulation there.
+    """A point of evaluation with the further arguments of a formulation.
 
-    ``u_dot`` is what inverse dynamics asks for, ``hold`` who holds loops where inertia is left out.
+    ``u_dot`` are the accelerations for inverse dynamics, ``hold`` the static support of loops.
     """
 
     u_dot: Array | None = None
@@ -57,7 +58,7 @@ class InstantValues(EvaluationPoint):
 
 @dataclass(frozen=True)
 class Formulation:
-    """A way of deriving the equations: ``applies`` gives the reason why not, or None."""
+    """A derivation of the equations; ``applies`` returns the reason why it does not apply to a system, or None."""
 
     name: str
     outputs: frozenset[str]
@@ -69,7 +70,7 @@ FORMULATIONS: dict[str, Formulation] = {}
 
 
 def register_formulation(formulation: Formulation) -> Formulation:
-    """Make a formulation known by its name."""
+    """Add a formulation to the table."""
     unknown = formulation.outputs - set(OUTPUTS)
     if unknown:
         raise ValueError(f"{formulation.name}: no output is called {', '.join(sorted(unknown))}")
@@ -78,7 +79,7 @@ def register_formulation(formulation: Formulation) -> Formulation:
 
 
 def tree_only(topology: Topology) -> str | None:
-    """The reason why a formulation for trees does not apply."""
+    """The reason why a formulation for trees does not apply, or None."""
     if topology.cuts:
         return f"the system has loops, closed by {', '.join(topology.cut_names)}"
     if topology.constraints:
@@ -87,7 +88,7 @@ def tree_only(topology: Topology) -> str | None:
 
 
 def bodies_only(topology: Topology) -> str | None:
-    """The same for one that knows no inertia but that of bodies."""
+    """The reason why a formulation does not apply that has no inertia except that of bodies, or None."""
     if not topology.system.bodies:
         return "there are no bodies"
     heavy = () if topology.network is None else sorted(topology.network.heavy)
@@ -97,21 +98,21 @@ def bodies_only(topology: Topology) -> str | None:
 MOST_SPEEDS = 100
 
 
-def _holds(component: Component) -> bool:
-    """Whether a component can hold joints still; compliant ends of a range give."""
+def _can_lock(component: Component) -> bool:
+    """Whether a component can lock joints; compliant end stops cannot."""
     if isinstance(component, Joint):
         return component.ends is not None and component.ends.rigid
     return type(component).locks is not Component.locks
 
 
 def small_tree(topology: Topology) -> str | None:
-    """The same for one whose work grows with the square of the size, in plain Python."""
+    """The reason why Lagrange's formulation does not apply, or would take minutes (its time grows quadratically)."""
     if topology.n_u > MOST_SPEEDS:
         return f"with {topology.n_u} speeds it would take minutes (at most {MOST_SPEEDS})"
     rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
     if rough:
         return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
-    holding = [name for name in topology.layout.discrete_of if _holds(topology.system[name])]
+    holding = [name for name in topology.layout.discrete_of if _can_lock(topology.system[name])]
     if holding:
         return f"it cannot hold joints still: {', '.join(holding)}"
     return tree_only(topology)
@@ -121,14 +122,14 @@ MOST_BODIES = 300
 
 
 def few_bodies(topology: Topology) -> str | None:
-    """The same for one that solves dense equations of all bodies at once."""
+    """The reason why a formulation with dense equations of all bodies does not apply, or would take long."""
     count = len(topology.system.bodies)
     if count > MOST_BODIES:
         return f"its dense equations of {count} bodies would take long (at most {MOST_BODIES})"
     return bodies_only(topology)
 
 
-_READ: dict[str, Callable[[Snapshot], Any]] = {
+_SNAPSHOT_OUTPUTS: dict[str, Callable[[Snapshot], Any]] = {
     "u_dot": lambda s: s.u_dot,
     "z_dot": lambda s: s.z_dot,
     "mass_matrix": lambda s: s.mass_matrix,
@@ -137,79 +138,79 @@ _READ: dict[str, Callable[[Snapshot], Any]] = {
     "potential_energy": lambda s: s.energies[1] + s.energies[2],
     "momentum": lambda s: s.momenta[0],
     "angular_momentum": lambda s: s.momenta[1],
-    "reactions": lambda s: _holding(s),
+    "reactions": lambda s: _reactions(s),
 }
 
 
-def _holding(s: Snapshot, part: str = "total", hold: Support = None) -> dict[str, tuple[Array, ...]]:
-    """Reactions of joints and multipliers of constraints."""
+def _reactions(s: Snapshot, part: str = "total", hold: Support = None) -> dict[str, tuple[Array, ...]]:
+    """Reactions of all joints and multipliers of all constraints."""
     statics = None if part == "total" else s.statics(hold)
     multipliers = {name: (s.multipliers_of(name, statics),) for name in s.system.constraints}
-    joints = (*s.full.node_named, *s.topology.cut_names)
+    joints = (*s.full.kinematics.node_named, *s.topology.cut_names)
     return {**{name: s.reaction(name, part, hold=hold) for name in joints}, **multipliers}
 
 
 def _from_snapshot(
-    kind: type[Snapshot],
+    formulation: Composition,
 ) -> Callable[[Topology, InstantValues, Collection[str]], dict[str, Any]]:
     def evaluate(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         n = numbers
-        free = kind(topology, n)
-        found = {name: read(free) for name, read in _READ.items() if name in wanted}
+        free = Snapshot(topology, n, formulation=formulation)
+        outputs = {name: read(free) for name, read in _SNAPSHOT_OUTPUTS.items() if name in wanted}
         if "static_reactions" in wanted:
-            found["static_reactions"] = _holding(free, "static", n.hold)
+            outputs["static_reactions"] = _reactions(free, "static", n.hold)
         if "effort" in wanted:
             u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
-            found["effort"] = kind(topology, n, u_dot=u_dot).inverse_effort
-        return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+            outputs["effort"] = Snapshot(topology, n, u_dot=u_dot, formulation=formulation).inverse_effort
+        return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in outputs.items()}
 
     return evaluate
 
 
-register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
-# Its inverse dynamics is M u_dot + bias by definition, and parts are condensed as for the recursion: nothing that the
-# two would not tell.
-_OF_LAGRANGE = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", "z_dot"}
-register_formulation(Formulation("lagrange", _OF_LAGRANGE, small_tree, _from_snapshot(Energies)))
+register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(RECURSIVE)))
+# Its inverse dynamics is M u_dot + bias by definition, and networks are condensed by the same code as in the recursion:
+# comparing these outputs would check nothing.
+LAGRANGE_OUTPUTS = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", "z_dot"}
+register_formulation(Formulation("lagrange", LAGRANGE_OUTPUTS, small_tree, _from_snapshot(LAGRANGE)))
 
 
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
     n = numbers
     snapshot = Snapshot(topology, n)
     free = NewtonEuler(snapshot)
-    found: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     if "u_dot" in wanted:
-        found["u_dot"] = free.u_dot
+        outputs["u_dot"] = free.u_dot
     if "reactions" in wanted:
         multipliers = {name: (free.constraint_multipliers(name),) for name in topology.system.constraints}
-        found["reactions"] = {**{name: free.reaction(name) for name in free.holds}, **multipliers}
+        outputs["reactions"] = {**{name: free.reaction(name) for name in free.holds}, **multipliers}
     if "static_reactions" in wanted:
-        found["static_reactions"] = static_reactions(free, n.hold)
+        outputs["static_reactions"] = static_reactions(free, n.hold)
     if "effort" in wanted:
-        found["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
-    return found
+        outputs["effort"] = NewtonEuler(snapshot, np.zeros(topology.n_u) if n.u_dot is None else n.u_dot).effort
+    return outputs
 
 
-_OF_BODIES = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
-register_formulation(Formulation("newton_euler", _OF_BODIES, few_bodies, _from_bodies))
+BODY_OUTPUTS = frozenset({"u_dot", "effort", "reactions", "static_reactions"})
+register_formulation(Formulation("newton_euler", BODY_OUTPUTS, few_bodies, _from_bodies))
 
 
 def few_components(topology: Topology) -> str | None:
-    """The reason why a circuit would take long in plain Python."""
+    """The reason why a circuit would take long in plain Python, or None."""
     count = len(topology.system.bodies)
     return None if count <= MOST_BODIES else f"its rows of {count} bodies would take long (at most {MOST_BODIES})"
 
 
-# Static parts and the potential energy it takes from where the recursion does: nothing that the two would not tell.
-_OF_CIRCUIT = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
-register_formulation(Formulation("circuit", _OF_CIRCUIT, few_components, _from_snapshot(ComponentCircuit)))
+# Static shares and the potential energy come from the same code as in the recursion: comparing them checks nothing.
+CIRCUIT_OUTPUTS = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
+register_formulation(Formulation("circuit", CIRCUIT_OUTPUTS, few_components, _from_snapshot(CIRCUIT)))
 
 
 FLYING_BODIES = 40
 
 
 def flying_tree(topology: Topology) -> str | None:
-    """The reason why the balances about a moving frame do not give the motion, or would take long."""
+    """The reason why the balances about a moving frame do not apply, or would take long; or None."""
     if len(topology.system.bodies) > FLYING_BODIES:
         return f"its balances of {len(topology.system.bodies)} bodies would take long (at most {FLYING_BODIES})"
     return small_tree(topology)
@@ -223,22 +224,22 @@ def _from_flight(topology: Topology, numbers: InstantValues, wanted: Collection[
         "mass_matrix": lambda: flight.equations[0],
         "bias": lambda: flight.equations[1],
         "effort": lambda: flight.effort(np.zeros(topology.n_u) if n.u_dot is None else n.u_dot),
-        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.part_energy("kinetic"),
+        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.network.energy("kinetic"),
         "momentum": lambda: flight.momenta[1],
         "angular_momentum": lambda: flight.momenta[0],
         "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
         "static_reactions": lambda: {node.joint.name: flight.static_reaction(node) for node in topology.full.nodes},
     }
-    found = {name: value() for name, value in read.items() if name in wanted}
-    return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in found.items()}
+    outputs = {name: value() for name, value in read.items() if name in wanted}
+    return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in outputs.items()}
 
 
-_OF_FLIGHT = frozenset(OUTPUTS) - {"potential_energy", "z_dot"}
-register_formulation(Formulation("free_flight", _OF_FLIGHT, flying_tree, _from_flight))
+FLIGHT_OUTPUTS = frozenset(OUTPUTS) - {"potential_energy", "z_dot"}
+register_formulation(Formulation("free_flight", FLIGHT_OUTPUTS, flying_tree, _from_flight))
 
 
 def hinged_tree(most: int) -> Callable[[Topology], str | None]:
-    """The reason why a method for trees of hinges and slides does not apply, or would take long."""
+    """A check for methods for trees of revolute and prismatic joints with at most so many bodies."""
 
     def applies(topology: Topology) -> str | None:
         count = len(topology.system.bodies)
@@ -249,6 +250,6 @@ def hinged_tree(most: int) -> Callable[[Topology], str | None]:
     return applies
 
 
-_OF_CHAINS = frozenset(OUTPUTS) - {"z_dot"}
-register_formulation(Formulation("quasi_base", _OF_CHAINS, hinged_tree(60), _from_snapshot(QuasiBase)))
-register_formulation(Formulation("rotators", _OF_CHAINS, hinged_tree(12), _from_snapshot(Rotators)))
+CHAIN_OUTPUTS = frozenset(OUTPUTS) - {"z_dot"}
+register_formulation(Formulation("quasi_base", CHAIN_OUTPUTS, hinged_tree(60), _from_snapshot(QUASI_BASE)))
+register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _from_snapshot(ROTATORS)))

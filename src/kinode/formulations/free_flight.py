@@ -1,18 +1,18 @@
 """Free flight: force and moment balance of bodies and of the whole system about the origin of any moving frame.
 
-XYZ is a frame with origin o that moves at V and turns at W; r is the way from o to a body's origin, rho from there to
-its mass center, H = I w its moment of momentum about its origin, all in components of XYZ.  A ring, ``x1`` for x, is
-the rate of these components [2.0]:
+XYZ is a frame whose origin o has the velocity V, and which has the angular velocity W.  r is the vector from o to the
+origin of a body, rho from there to its mass center, H = I w its angular momentum about its origin, all in components of
+XYZ.  ``x1`` is the time derivative of the components of x (a ring in the literature), ``x2`` the second one (T-8.0):
 
     acc(x) = x2 + W1 x x + 2 W x x1 + W x (W x x),    A0 = V1 + W x V
-    F = m (acc(r + rho) + A0)                                                                    [2.1] (15)
-    M = H1 + W x H + m (r + rho) x A0 + m (r + rho) x acc(r) + m r x acc(rho)                    [2.2] (16)
-    F = m (A0 + acc(r_cg)),   M = sums of the same                                               [2.4], [2.5] (19), (20)
+    F = m (acc(r + rho) + A0)                                                                    (T-8.1)
+    M = H1 + W x H + m (r + rho) x A0 + m (r + rho) x acc(r) + m r x acc(rho)                    (T-8.2)
+    F = m (A0 + acc(r_cg)),   M = sums of the same                                               (T-8.4), (T-8.5)
 
-Any frame serves: fixed in a body, nonrolling, inertial, moving by a law.  The motion follows from these balances alone.
-What a joint passes on is the balance of all bodies beyond it; its part along the freedoms is the effort of the joint.
-Of the recursion only poses and velocities are used: every rate is the derivative of components along the motion (dual
-numbers).  Friction, loops and constraints are not dealt with here.
+The frame may be fixed in a body, nonrolling, inertial, or move by a function of time.  The motion follows from these
+balances alone.  The wrench of a joint is the balance of all bodies beyond it; its component along the freedoms is the
+effort of the joint.  Only poses and velocities are taken from the recursion; derivatives are those of components along
+the motion (dual numbers).  Friction, loops and constraints are not supported.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
 
-# Rates are matrices of 3 x (1 + n): the part that is there without accelerations, then that of each unit u_dot.
+# Derivatives are matrices 3 x (1 + n): the part without accelerations, then the coefficient of each u_dot.
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Velocity and angular velocity of XYZ, in its own axes, with the rates of their components."""
+    """Velocity and angular velocity of XYZ in its axes, with the derivatives of their components."""
 
     V: Array
     W: Array
@@ -45,18 +45,18 @@ class Origin:
     W1: Array
 
     def acc(self, x: Array, x1: Array, x2: Array) -> Array:
-        """Acceleration of a point x relative to o, in space [2.0]."""
-        return _with(x2 - skew(x) @ self.W1, 2.0 * cross(self.W, x1) + cross(self.W, cross(self.W, x)))
+        """Inertial acceleration of a point x relative to o (T-8.0)."""
+        return _plus_constant(x2 - skew(x) @ self.W1, 2.0 * cross(self.W, x1) + cross(self.W, cross(self.W, x)))
 
     @property
     def A0(self) -> Array:
         """Acceleration of o."""
-        return _with(self.V1, cross(self.W, self.V))
+        return _plus_constant(self.V1, cross(self.W, self.V))
 
 
 @dataclass(frozen=True, eq=False)
 class ObservedBody:
-    """A body as XYZ sees it."""
+    """A body in components of XYZ."""
 
     mass: Scalar
     r: Array
@@ -70,25 +70,25 @@ class ObservedBody:
 
     @property
     def center(self) -> tuple[Array, Array, Array]:
-        """The mass center and its two rates."""
+        """The mass center, with its first and second derivatives."""
         return self.r + self.rho, self.r1 + self.rho1, self.r2 + self.rho2
 
     def force(self, o: Origin) -> Array:
-        """[2.1] (15)."""
-        found: Array = self.mass * (o.acc(*self.center) + o.A0)
-        return found
+        """Force balance (T-8.1)."""
+        force: Array = self.mass * (o.acc(*self.center) + o.A0)
+        return force
 
     def moment(self, o: Origin) -> Array:
-        """[2.2] (16), about o."""
+        """Moment balance about o (T-8.2)."""
         arm = self.mass * skew(self.r + self.rho)
-        own = _with(self.H1, cross(o.W, self.H))
+        own = _plus_constant(self.H1, cross(o.W, self.H))
         inner = self.mass * skew(self.r) @ o.acc(self.rho, self.rho1, self.rho2)
-        found: Array = own + arm @ o.A0 + arm @ o.acc(self.r, self.r1, self.r2) + inner
-        return found
+        moment: Array = own + arm @ o.A0 + arm @ o.acc(self.r, self.r1, self.r2) + inner
+        return moment
 
 
 def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Array]:
-    """Mass of a system, its mass center, and the two rates of that [2.3] (17), (18)."""
+    """Mass of a system, and its mass center with first and second derivatives (T-8.3)."""
     parts = tuple(parts)
     mass = sum(part.mass for part in parts)
     place, first, second = (sum(part.mass * part.center[k] for part in parts) * (1.0 / mass) for k in range(3))
@@ -96,35 +96,35 @@ def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Ar
 
 
 def system_balance(o: Origin, parts: Iterable[ObservedBody]) -> tuple[Array, Array]:
-    """Force, and moment about o, of a whole system [2.4], [2.5] (19), (20)."""
+    """Force, and moment about o, of the whole system (T-8.4), (T-8.5)."""
     parts = tuple(parts)
     mass, *center = mass_center(parts)
     force = mass * (o.A0 + o.acc(*center))
     H, H1 = (sum((getattr(p, key) for p in parts[1:]), getattr(parts[0], key)) for key in ("H", "H1"))
-    moment = _with(H1, cross(o.W, H)) + mass * skew(center[0]) @ o.A0
+    moment = _plus_constant(H1, cross(o.W, H)) + mass * skew(center[0]) @ o.A0
     for p in parts:
         moment = moment + p.mass * skew(p.r + p.rho) @ o.acc(p.r, p.r1, p.r2)
         moment = moment + p.mass * skew(p.r) @ o.acc(p.rho, p.rho1, p.rho2)
     return force, moment
 
 
-def _with(rates: Array, still: Array) -> Array:
-    """Rates with something added that needs no accelerations."""
-    found = np.array(rates, dtype=object)
-    found[:, 0] = found[:, 0] + still
-    return tidy(found)
+def _plus_constant(rates: Array, still: Array) -> Array:
+    """The derivatives plus a term that does not depend on accelerations."""
+    total = np.array(rates, dtype=object)
+    total[:, 0] = total[:, 0] + still
+    return tidy(total)
 
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """What acts on a body or on the whole system, and what its motion takes: moment about o and force, in XYZ."""
+    """Both sides of the balance of a body or of the system: the wrench that acts, and the one that its motion needs."""
 
     acting: Spatial
     needed: Spatial
 
 
 class FreeFlight:
-    """The balances of one instant of a tree, about the origin of a frame and in its axes."""
+    """The balances of a tree about the origin of a frame, in its axes, at one evaluation."""
 
     def __init__(self, snapshot: Snapshot, frame: Frame) -> None:
         self.snapshot, self.frame = snapshot, frame
@@ -150,7 +150,7 @@ class FreeFlight:
 
     @cached_property
     def _moving(self) -> tuple[Array, Array]:
-        """All components, and their rates along the motion: one pass with as many rates as there are speeds."""
+        """All components, and their derivatives along the motion, in one pass with vector-valued duals."""
         s, n, level = self.snapshot, self.topology.n_u, new_level()
 
         def seed(value: Scalar, flow: Scalar, k: int | None = None) -> Dual:
@@ -164,9 +164,9 @@ class FreeFlight:
             for values, flow in ((s.q, s.q_dot), (s.z, s.z_dot))
         )
         u = np.array([seed(x, 1.0, k) for k, x in enumerate(s.u)], dtype=object)
-        found = self._components(Snapshot(self.topology, EvaluationPoint(seed(s.t, 1.0), q, u, z, s.p, s.inputs)))
-        values, rates = np.empty(found.shape, dtype=object), np.zeros((*found.shape, 1 + n), dtype=object)
-        for index, entry in np.ndenumerate(found):
+        components = self._components(Snapshot(self.topology, EvaluationPoint(seed(s.t, 1.0), q, u, z, s.p, s.inputs)))
+        values, rates = np.empty(components.shape, dtype=object), np.zeros((*components.shape, 1 + n), dtype=object)
+        for index, entry in np.ndenumerate(components):
             moves = isinstance(entry, Dual) and entry.level == level
             values[index] = entry.value if moves else entry
             rates[index] = entry.rate if moves else 0.0
@@ -174,56 +174,56 @@ class FreeFlight:
 
     @cached_property
     def origin(self) -> Origin:
-        """How XYZ moves."""
+        """Motion of XYZ."""
         values, rates = self._moving
         return Origin(values[:, 0], values[:, 1], rates[:, 0], rates[:, 1])
 
     @cached_property
     def parts(self) -> dict[str, ObservedBody]:
-        """How each body moves in XYZ."""
+        """Motion of each body in XYZ."""
         values, rates = self._moving
-        found = {}
+        bodies = {}
         for i, (name, body) in enumerate(self.system.bodies.items()):
             r, rho, H, r1, rho1 = range(2 + 5 * i, 7 + 5 * i)
-            found[name] = ObservedBody(
+            bodies[name] = ObservedBody(
                 self.snapshot.resolve(body.total_mass()), values[:, r], values[:, rho], values[:, H],
                 values[:, r1], values[:, rho1], rates[:, H], rates[:, r1], rates[:, rho1],
             )  # fmt: skip
-        return found
+        return bodies
 
     # -- balances ------------------------------------------------------------------------------------
     @cached_property
     def loads(self) -> dict[str, Spatial]:
-        """Moment about o and force of gravity and of all that acts on each body, in XYZ."""
+        """Moment about o and force of weight and applied loads on each body, in XYZ."""
         s, X = self.snapshot, self.snapshot.pose(self.frame)
-        found = {}
+        loads = {}
         for name, part in self.parts.items():
             weight = part.mass * (X.R.T @ s.gravity)
-            found[name] = (cross(part.r + part.rho, weight), weight)
+            loads[name] = (cross(part.r + part.rho, weight), weight)
         for load in s.loads.applied_loads:
-            if load.on.body in found:
+            if load.on.body in loads:
                 at = s.pose(load.on).p if load.at is None else load.at
-                force, (moment, total) = X.R.T @ load.force, found[load.on.body]
+                force, (moment, total) = X.R.T @ load.force, loads[load.on.body]
                 turn = X.R.T @ load.moment + cross(X.R.T @ (at - X.p), force)
-                found[load.on.body] = (moment + turn, total + force)
-        return found
+                loads[load.on.body] = (moment + turn, total + force)
+        return loads
 
     @cached_property
     def passed(self) -> dict[str, Array]:
-        """What the joint before each body passes on: the balance of all bodies beyond, less the loads on them.
+        """The wrench of the joint before each body: the balance of all bodies beyond it, minus the loads on them.
 
-        Moment about o over force, 6 x (1 + n).
+        Moment about o and force, 6 x (1 + n).
         """
         needed = {name: np.vstack([p.moment(self.origin), p.force(self.origin)]) for name, p in self.parts.items()}
-        return self._beyond({name: _with(x, -np.concatenate(self.loads[name])) for name, x in needed.items()})
+        return self._beyond({name: _plus_constant(x, -np.concatenate(self.loads[name])) for name, x in needed.items()})
 
     @cached_property
     def borne(self) -> dict[str, Array]:
-        """The same without inertia, 6 x 1: what balances the loads alone."""
+        """The wrench of each joint without inertia, 6 x 1."""
         return self._beyond({name: -np.concatenate(load).reshape(6, 1) for name, load in self.loads.items()})
 
     def _beyond(self, each: Mapping[str, Array]) -> dict[str, Array]:
-        """Sums over the bodies beyond each joint."""
+        """Sums over all bodies beyond each joint."""
         nodes = self.topology.full.nodes
         total = [each[node.bodies[0]] for node in nodes]
         for node in reversed(nodes):
@@ -232,7 +232,7 @@ class FreeFlight:
         return {node.joint.name: total[node.index] for node in nodes}
 
     def wrench(self, node: TreeLink, passed: Mapping[str, Array] | None = None) -> tuple[Array, Pose, Pose]:
-        """The same by a on b about the joint's point, in its axes, with the poses of F and M in the world."""
+        """The wrench by a on b about the joint's point, in its axes, and the poses of F and M in the world."""
         X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.kinematics.cut_pose(node.joint.name)
         moment, force = np.split((self.passed if passed is None else passed)[node.joint.name], 2)
         moment = moment - skew(X.R.T @ (M.p - X.p)) @ force
@@ -241,7 +241,7 @@ class FreeFlight:
 
     @cached_property
     def equations(self) -> tuple[Array, Array]:
-        """M and h with M u_dot + h = added effort: the balances beyond each joint along its freedoms."""
+        """M and h of M u_dot + h = added effort: the balances beyond each joint, along its freedoms."""
         s, n = self.snapshot, self.topology.n_u
         rows = np.zeros((n, 1 + n), dtype=object)
         for node in self.topology.full.nodes:
@@ -250,7 +250,7 @@ class FreeFlight:
                 continue
             S = joint.motion_subspace(s.joint_state(joint.name)[0], joint.form(s.resolve))
             start, ratio = way
-            along = _with(S.T @ self.wrench(node)[0], -s.loads.own_effort(joint.name))
+            along = _plus_constant(S.T @ self.wrench(node)[0], -s.loads.own_effort(joint.name))
             rows[start : start + joint.n_u] = rows[start : start + joint.n_u] + ratio * along
         return tidy(rows[:, 1:]), tidy(rows[:, 0])
 
@@ -262,7 +262,7 @@ class FreeFlight:
         return solve_spd(0.5 * (M + M.T), added - h) if len(h) else np.empty(0)
 
     def effort(self, u_dot: Array) -> Array:
-        """What has to be added to the model's own efforts for given accelerations."""
+        """The effort to be added to those of the model for given accelerations."""
         M, h = self.equations
         return tidy(M @ u_dot + h)
 
@@ -272,12 +272,12 @@ class FreeFlight:
         return self._held(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
 
     def static_reaction(self, node: TreeLink) -> Spatial:
-        """The part of the reaction that balances the loads, without inertia."""
+        """The static share of the reaction."""
         columns, F, M = self.wrench(node, self.borne)
         return self._held(node, columns[:, 0], F, M)
 
     def _held(self, node: TreeLink, wrench: Array, F: Pose, M: Pose) -> Spatial:
-        """A wrench without its part along the freedoms, in the joint's given axes."""
+        """A wrench without its component along the freedoms, in the joint's given axes."""
         s, joint = self.snapshot, node.joint
         if joint.n_u:
             q, form = s.joint_state(joint.name)[0], joint.form(s.resolve)
@@ -286,9 +286,10 @@ class FreeFlight:
         return R @ wrench[:3], R @ wrench[3:]
 
     def balances(self, u_dot: Array | None = None) -> dict[str, Balance]:
-        """Both sides of the balance of every body, and as ``system`` that of all; for given accelerations or the own.
+        """Both sides of the balance of every body, and as ``system`` of the whole.
 
-        Loads and joints act on a body; on the system loads, and joints that hold it in the world.
+        By default with the actual accelerations.  Loads and joints act on a body; loads, and the joints that connect it
+        to the world, act on the system.
         """
         u_dot = self.u_dot if u_dot is None else u_dot
 
@@ -325,7 +326,7 @@ class FreeFlight:
 
     @property
     def kinetic_energy(self) -> Scalar:
-        """Of all bodies, about their origins [U.2]."""
+        """Kinetic energy of all bodies (T-1.2)."""
         o, total = self.origin, 0.0
         for name, part in self.parts.items():
             v = o.V + part.r1 + cross(o.W, part.r)
@@ -335,5 +336,5 @@ class FreeFlight:
 
 
 def find_observer(topology: Topology) -> Frame:
-    """The frame that balances are written in where nobody says: the first of the model's own, or the first body."""
+    """The default frame of the balances: the first moving frame of the model, else the first body."""
     return Frame(next(iter(topology.system.frames), topology.full.nodes[0].bodies[0]))

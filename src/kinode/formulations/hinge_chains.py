@@ -1,9 +1,9 @@
-"""The joint-reaction methods on trees of hinges and slides [SPEC 4]: reactions as sums over the bodies behind a joint.
+"""Reactions in trees of revolute and prismatic joints as sums over the bodies behind a joint (T-9.8), (T-9.9).
 
-Reactions follow from sums over the bodies that a joint carries [3.8], [3.9].  How the inertia of one body comes about
-is left to the method (quasi_base_vectors, vector_rotators); the recursive formulation is not used.
+The methods (quasi_base_vectors, vector_rotators) define the inertia of one body; positions and velocities are those of
+``chain_kinematics``.  The recursive formulation is not used.
 
-Not dealt with: joints other than hinges, slides and fixed ones, and loops.
+Other types of joints, and loops, are not supported.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class ChainMotion(Motion):
     # -- balances ----------------------------------------------------------------------------------
     @abstractmethod
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
-        """Moment about the mass center and force that the motion of one body takes."""
+        """Moment about the mass center and force that the motion of one body needs."""
 
     def kinetic(self, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Spatial]:
-        """What the motion of each body takes, at its mass center."""
+        """Moment and force that the motion of each body needs, at its mass center."""
         return [self.inertia_of(limb, speeds, accelerations) for limb in self.kinematics.limbs]
 
     @cached_property
     def static(self) -> list[Spatial]:
-        """What balances gravity and applied loads, at each mass center [3.24]."""
+        """Moment and force that balance weight and applied loads, at each mass center (T-9.24)."""
         k = self.kinematics
         balancing: list[Spatial] = [(ZERO3, -limb.mass * k.gravity) for limb in k.limbs]
         for load in self.loads.outer_loads:
@@ -60,11 +60,11 @@ class ChainMotion(Motion):
 
     @cached_property
     def moving_wrenches(self) -> list[Spatial]:
-        """The kinetic part of what acts on each body, as it moves now."""
+        """Moment and force that the actual motion of each body needs."""
         return self.kinetic(self.kinematics.speeds, self.accelerations)
 
     def wrenches_at_centers(self, part: str) -> list[Spatial]:
-        """What each body is moved and held by: total, static or kinetic [3.24-3.26]."""
+        """Moment and force that each body needs: total, static or kinetic (T-9.24) to (T-9.26)."""
         if part == "static":
             return self.static
         if part == "kinetic":
@@ -75,7 +75,7 @@ class ChainMotion(Motion):
     # -- equations of motion -----------------------------------------------------------------------
     @cached_property
     def mass_matrix(self) -> Array:
-        """Column by column: what a unit acceleration takes, from rest."""
+        """M, column by column: the efforts for a unit acceleration from rest."""
         k = self.kinematics
         still = [0.0] * len(k.limbs)
         columns = []
@@ -90,7 +90,7 @@ class ChainMotion(Motion):
         return sparse(self.mass_matrix)
 
     def needed(self, per_node: Sequence[Array]) -> Array:
-        """Efforts beyond the model's own for some accelerations of the joints."""
+        """Efforts to be added to those of the model for given accelerations of the joints."""
         k = self.kinematics
         moving = self.kinetic(k.speeds, scalars(per_node))
         both = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
@@ -140,13 +140,13 @@ class ChainMotion(Motion):
 
     # -- joints ------------------------------------------------------------------------------------
     def joint_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: by a on b, about b's joint point, in a's axes [3.9]."""
+        """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
         k = self.kinematics
         limb = k.limbs[k.node_named[name]]
         return k.as_given(limb, k.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedom."""
+        """The effort along a joint's freedom."""
         k = self.kinematics
         limb = k.limbs[k.node_named[name]]
         if limb.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
@@ -170,5 +170,5 @@ class ChainReactions(Reactions):
         return self.chains.joint_wrench(name, part)
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedom."""
+        """The effort along a joint's freedom."""
         return self.chains.joint_effort(name)

@@ -1,17 +1,17 @@
-"""Lagrange's equations: energies differentiated, A(q) u_dot + D = Q [SPEC 1.2, equation (1)], on a tree.
+"""Lagrange's equations: derivatives of energies, A(q) u_dot + D = Q (T-3.13), on a tree.
 
-The independent check of the recursive formulation.  It shares with it only what the joints say of their
-poses (``transform``, ``rate_map``) and how laws are read; motion subspaces, link inertias, recursions and the
-symbolic derivatives of prescribed motions are not used here.  Every body is placed by its own chain of poses,
-every velocity is the derivative of a pose, and prescribed motion comes in by differentiating by t.
+It is an independent check of the recursive formulation.  Shared are only the poses of joints (``transform``,
+``rate_map``) and the evaluation of expressions.  Motion subspaces, link inertias, recursions and the symbolic
+derivatives of prescribed motions are not used.  The pose of every body follows from its chain of joints, every velocity
+is the derivative of a pose, and prescribed motion enters through derivatives with respect to t.
 
 With x = (t, q, z) and x_dot = (1, N u, z_dot), twice the kinetic energy is the quadratic form
 ``pair(V, V)`` of the bodies' velocities V(x, x_dot), which are linear in x_dot.  For each direction n_i of N,
 
     n_i . (d/dt dT/dx_dot - dT/dx)  =  n_i . (Q - dV/dx)
 
-holds with unit quaternions too, because n_i runs along the motions that are possible and the equations are
-the same for every way to continue T beyond unit length.  Loops and reactions are not dealt with here.
+holds for unit quaternions too: n_i is tangent to the possible motions, and the equations do not depend on how T is
+continued beyond unit length.  Loops and reactions are not supported.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class LagrangeMotion(Motion):
 
     @cached_property
     def generalized_force(self) -> Array:
-        """Q - dV/dx along each direction: virtual work of loads and efforts, and the slope of the potential."""
+        """Q - dV/dx along each direction: virtual work of loads and efforts, minus the derivative of the potential."""
         k, loads, total = self.kinematics, self.loads.element_loads, []
         for n, V in zip(k.directions, k.virtual, strict=True):
             Q = -rate(k.potential_at, k.x, n)[0]
@@ -104,7 +104,7 @@ class LagrangeMotion(Motion):
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
 
     def _effort_work(self) -> Array:
-        """Of drives, damping and stops in the joints, and of extra efforts."""
+        """Virtual work of drives, damping and stops in the joints, and of added efforts."""
         topology, k, added = self.topology, self.kinematics, self.given.effort
         total = np.zeros(topology.n_u, dtype=object)
         for name, joint in k.system.joints.items():
@@ -133,7 +133,7 @@ class LagrangeMotion(Motion):
 
     @cached_property
     def inverse_effort(self) -> Array:
-        """Efforts beyond the model's own that the given accelerations need."""
+        """Efforts to be added to those of the model for the given accelerations."""
         return tidy(self.mass_matrix @ self.u_dot - self.bias_effort)
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:

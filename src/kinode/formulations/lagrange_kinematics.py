@@ -7,7 +7,7 @@ of these.  No recursion is used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from kinode.structure.evaluation_point import EMPTY
 
 @dataclass(frozen=True, eq=False)
 class LagrangeLink:
-    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far, A being the carrier."""
+    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far; A is the carrier."""
 
     body: str
     carrier: str
@@ -43,7 +43,7 @@ class LagrangeLink:
 
 
 class LinkVariation(NamedTuple):
-    """How a body changes along a direction: its pose, the velocity of its center, its angular velocity in body axes."""
+    """Derivatives of a body along a direction: pose, position of the mass center, angular velocity in body axes."""
 
     R_dot: Array
     p_dot: Array
@@ -52,7 +52,7 @@ class LinkVariation(NamedTuple):
 
 
 class LagrangeKinematics(Kinematics):
-    """One instant of a system as Lagrange sees it: poses, and what follows from differentiating them."""
+    """One evaluation of a tree by Lagrange's equations: poses and their derivatives."""
 
     # -- the configuration x = (t, q, z) -------------------------------------------------------------
     @cached_property
@@ -89,7 +89,7 @@ class LagrangeKinematics(Kinematics):
         return EMPTY
 
     def flow(self, x: Array, u: Array, t_dot: Scalar) -> Array:
-        """x_dot; with ``t_dot`` zero only what u moves: the columns of N for unit speeds."""
+        """x_dot for speeds u; with ``t_dot`` = 0 and unit speeds these are the columns of N."""
         topology = self.topology
         x_dot = np.zeros(len(x), dtype=object)
         x_dot[0] = t_dot
@@ -98,7 +98,7 @@ class LagrangeKinematics(Kinematics):
             x_dot[1 + where.start : 1 + where.stop] = rates
         for name, where in topology.z_of.items():
             joint, start = self.system.joints.get(name), 1 + topology.n_q
-            if joint is None:  # no energy depends on the states of observers
+            if joint is None:  # the states of moving frames do not affect the energies
                 continue
             assert joint.speed is not None
             speed = np.array([self.law_at(law, x[0]) * t_dot for law in joint.speed], dtype=object)
@@ -111,18 +111,18 @@ class LagrangeKinematics(Kinematics):
 
     @cached_property
     def x_ddot(self) -> Array:
-        """With u_dot = 0: what N_dot u and the prescribed motions contribute."""
+        """x_ddot for u_dot = 0: the terms of N_dot u and of prescribed motions."""
         return rate(lambda x: self.flow(x, self.u, 1.0), self.x, self.x_dot)
 
     @cached_property
     def directions(self) -> list[Array]:
-        """The columns of N: how x changes for a unit of each speed."""
+        """The columns of N: x_dot for a unit of each speed."""
         return [self.flow(self.x, unit, 0.0) for unit in np.eye(self.topology.n_u)]
 
     # -- poses and velocities ----------------------------------------------------------------------
     @cached_property
     def limbs(self) -> list[LagrangeLink]:
-        found = []
+        limbs = []
         for node in self.topology.full.nodes:
             joint, body = node.joint, self.system.bodies[node.bodies[0]]
             C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
@@ -134,11 +134,11 @@ class LagrangeKinematics(Kinematics):
             limb = LagrangeLink(
                 body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
             )
-            found.append(limb)
-        return found
+            limbs.append(limb)
+        return limbs
 
     def place_bodies(self, x: Array) -> Array:
-        """The poses of all bodies as rows of (R, p), 12 numbers each, from the joints' transforms alone."""
+        """The poses of all bodies as rows (R, p) of 12 numbers, from the joints' transforms."""
         poses = {"world": Pose(IDENTITY3, ZERO3)}
         rows = []
         for limb in self.limbs:
@@ -149,15 +149,15 @@ class LagrangeKinematics(Kinematics):
         return np.array(rows, dtype=object)
 
     def move_bodies(self, x: Array, along: Array) -> dict[str, LinkVariation]:
-        """How every body moves while x changes at ``along``, by differentiating its pose."""
-        found = {}
+        """The derivatives of all bodies along a direction of x, by differentiating their poses."""
+        variations = {}
         values, rates = value_and_rate(self.place_bodies, x, along)
         for limb, value, change in zip(self.limbs, values, rates, strict=True):
             R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
             turn = R.T @ R_dot
             w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
-            found[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
-        return found
+            variations[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
+        return variations
 
     def pair(self, one: Mapping[str, LinkVariation], two: Mapping[str, LinkVariation]) -> Scalar:
         """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
@@ -170,23 +170,23 @@ class LagrangeKinematics(Kinematics):
     @cached_property
     def body_poses(self) -> dict[str, Pose]:
         rows = self.place_bodies(self.x)
-        found = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
-        return {"world": Pose(IDENTITY3, ZERO3), **found}
+        poses = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
+        return {"world": Pose(IDENTITY3, ZERO3), **poses}
 
     @cached_property
     def body_motions(self) -> dict[str, LinkVariation]:
-        """The actual motion."""
+        """Derivatives of all bodies along the actual motion."""
         still = LinkVariation(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
         return {"world": still, **self.move_bodies(self.x, self.x_dot)}
 
     @cached_property
     def virtual(self) -> list[dict[str, LinkVariation]]:
-        """The motions that unit speeds make possible."""
+        """Derivatives of all bodies for a unit of each speed: the virtual motions."""
         return [self.move_bodies(self.x, n) for n in self.directions]
 
     # -- energies ----------------------------------------------------------------------------------
     def potential_at(self, x: Array) -> Array:
-        """Energy of gravity and joint stiffness as a function of x."""
+        """Potential energy of gravity and joint stiffness as a function of x."""
         total: Scalar = 0.0
         for limb, row in zip(self.limbs, self.place_bodies(x), strict=True):
             total = total - limb.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ limb.center)
@@ -203,7 +203,7 @@ class LagrangeKinematics(Kinematics):
         """T [J]."""
         return 0.5 * self.pair(self.body_motions, self.body_motions)
 
-    def potential_energy(self, of_elements: Sequence[Scalar]) -> Scalar:
+    def potential_energy(self, of_elements: Iterable[Scalar]) -> Scalar:
         """Of gravity and joint stiffness, with that of elements [J]."""
         return self.potential_at(self.x)[0] + sum(of_elements, 0.0)
 
@@ -218,7 +218,7 @@ class LagrangeKinematics(Kinematics):
             L = L + cross(place, momentum) + X.R @ (limb.J @ motion.w)
         return P, L, first, mass
 
-    # -- what laws and elements ask ------------------------------------------------------------------
+    # -- poses and velocities for expressions and elements -------------------------------------------
     def body_pose(self, frame: Frame) -> Pose:
         """X_WF of a frame on a body."""
         return self.body_poses[frame.body] @ frame.pose(self.resolve)

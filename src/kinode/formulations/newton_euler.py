@@ -1,23 +1,23 @@
-"""Newton and Euler: absolute coordinates, every joint a constraint, multipliers eliminated [SPEC 5.1].
+"""Newton-Euler equations in absolute coordinates: every joint is a constraint, multipliers are eliminated (T-10.9).
 
-Every body has a velocity of its own, v = [w; V] in its axes about its origin, and every joint is a set of rows of
-L'v = (given rates).  With the body equations M v_dot = -Omega v + Q + L lam [4.1] (matrices [U.3]-[U.5], angular part
-first), B1 = L'M^-1 L and B2 = L'M^-1,
+Every body has a velocity of its own, v = [w; V] in its axes about its origin, and every joint is a set of rows
+L'v = (given velocities).  With the body equations M v_dot = -Omega v + Q + L lam (T-10.1), matrices (T-1.6) with the
+angular part first, B1 = L'M^-1 L and B2 = L'M^-1,
 
-    lam = B1^-1 (B3 v - B2 Q),    B3 v = L'M^-1 Omega v - L_dot'v      [4.9]
+    lam = B1^-1 (B3 v - B2 Q),    B3 v = L'M^-1 Omega v - L_dot'v      (T-10.9)
 
-The rows of a joint are the directions of its reaction, N with N'S = 0, where S is its motion subspace: a wrench N lam
-on b about M is the reaction, and nothing has to be collected along a tree.  A driven joint has its freedoms T as rows
-too (T'S = 1), whose multipliers are the drive's effort; a gear is one row across two joints.  Joints that close loops
-(``topology.cuts``) are rows like all others, given a state in which they close.  Constraints that are no joints bring
-rows of their own: what they do to bodies for unit multipliers, and their second rates while v_dot is zero.
+The rows of a joint are the directions of its reaction: N with N'S = 0, where S is its motion subspace.  The wrench N
+lam on b about M is the reaction.  A driven joint has its freedoms T as rows too (T'S = 1); their multipliers are the
+effort of the drive.  A gear is one row across two joints.  Cut joints (``topology.cuts``) are rows like all others, in
+a state in which the loops are closed.  A constraint element has rows of its own: the wrenches of unit multipliers on
+bodies, and its second derivative for v_dot = 0.
 
-Nothing of the recursion's dynamics is used; poses and velocities of bodies, laws and loads are the snapshot's.
-Where rows depend on each other (redundant constraints) the multipliers of least norm are given, moments being divided
-by a length of the model; ``is_unique`` tells which reactions do not depend on that choice.
+Poses and velocities of bodies, expressions and loads come from the snapshot; the dynamics of the recursion is not used.
+If rows are dependent (redundant constraints), the multipliers of least norm are given, with moments divided by the
+characteristic length; ``is_unique`` tells which reactions do not depend on this choice.
 
-The matrices of bodies and joints are those of ``absolute``.  The solution works with plain numbers only (complements
-and ranks are decisions of plain numbers) and with dense matrices.
+The matrices of bodies and joints are those of ``absolute_coordinates``.  The solution uses floats and dense matrices,
+because complements and ranks need numbers.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
 
-RANK = 1e-9  # singular values below this part of the largest are dependent rows; rounding leaves 1e-15, mechanisms 1e-4
-UNIQUE = 1e-8  # a reaction that moves less than this with a unit of the redundant forces is unique
-
-MOST_TURNS = 1000  # of friction and reactions in turn, each of which lessens the error in proportion
+RANK = 1e-9  # share of the largest singular value: smaller ones belong to dependent rows; rounding leaves 1e-15
+UNIQUE = 1e-8  # a reaction that changes less than this with a unit of the redundant forces is unique
+MOST_ITERATIONS = 1000  # of friction and reactions; each reduces the error by a factor
 
 
 def plain(values: Any) -> Array:
@@ -53,18 +52,18 @@ def plain(values: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """Constraint rows of one origin: L'v_dot = gamma."""
+    """The constraint rows L'v_dot = gamma of one joint, drive, gear, lock or constraint."""
 
     L: Array
     gamma: Array
-    scale: float | Array = 1.0  # of the multipliers, so that moments are divided by the length where norms are taken
+    scale: float | Array = 1.0  # of the multipliers: the characteristic length for moments, so that norms are of forces
 
 
 class NewtonEuler(Absolute):
-    """The equations of one instant in absolute coordinates, solved.
+    """The equations of one evaluation in absolute coordinates, solved.
 
-    ``u_dot`` prescribes the accelerations of the state: its rows' multipliers are then the efforts that it needs.
-    ``friction`` is given by joint, or follows from the reactions found here.
+    ``u_dot`` prescribes the accelerations of the state: the multipliers of these rows are the efforts needed.
+    ``friction`` is given by joint, or follows from the reactions.
     """
 
     def __init__(
@@ -79,12 +78,12 @@ class NewtonEuler(Absolute):
 
     @cached_property
     def directions(self) -> dict[str, Array]:
-        """N of each joint: directions of its reaction, scaled so that the multipliers are forces."""
+        """N of each joint: the directions of its reaction, scaled so that multipliers are forces."""
         return {name: complement(plain(hold.S), self.length) for name, hold in self.holds.items()}
 
     @cached_property
     def friction(self) -> Mapping[str, Array]:
-        """Efforts of friction: brakes and reactions in turn, until neither changes the other."""
+        """Efforts of friction, by iteration of friction and reactions."""
         if self.given_friction is not None:
             return self.given_friction
         rubbing = find_joint_friction(self.snapshot.kinematics)
@@ -100,7 +99,7 @@ class NewtonEuler(Absolute):
         m = rubbing[-1].where.stop
         x, start = np.zeros(m), wrenches(np.zeros(m))
         grown = [[w - w_0 for w, w_0 in zip(wrenches(unit), start, strict=True)] for unit in np.eye(m)]
-        for _ in range(MOST_TURNS):
+        for _ in range(MOST_ITERATIONS):
             W = [w_0 + sum(g[i] * b for g, b in zip(grown, x, strict=True)) for i, w_0 in enumerate(start)]
             old, x = x, plain(np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)]))
             if abs(x - old).max(initial=0.0) <= 1e-15 * abs(x).max(initial=0.0):
@@ -110,41 +109,38 @@ class NewtonEuler(Absolute):
     # -- constraints -------------------------------------------------------------------------------
     @cached_property
     def rows(self) -> dict[str, ConstraintRows]:
-        """Rows by origin: a joint's reaction by its name, its drive as ``name.drive``, a gear as ``follower.gear``.
-
-        What is stuck has a row as ``owner.part``; constraints that are no such gear have their own names.
-        """
-        found: dict[str, ConstraintRows] = {}
+        """All rows by origin: ``joint``, ``joint.drive``, ``follower.gear``, ``owner.part`` (lock), ``constraint``."""
+        rows: dict[str, ConstraintRows] = {}
         for name, hold in self.holds.items():
             N = self.directions[name]
-            found[name] = ConstraintRows(self._columns(hold, N), N.T @ hold.bias)
+            rows[name] = ConstraintRows(self._columns(hold, N), N.T @ hold.bias)
             wanted = self._wanted(name)
             if wanted is not None and hold.joint.n_u:
                 gamma = wanted + hold.T.T @ hold.bias
-                found[f"{name}.drive"] = ConstraintRows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
+                rows[f"{name}.drive"] = ConstraintRows(self._columns(hold, hold.T), gamma, self._units(hold.joint))
         for name, coupling in self.topology.couplings.items():
             one, two = self.holds[name], self.holds[coupling.leader]
             ratio = float(self.snapshot.resolve(coupling.ratio))
             L = self._columns(one, one.T) - ratio * self._columns(two, two.T)
             gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
-            found[f"{name}.gear"] = ConstraintRows(L, gamma, self._units(one.joint))
+            rows[f"{name}.gear"] = ConstraintRows(L, gamma, self._units(one.joint))
         for lock in self.locks:
             each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
             columns = plain(sum(factor * self._columns(hold, hold.T) for hold, factor in each))
             rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
-            found[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self._units(each[0][0].joint))
+            rows[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self._units(each[0][0].joint))
         for constraint in self.topology.constraints:
-            found[constraint.name] = self._tie(loop_constraints.loop_constraint_of(self.topology, constraint))
-        return found
+            rows[constraint.name] = self._tie(loop_constraints.loop_constraint_of(self.topology, constraint))
+        return rows
 
     @cached_property
     def locks(self) -> list[Lock]:
-        """What holds joints still; where accelerations are given nothing has to."""
+        """The active locks; none if accelerations are given."""
         every = self.snapshot.locking.locks if self.given is None else []
         return [lock for lock in every if float(lock.stuck) == 1.0]
 
     def held_effort(self, name: str, part: str | None = None) -> float:
-        """What locks do along a joint, or one part of it."""
+        """The locking force along a joint, or that of one lock."""
         total = 0.0
         for lock in self.locks:
             if part is None or (lock.owner, lock.part) == (name, part):
@@ -158,20 +154,20 @@ class NewtonEuler(Absolute):
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
     def _tie(self, tie: loop_constraints.LoopConstraint) -> ConstraintRows:
-        """Rows of a constraint that is no joint."""
+        """Rows of a constraint element."""
         each, gamma = self.tie(tie)
         units = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
         return ConstraintRows(self._stacked(each, len(tie.units)), plain(gamma), units)
 
     def _wanted(self, name: str) -> Array | None:
-        """The acceleration that is prescribed along a joint's freedoms."""
+        """The prescribed acceleration along a joint's freedoms; None if it is unknown."""
         if self.given is not None and name in self.topology.u_of:
             return plain(self.given)[self.topology.u_of[name]]
         known = self.prescribed(name)
         return None if known is None else plain(known)
 
     def _columns(self, hold: JointConstraint, directions: Array) -> Array:
-        """What unit wrenches on b about M, with their opposites on a, are to all bodies."""
+        """The wrenches on all bodies of unit wrenches on b about M, and their opposites on a."""
         return self._stacked(self.acting(hold, directions), directions.shape[1])
 
     def _stacked(self, each: Mapping[str, Array], count: int) -> Array:
@@ -183,11 +179,11 @@ class NewtonEuler(Absolute):
     # -- solution ----------------------------------------------------------------------------------
     @cached_property
     def _solution(self) -> tuple[Array, Array, Array]:
-        """Multipliers, accelerations of all bodies, and the multipliers that no motion can tell (null space of L).
+        """Multipliers, accelerations of all bodies, and the null space of L: multipliers without effect on the motion.
 
-        M is taken as M + L W L', which changes neither: L'v_dot = gamma adds the known L W gamma to the right-hand
-        side, and so W gamma to lam.  It is positive definite for bodies without mass or inertia of their own too,
-        and better conditioned for all.  B1 = A'A with A = C^-1 L, M = C C', is solved by the singular values of A.
+        M is replaced by M + L W L'.  With L'v_dot = gamma this adds the known L W gamma to the right-hand side, and
+        W gamma to lam; the solution is the same.  The new matrix is positive definite for massless bodies too, and
+        better conditioned for all.  B1 = A'A with A = C^-1 L, M = C C', is solved by the singular values of A.
         """
         links = self.links
         M = np.zeros((6 * len(links), 6 * len(links)))
@@ -213,43 +209,43 @@ class NewtonEuler(Absolute):
             return lam - W * gamma, np.linalg.solve(C.T, y + A @ lam)
 
         lam, v_dot = solve(f, gamma)
-        # The residual of each body is as exact as its own numbers: a camera is not drowned by the ship that carries it.
+        # One step of iterative refinement: the residual of each body is exact to its own size (a camera on a ship).
         lam_error, v_error = solve(f + L @ lam - M @ v_dot, gamma - L.T @ v_dot)
         lam, v_dot = lam + lam_error, v_dot + v_error
         return lam - N @ (N.T @ lam), v_dot, N
 
     def _weights(self, L: Array, M: Array) -> Array:
-        """One mass for each row: the mean of those that it acts on, so that neither side of a row is drowned."""
+        """The weight of each row: the mean mass of the bodies that it acts on, so that both sides have equal weight."""
         mass = np.repeat(M.diagonal().reshape(-1, 6)[:, 3], 6)
         touched = (L != 0.0).astype(float)
-        found: Array = mass @ touched / np.maximum(touched.sum(axis=0), 1.0)
-        return np.where(found > 0.0, found, mass.mean() or 1.0)
+        mean_mass: Array = mass @ touched / np.maximum(touched.sum(axis=0), 1.0)
+        return np.where(mean_mass > 0.0, mean_mass, mass.mean() or 1.0)
 
     @cached_property
     def _places(self) -> dict[str, slice]:
-        found, start = {}, 0
+        places, start = {}, 0
         for name, rows in self.rows.items():
-            found[name] = slice(start, start + rows.L.shape[1])
+            places[name] = slice(start, start + rows.L.shape[1])
             start += rows.L.shape[1]
-        return found
+        return places
 
     def multipliers(self, origin: str) -> Array:
         """The multipliers of the rows of one origin (see ``rows``)."""
-        found: Array = self._solution[0][self._places[origin]] * self.rows[origin].scale
-        return found
+        multipliers: Array = self._solution[0][self._places[origin]] * self.rows[origin].scale
+        return multipliers
 
     def constraint_multipliers(self, name: str) -> Array:
-        """The multipliers of a constraint that is no joint; of a gear, what it does along the joint that follows."""
+        """The multipliers of a constraint element; of a gear, its effort along the following joint."""
         gears = {coupling.constraint: f"{follower}.gear" for follower, coupling in self.topology.couplings.items()}
         return self.multipliers(gears.get(name, name))
 
     @property
     def redundancy(self) -> int:
-        """How many rows depend on others."""
+        """The number of dependent rows."""
         return int(self._solution[2].shape[1])
 
     def is_unique(self, name: str) -> Array:
-        """For moment x, y, z and force x, y, z of a joint's reaction: whether it follows from the motion alone."""
+        """Whether each component of a joint's reaction (moment x, y, z, force x, y, z) is unique."""
         hold = self.holds[name]
         share = self.directions[name] @ self._solution[2][self._places[name]]
         moment, force = hold.R @ share[:3] / self.length, hold.R @ share[3:]
@@ -257,12 +253,12 @@ class NewtonEuler(Absolute):
         return size < UNIQUE
 
     def unique_multipliers(self, origin: str) -> Array:
-        """Whether each multiplier of other rows follows from the motion alone."""
+        """Whether each multiplier of one origin is unique."""
         size: Array = np.linalg.norm(self._solution[2][self._places[origin]], axis=1)
         return size < UNIQUE
 
     def acceleration(self, body: str) -> tuple[Array, Array]:
-        """Angular acceleration and acceleration of a body's origin, in world axes [U.5]."""
+        """Angular acceleration and acceleration of a body's origin, in world axes (T-1.5)."""
         k = self.bodies[body]
         R = plain(self.snapshot.pose(Frame(body)).R)
         (w, V), (eps, V_dot) = np.split(self.links[body].v, 2), np.split(self._solution[1][k : k + 6], 2)
@@ -275,27 +271,27 @@ class NewtonEuler(Absolute):
         for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
             if body in self.bodies:
                 relative = relative + sign * (J @ v_dot[self.bodies[body] :][:6])
-        found: Array = hold.T.T @ relative
-        return found
+        u_dot: Array = hold.T.T @ relative
+        return u_dot
 
     @cached_property
     def u_dot(self) -> Array:
         """Accelerations of the state."""
-        found = np.zeros(self.topology.n_u)
+        u_dot = np.zeros(self.topology.n_u)
         for name, where in self.topology.u_of.items():
-            found[where] = self.joint_acceleration(name)
-        return found
+            u_dot[where] = self.joint_acceleration(name)
+        return u_dot
 
     @cached_property
     def effort(self) -> Array:
-        """What has to be added to the model's own efforts for the given accelerations."""
-        found = np.zeros(self.topology.n_u)
+        """The effort to be added to those of the model for the given accelerations."""
+        effort = np.zeros(self.topology.n_u)
         for name, where in self.topology.u_of.items():
-            found[where] = self.multipliers(f"{name}.drive")
-        return found
+            effort[where] = self.multipliers(f"{name}.drive")
+        return effort
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedoms: its own efforts, its drive and what gears pass on."""
+        """The effort along a joint's freedoms: of the model, its drive, locks and gears."""
         total = self._own_effort(name) + self.held_effort(name)
         for origin in (f"{name}.drive", f"{name}.gear"):
             if origin in self.rows:
@@ -314,7 +310,7 @@ class NewtonEuler(Absolute):
 
 
 def complement(S: Array, length: float) -> Array:
-    """N with N'S = 0: the wrenches [moment; force] that do no work along S, orthonormal once moments are divided."""
+    """N with N'S = 0: wrenches [moment; force] without work along S; orthonormal with moments over ``length``."""
     scale = np.repeat([length, 1.0], 3)[:, None]
     U, _, _ = np.linalg.svd(scale * S) if S.shape[1] else (np.eye(6), None, None)
     N: Array = scale * U[:, S.shape[1] :]
@@ -322,7 +318,7 @@ def complement(S: Array, length: float) -> Array:
 
 
 def characteristic_length(system: System) -> float:
-    """A length of the model: the largest arm of a joint or mass center, 1 without any."""
+    """The characteristic length: the largest coordinate of a joint or mass center on its body; 1 m if all are zero."""
     sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
     arms = [frame.pose(system.nominal).p for frame in sides]
     arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]

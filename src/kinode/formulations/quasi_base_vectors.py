@@ -1,11 +1,11 @@
-"""The Rodrigues approach: quasi-base vectors T and Gamma, reactions as sums over the bodies behind a joint [SPEC 4.1].
+"""The Rodrigues approach: quasi-base vectors T and Gamma, reactions as sums over the bodies behind a joint.
 
-T_a(i) is the velocity of the mass center of body i for a unit speed of joint a, Gamma_ab(i) what the product of
-two speeds adds to its acceleration, so that
+Equations (T-9.1) to (T-9.10), after Cajic and Lazarevic (2016).  T_a(i) is the velocity of the mass center of body i
+for a unit speed of joint a; Gamma_ab(i) is the coefficient of the product of two speeds in its acceleration:
 
-    v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        [3.5]
+    v_Ci = sum T_a(i) u_a,    a_Ci = sum T_a(i) u_dot_a + sum Gamma_ab(i) u_a u_b        (T-9.5)
 
-For any tree of revolute, prismatic and fixed joints.
+For trees of revolute, prismatic and fixed joints; not for loops.
 """
 
 from __future__ import annotations
@@ -24,19 +24,15 @@ from kinode.multibody.links.link_steps import Spatial
 
 
 class QuasiBaseMotion(ChainMotion):
-    """The motion of one instant by quasi-base vectors."""
+    """One evaluation of a tree by quasi-base vectors."""
 
     def T(self, alpha: int, i: int) -> Array:
-        """Quasi-base vector of joint alpha for body i [3.3]."""
-        limb = self.kinematics.limbs[i]
-        return (
-            self.kinematics.quasi_base(self.kinematics.limbs[alpha], limb.center)
-            if self._carries(alpha, limb)
-            else ZERO3
-        )
+        """Quasi-base vector of joint alpha for body i (T-9.3)."""
+        k, limb = self.kinematics, self.kinematics.limbs[i]
+        return k.quasi_base(k.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
 
     def Gamma(self, alpha: int, beta: int, i: int) -> Array:
-        """What the product of two speeds adds to the acceleration of body i's center [3.4]."""
+        """Coefficient of the product of two speeds in the acceleration of body i's mass center (T-9.4)."""
         a, b = min(alpha, beta), max(alpha, beta)
         limb = self.kinematics.limbs[i]
         if not (self._carries(a, limb) and self._carries(b, limb) and self.kinematics.limbs[a].turns):
@@ -47,7 +43,7 @@ class QuasiBaseMotion(ChainMotion):
         return alpha in limb.path and self.kinematics.limbs[alpha].joint.n_u > 0
 
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
-        """dL_C/dt and m a_C [3.5]-[3.7]."""
+        """dL_C/dt and m a_C (T-9.5) to (T-9.7)."""
         w = self.kinematics.turning(limb, speeds)
         eps = self.kinematics.turning_rate(limb, speeds, accelerations)
         a = self.kinematics.point_acceleration(limb, limb.center, speeds, accelerations)
@@ -55,7 +51,7 @@ class QuasiBaseMotion(ChainMotion):
 
     @cached_property
     def mass_matrix(self) -> Array:
-        """sum over bodies of m T_a . T_b + e_a . J e_b."""
+        """M_ab: sum over bodies of m T_a . T_b + e_a . J e_b."""
         n, k = self.topology.n_u, self.kinematics
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0

@@ -1,9 +1,11 @@
-"""Who loads a joint: the kinetic part of its reaction as a sum with names, by body, by cause or term by term.
+"""The breakdown of the kinetic share of a joint's reaction: by body, by cause or by term.
 
-By body it is the inertia of one body at a time, all others being without inertia: any joint, and loops too, where the
-share depends on who holds as the kinetic part itself does.  By cause it is the sum of rotators [SPEC 3.12-3.17], which
-knows hinges and slides of a tree alone: in a loop the same motion of a rod is one cause when it is described from one
-end and another from the other.
+By body: the inertia of one body at a time, with all others massless.  It works for any joint, and in loops, where it
+depends on the static support as the kinetic share itself does.
+
+By cause and by term: the sum of rotators (T-9.12) to (T-9.17), for trees of revolute and prismatic joints only.  In a
+loop causes are not defined: the motion of a link is one cause if it is described from one end, and another if it is
+described from the other.
 """
 
 from __future__ import annotations
@@ -17,41 +19,41 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
-WAYS = ("cause", "body", "term")
+REACTION_BREAKDOWNS = ("cause", "body", "term")
 
 
-def check_way(topology: Topology, by: str) -> None:
-    """Refuse what cannot be told apart in a system."""
-    if by not in WAYS:
-        raise ArgumentError(f"by: {', '.join(WAYS[:-1])} or {WAYS[-1]}, not {by!r}")
+def check_breakdown(topology: Topology, by: str) -> None:
+    """Raise an error if this breakdown does not exist, or not for this system."""
+    if by not in REACTION_BREAKDOWNS:
+        raise ArgumentError(f"by: {', '.join(REACTION_BREAKDOWNS[:-1])} or {REACTION_BREAKDOWNS[-1]}, not {by!r}")
     reason = None if by == "body" else FORMULATIONS["rotators"].applies(topology)
     if reason is not None:
         raise ArgumentError(f"by: {by}s are told apart by the method of rotators, and {reason}; by='body' always works")
 
 
 def bodies_behind(topology: Topology, joint: str) -> tuple[str, ...]:
-    """The bodies whose inertia can load a joint: those that it carries; in a loop, any that moves."""
+    """The bodies whose inertia can load a joint: those that it carries; in a loop, all that move."""
     tree = topology.full
     if joint in joints_in_loops(topology):
         return tuple(body for body in topology.system.bodies if tree.node_of[body] != WORLD)
-    top, found = next(node.index for node in tree.nodes if node.joint.name == joint), set[int]()
+    top, carried = next(node.index for node in tree.nodes if node.joint.name == joint), set[int]()
     for node in tree.nodes:
-        if node.index == top or node.parent in found:
-            found.add(node.index)
-    return tuple(body for body in topology.system.bodies if tree.node_of[body] in found)
+        if node.index == top or node.parent in carried:
+            carried.add(node.index)
+    return tuple(body for body in topology.system.bodies if tree.node_of[body] in carried)
 
 
 def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None) -> dict[str, Spatial]:
-    """(moment, force) of the joint's reaction for each contribution: a on b, about b's joint point, in a's axes."""
+    """(moment, force) of each contribution to a joint's reaction: a on b, about b's joint point, in a's joint axes."""
     if by == "body":
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
     moving = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
     assert isinstance(moving, RotatorMotion)
-    sums: dict[str, Spatial] = {}
+    wrenches: dict[str, Spatial] = {}
     for term, (moment, force) in moving.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"
-        M, F = sums.get(name, (0.0, 0.0))
-        sums[name] = (M + moment, F + force)
-    return sums if by == "term" else {cause: sums[cause] for cause in CAUSES if cause in sums}
+        M, F = wrenches.get(name, (0.0, 0.0))
+        wrenches[name] = (M + moment, F + force)
+    return wrenches if by == "term" else {cause: wrenches[cause] for cause in CAUSES if cause in wrenches}

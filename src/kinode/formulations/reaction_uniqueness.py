@@ -1,17 +1,17 @@
-"""Which reactions follow from the motion, and which are a matter of fit and elasticity.
+"""Which reactions are unique, and how redundant ones are shared.
 
-The unknowns are the reactions of all joints, of the tree and of the cuts alike, along the directions that each joint
-holds, with the efforts of drives and gears and the multipliers of constraints; the rows are the balances of force and
-moment of every body.  Moments are divided by a characteristic length.  Where this equilibrium matrix E has a null space
-N, the joints can carry stress that no motion shows (NUMERICS of the project, section 2):
+The unknowns are the reactions of all joints (cut joints included) along their constrained directions, the efforts of
+drives and gears, and the multipliers of constraints.  The equations are the balances of force and moment of every body,
+with moments divided by a characteristic length.  If this equilibrium matrix E has a null space N, the joints can carry
+internal stress without effect on the motion (T-5.4), (T-5.5):
 
     E x + loads = 0    has the solutions    x + N a
 
-A component is unique when its row of N vanishes.  The others are shared by a rule that does not depend on which joints
-were cut: first the least complementary energy x'Cx / 2 of the joints whose compliance is given, then, of what that
-leaves open, the least norm.  Multipliers belong to x like reactions, so that all balances hold after sharing too.
+A component is unique if its row of N vanishes.  The others are shared by a rule that does not depend on which joints
+are cut: first the least complementary energy x'Cx / 2 of the joints whose compliance is given, then the least norm of
+the remaining ones.  Multipliers are part of x, so all balances hold after sharing.
 
-It works with plain numbers only: ranks are decisions of plain numbers.
+It works on floats only, because ranks need numbers.
 """
 
 from __future__ import annotations
@@ -40,14 +40,17 @@ COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """What equilibrium tells of the reactions of one position; six components are force x, y, z and moment x, y, z,
-    by a on b, about b's joint point, in a's joint axes."""
+    """Uniqueness of the reactions in one position.
 
-    unique: dict[str, Array]  # joint -> six times whether the component follows from the motion
+    The six components of a joint are force x, y, z and moment x, y, z, by a on b, about b's joint point, in a's joint
+    axes.
+    """
+
+    unique: dict[str, Array]  # joint -> whether each of its six components is unique
     unique_multipliers: dict[str, Array]  # the same of drives and gears ("joint.effort") and constraints (by name)
-    null_space: Array  # orthonormal columns; rows are the unknowns, found by ``places``
+    null_space: Array  # orthonormal columns; rows are the unknowns, located by ``places``
     places: dict[str, slice]  # rows of a joint's reaction or of multipliers
-    scales: dict[str, Array]  # what multipliers are divided by: the length where they are moments
+    scales: dict[str, Array]  # divisor of multipliers: the length for moments
     directions: dict[str, Array]  # joint -> its unknowns as six components, moments divided by the length
     along: dict[str, Array]  # joint -> six components of unit efforts
     roots: dict[str, Array]  # joint -> W with the energy |W x|^2 / 2 of its six components, of those that are compliant
@@ -55,18 +58,18 @@ class Uniqueness:
 
     @property
     def redundancy(self) -> int:
-        """The number of independent stresses that no motion shows."""
+        """The number of independent internal stresses."""
         return int(self.null_space.shape[1])
 
     def stresses(self, name: str) -> Array:
-        """Six components of a joint, or multipliers, for each column of the null space; moments over the length."""
+        """The components of a joint, or multipliers, in each column of the null space; moments over the length."""
         rows = self.null_space[self.places[name]]
         return rows if name in self.scales else np.asarray(self.directions[name] @ rows)
 
     def share(self, given: Mapping[str, Any]) -> dict[str, Array]:
-        """What balances like the given reactions and multipliers, shared out by the rule of this module.
+        """Reactions and multipliers that balance the same loads as the given ones, shared by the rule of this module.
 
-        Six components for each joint; multipliers by their names ("joint.effort", a constraint).
+        ``given`` has six components for each joint, and multipliers by their names ("joint.effort", a constraint).
         """
         parts = self._read(given)
         if not self.redundancy:
@@ -78,18 +81,18 @@ class Uniqueness:
 
     @property
     def names(self) -> list[str]:
-        """All that holds, in the order of components: joints, then multipliers."""
+        """The names of all unknowns in their order: joints, then multipliers."""
         return [*self.directions, *self.scales]
 
     @cached_property
     def rule(self) -> tuple[Array, Array]:
-        """N, the components in all states of stress, and K: what balances like x is shared out as x + N K x."""
+        """N, the components in all states of stress, and K of the rule: x is replaced by x + N K x."""
         N, K, left = self._all_stresses, *self._by_energy
         return N, _settle(np.eye(len(N)), N, K, left)[0]
 
     @cached_property
     def elastic(self) -> dict[str, bool]:
-        """Whether compliances alone decide about what is not unique of a joint or multiplier."""
+        """Whether compliances alone determine the redundant components of a joint or multiplier."""
         left = self._by_energy[1]
         return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in self.names}
 
@@ -99,13 +102,13 @@ class Uniqueness:
 
     @cached_property
     def _by_energy(self) -> tuple[Array, Array]:
-        """What compliances alone decide: K, and the stresses that it leaves open."""
+        """K by compliances alone, and the stresses that it leaves undetermined."""
         N = self._all_stresses
         return _settle(self._energy, N, np.zeros(N.T.shape), np.eye(self.redundancy))
 
     @property
     def _energy(self) -> Array:
-        """W of all joints together, with a column for each unknown; what has no compliance has no rows."""
+        """W of all joints, with a column for each unknown; joints without compliance have no rows."""
         names = self.names
         sizes = [6 if name in self.directions else len(self.scales[name]) for name in names]
         starts = dict(zip(names, np.cumsum([0, *sizes]), strict=False))
@@ -116,7 +119,7 @@ class Uniqueness:
 
     @property
     def units(self) -> Array:
-        """What each component is divided by: the length where it is a moment."""
+        """The divisor of each component: the length for moments."""
         return np.concatenate([self._scale(name) for name in self.names])
 
     def _scale(self, name: str) -> Array:
@@ -135,7 +138,7 @@ class Uniqueness:
 
 
 def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
-    """The K of x + N K x after adding N left a with the least |W x|, and what of ``left`` this leaves open."""
+    """K after minimizing |W x| over the stresses ``left``, and the stresses that this leaves undetermined."""
     stress = W @ (N @ left)
     U, s, Vt = np.linalg.svd(stress, full_matrices=stress.shape[0] < stress.shape[1])
     rank = int(np.sum(s > RANK * s.max(initial=0.0)))
@@ -145,19 +148,19 @@ def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintDirections:
-    """A joint in one position: frame M, canonical axes, and directions [moment; force] about it in them."""
+    """A joint in one position: frame M in canonical axes, and directions [moment; force] about it."""
 
     joint: Joint
     R_WM: Array
     p_WM: Array
     R_FM: Array  # to the given axes of F
     S: Array  # freedoms
-    N: Array  # directions of the reaction; their multipliers are forces
-    T: Array  # wrench of unit efforts, those of angles being the length
+    N: Array  # directions of the reaction, with forces as multipliers
+    T: Array  # wrench of unit efforts; for angles the unit is the length
 
 
 class JointConstants:
-    """The constants of all joints of a system."""
+    """The constants of all joints of a system, and the analysis of a position."""
 
     def __init__(self, topology: Topology, p: Array, resolve: Callable[[Any], float]) -> None:
         self.system, self.topology, self.p, self.resolve = topology.system, topology, p, resolve
@@ -198,7 +201,7 @@ class JointConstants:
         )
 
     def _complement(self, S: Array) -> Array:
-        """Directions of reactions; most joints have the same freedoms in all positions."""
+        """Directions of reactions, cached: most joints have the same freedoms in all positions."""
         key = (S.shape[1], S.tobytes())
         if key not in self._complements:
             self._complements[key] = complement(S, self.length)
@@ -217,19 +220,19 @@ class JointConstants:
         return E
 
     def constraints(self, unit_loads: Array) -> dict[str, tuple[Array, Array]]:
-        """Balances of all bodies for unit multipliers of each constraint that is no joint, and their scales."""
-        found, start = {}, 0
+        """Balances of all bodies for unit multipliers of each constraint element, and their scales."""
+        blocks, start = {}, 0
         balance = np.tile(np.repeat([self.length, 1.0], 3), len(self.bodies))[:, None]
         for name, units in self.multipliers.items():
             scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in units])
-            found[name] = (unit_loads[:, start : start + len(units)] * scale / balance, scale)
+            blocks[name] = (unit_loads[:, start : start + len(units)] * scale / balance, scale)
             start += len(units)
-        return found
+        return blocks
 
     def analyze(self, poses: dict[str, Pose], unit_loads: Array | None = None) -> Uniqueness:
-        """The null space of the equilibrium matrix, and what it says of each component.
+        """The null space of the equilibrium matrix, and the uniqueness of each component.
 
-        ``unit_loads`` is what constraints that are no joints do in the same state (``Constraints.unit_loads``).
+        ``unit_loads`` are the wrenches of constraint elements for unit multipliers (``Constraints.unit_loads``).
         """
         constraints = self.constraints(unit_loads) if unit_loads is not None else {}
         holds = {name: self.held(name, poses) for name in self.system.joints}
@@ -255,32 +258,32 @@ class JointConstants:
 
     @cached_property
     def efforts(self) -> dict[str, dict[str, float]]:
-        """The efforts of drives and gears that act along each joint, and times what."""
+        """The efforts of drives and gears that act along each joint, with their factors."""
         joints, couplings = self.system.joints, self.topology.couplings
-        found: dict[str, dict[str, float]] = {name: {} for name in joints}
+        efforts: dict[str, dict[str, float]] = {name: {} for name in joints}
         for name, joint in joints.items():
             if (joint.driven and joint.n_u) or name in couplings:
-                found[name][f"{name}.effort"] = 1.0
+                efforts[name][f"{name}.effort"] = 1.0
         for name, coupling in couplings.items():
-            found[coupling.leader][f"{name}.effort"] = -float(self.resolve(coupling.ratio))
-        return found
+            efforts[coupling.leader][f"{name}.effort"] = -float(self.resolve(coupling.ratio))
+        return efforts
 
     @cached_property
     def _roots(self) -> dict[str, Array]:
-        """Roots of the compliances of joints, for moments divided by the length."""
-        found = {}
+        """Square roots of the compliances of joints, for moments divided by the length."""
+        roots = {}
         for name, joint in self.system.joints.items():
             if joint.compliance is not None:
-                found[name] = joint.compliance.root(self.axes[name], self.resolve) * np.repeat([1.0, self.length], 3)
-        return found
+                roots[name] = joint.compliance.root(self.axes[name], self.resolve) * np.repeat([1.0, self.length], 3)
+        return roots
 
     def _null_space(
         self, holds: dict[str, ConstraintDirections], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
     ) -> dict[str, Array]:
         """The unknowns of each origin in all states of stress.
 
-        The tree is determinate: whatever cuts and constraints do to its bodies, its joints hold, but for the efforts
-        along their freedoms, which must be zero where nothing drives them.  That leaves few equations.
+        The tree is statically determinate: its joints balance any forces of cut joints and constraints, except the
+        efforts along their freedoms, which must be zero without a drive.  These are the remaining few equations.
         """
         nodes = self.topology.full.nodes
         tree = {node.joint.name for node in nodes}
@@ -288,27 +291,27 @@ class JointConstants:
         loose = {name: self.columns(held, held.N, poses) for name, held in holds.items() if name not in tree}
         loose.update({origin: block for origin, (block, _) in others.items() if origin not in drives.values()})
         B = np.hstack([np.zeros((6 * len(self.bodies), 0)), *loose.values()])
-        found, along = {}, [np.zeros((0, B.shape[1]))]
+        unknowns, along = {}, [np.zeros((0, B.shape[1]))]
         for node in reversed(nodes):
             name, body, k = node.joint.name, node.bodies[0], self.bodies[node.bodies[0]]
             if node.carrier in self.bodies:
                 home = self.bodies[node.carrier]
                 B[home : home + 6] += self._moved(B[k : k + 6], poses[body].p - poses[node.carrier].p)
             x, effort = self._carried(holds[name], B[k : k + 6] * (1.0 if node.reversed else -1.0), poses[body].p)
-            found[name] = x
+            unknowns[name] = x
             if name in drives:
-                found[drives[name]] = effort
+                unknowns[drives[name]] = effort
             else:
                 along.append(effort)
         basis = _null_space(np.vstack(along))
         start = 0
         for origin, block in loose.items():
-            found[origin] = np.eye(B.shape[1])[start : start + block.shape[1]]
+            unknowns[origin] = np.eye(B.shape[1])[start : start + block.shape[1]]
             start += block.shape[1]
-        return {origin: found[origin] @ basis for origin in (*holds, *others)}
+        return {origin: unknowns[origin] @ basis for origin in (*holds, *others)}
 
     def _moved(self, wrench: Array, arm: Array) -> Array:
-        """Moment (divided by the length) and force about another point, from which ``arm`` leads to the old one."""
+        """Moment (over the length) and force about another point; ``arm`` is the vector from it to the old one."""
         turned = np.asarray(skew(arm), dtype=float) @ wrench[3:]
         return np.vstack([wrench[:3] + turned / self.length, wrench[3:]])
 
@@ -324,17 +327,17 @@ class JointConstants:
         self, holds: dict[str, ConstraintDirections], poses: dict[str, Pose]
     ) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit efforts of drives and gears, and their scales."""
-        found = {}
+        blocks = {}
         for name, held in holds.items():
             if held.joint.driven and held.joint.n_u:
-                found[f"{name}.effort"] = (self.columns(held, held.T, poses), self._units(held.joint))
+                blocks[f"{name}.effort"] = (self.columns(held, held.T, poses), self._units(held.joint))
         for name, coupling in self.topology.couplings.items():
             one, two = holds[name], holds[coupling.leader]
             change = self._units(one.joint) / self._units(two.joint)
             against = two.T * (float(self.resolve(coupling.ratio)) * change)
             gear = self.columns(one, one.T, poses) - self.columns(two, against, poses)
-            found[f"{name}.effort"] = (gear, self._units(one.joint))
-        return found
+            blocks[f"{name}.effort"] = (gear, self._units(one.joint))
+        return blocks
 
     def _units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
@@ -345,7 +348,7 @@ def _vanish(rows: Array) -> Array:
 
 
 def _null_space(E: Array) -> Array:
-    """Of a matrix whose entries are of the order of 1, unless they are rounding."""
+    """The null space of a matrix whose entries are of the order of 1, or rounding."""
     _, s, Vt = np.linalg.svd(E, full_matrices=True)
     return np.asarray(Vt[int(np.sum(s > RANK * s.max(initial=1.0))) :].T)
 

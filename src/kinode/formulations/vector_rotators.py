@@ -1,16 +1,17 @@
-"""Mass-moment vectors and vector rotators: the reaction as a sum of named terms [SPEC 4.2].
+"""Mass-moment vectors and vector rotators: the reaction as a sum of named terms (T-9.11) to (T-9.17).
 
-A vector b carried by the joints alpha before it changes at second order by
+The second derivative of a vector b that rotates with the joints alpha before it is
 
-    b_ddot = sum_a |[n_a, b]| R_a(b) + sum_(a<b) |[n_b, b]| R_ab(b)                                  [3.13]
-    R_a = w_dot_a u_a + w_a^2 [n_a, u_a],   R_ab = 2 w_a w_b [n_a, u_b],   u_a = [n_a, b] / |[n_a, b]|  [3.12]
+    b_ddot = sum_a |[n_a, b]| R_a(b) + sum_(a<b) |[n_b, b]| R_ab(b)                                  (T-9.13)
+    R_a = w_dot_a u_a + w_a^2 [n_a, u_a],   R_ab = 2 w_a w_b [n_a, u_b],   u_a = [n_a, b] / |[n_a, b]|  (T-9.12)
 
-Applied to the segments between poles and to the mass-moment vectors S of each body it gives the force, with the
-deviation vectors D the moment.  Each term is one mass moment times one rotator, and knows its body, its axes and its
-cause, which answers "who loads this bearing?".  Products |b| R are formed without dividing by |b|, so that a vector
-along its axis is no special case.
+Applied to the segments between poles and to the mass-moment vectors S of each body this gives the force; with the
+deviation vectors D it gives the moment.  Each term is one mass moment times one rotator, and has a body, axes and a
+cause: so the terms tell what loads a bearing.  Products |b| R are computed without dividing by |b|, so a vector along
+its axis is no special case.
 
-The source has three hinges in a row; here it is any tree of hinges, and slides as SPEC adds them [3.13].
+The literature has three hinges in a row (Hedrih, Veljovic 2011; Cajic, Lazarevic 2016); here it is any tree of hinges
+and slides.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ CAUSES = (ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC, SLIDING)
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A part of the second rate of a carried vector: ``moment`` times ``rotator``, and the product of both."""
+    """A term of the second derivative of a vector: ``product`` is |[n, b]| times its rotator."""
 
     cause: str
-    axes: tuple[str, ...]  # joints whose turning makes it
-    vector: Array  # [n, b], what the rotator turns
+    axes: tuple[str, ...]  # joints whose rotation causes it
+    vector: Array  # [n, b]
     product: Array
 
     @property
@@ -48,12 +49,12 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """What one mass moment contributes to the motion of its body: a force at a point and a moment, in world axes."""
+    """The contribution of one mass moment: a force at a point and a moment, in world axes."""
 
     body: str
     cause: str
     axes: tuple[str, ...]
-    moment_of: str  # which mass moment: the segment it belongs to, or S, J, D of the body
+    moment_of: str  # the mass moment: r(joint) of a segment, or S, J, D of the body
     mass_moment: Array
     force: Array
     at: Array
@@ -61,7 +62,7 @@ class Term:
 
     @property
     def name(self) -> str:
-        """Readable: centrifugal of S(lower) about shoulder."""
+        """Such as "centrifugal of S(lower) about shoulder"."""
         return f"{self.cause} of {self.moment_of} about {' and '.join(self.axes)}" if self.axes else self.cause
 
     def about(self, point: Array) -> Spatial:
@@ -70,31 +71,31 @@ class Term:
 
 
 class RotatorMotion(ChainMotion):
-    """The motion of one instant by mass moments and rotators."""
+    """One evaluation of a tree by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
     def linear_moment(self, limb: ChainLink, n: Array) -> Array:
-        """S_n = m [n, rho_C], about the pole [3.11]."""
+        """S_n = m [n, rho_C], about the pole (T-9.11)."""
         S: Array = limb.mass * cross(n, limb.center - limb.pole)
         return S
 
     @cached_property
     def tensors(self) -> list[Array]:
-        """Inertia of each body about its pole [U.2]."""
-        tensors = []
+        """Inertia of each body about its pole (T-1.2)."""
+        inertias = []
         for limb in self.kinematics.limbs:
             c = limb.center - limb.pole
             outer = [[x * y for y in c] for x in c]
-            tensors.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
-        return tensors
+            inertias.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
+        return inertias
 
     def inertia_moment(self, limb: ChainLink, n: Array) -> Array:
-        """J_n, about the pole [3.11]."""
+        """J_n, about the pole (T-9.11)."""
         J: Array = self.tensors[limb.index] @ n
         return J
 
     def deviation_moment(self, limb: ChainLink, n: Array) -> Array:
-        """D_n = [n, [J_n, n]]: the part of J_n across the axis [3.11]."""
+        """D_n = [n, [J_n, n]]: the component of J_n across the axis (T-9.11)."""
         J = self.inertia_moment(limb, n)
         D: Array = J - dot(n, J) * n
         return D
@@ -103,7 +104,7 @@ class RotatorMotion(ChainMotion):
     def changes(
         self, turning: Sequence[ChainLink], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Iterator[Change]:
-        """The second rate of a vector carried by hinges, part by part [3.13]."""
+        """The terms of the second derivative of a vector that rotates with hinges (T-9.13)."""
         arms = [cross(limb.axis, b) for limb in turning]
         for k, (alpha, arm) in enumerate(zip(turning, arms, strict=True)):
             n, w, own = alpha.axis, speeds[alpha.index], (alpha.joint.name,)
@@ -114,30 +115,29 @@ class RotatorMotion(ChainMotion):
                 yield Change(CORIOLIS, (alpha.joint.name, beta.joint.name), other, product)
 
     def hinges(self, limb: ChainLink, *, own: bool = True) -> list[ChainLink]:
-        """The hinges that turn a limb; without its own those that turn its joint's axis."""
-        return [
-            self.kinematics.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.kinematics.limbs[k].turns
-        ]
+        """The hinges that rotate a limb; without its own, those that rotate its joint's axis."""
+        limbs = self.kinematics.limbs
+        return [limbs[k] for k in (limb.path if own else limb.path[:-1]) if limbs[k].turns]
 
     def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
-        """Acceleration of a limb's pole relative to that of its carrier [3.14]."""
+        """Acceleration of a limb's pole relative to that of its carrier (T-9.14)."""
         if len(limb.path) == 1:
-            start = limb.mount  # the base stays: nothing carries the segment
+            start = limb.mount  # the base does not move: the segment starts at the joint itself
         else:
             start = self.kinematics.limbs[limb.path[-2]].pole
         carried = self.hinges(limb, own=False)
-        found = list(self.changes(carried, limb.pole - start, speeds, accelerations))
+        parts = list(self.changes(carried, limb.pole - start, speeds, accelerations))
         if limb.slides:
             e, name, rate = limb.axis, limb.joint.name, speeds[limb.index]
-            found.append(Change(SLIDING, (name,), e, accelerations[limb.index] * e))
+            parts.append(Change(SLIDING, (name,), e, accelerations[limb.index] * e))
             for alpha in carried:
                 product = 2.0 * speeds[alpha.index] * rate * cross(alpha.axis, e)
-                found.append(Change(CORIOLIS, (alpha.joint.name, name), e, product))
-        return found
+                parts.append(Change(CORIOLIS, (alpha.joint.name, name), e, product))
+        return parts
 
     # -- terms -------------------------------------------------------------------------------------
     def terms_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
-        """All that the motion of one body takes: M A, s and N [3.14], [3.15]."""
+        """All terms that the motion of one body needs: M A, s and N (T-9.14), (T-9.15)."""
         rho = limb.center - limb.pole
         for k in limb.path:
             of = self.kinematics.limbs[k]
@@ -157,7 +157,7 @@ class RotatorMotion(ChainMotion):
                 yield self._coupled_turn(limb, alpha, beta, speeds[alpha.index] * speeds[beta.index])
 
     def _own_turn(self, limb: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
-        """n w_dot (n, J_n) + |D| R* of one axis [3.15]."""
+        """n w_dot (n, J_n) + |D| R* of one axis (T-9.15)."""
         n, axes = alpha.axis, (alpha.joint.name,)
         J, D = self.inertia_moment(limb, n), self.deviation_moment(limb, n)
         blank = Term(limb.body, ACCELERATION, axes, f"J({limb.body})", J, ZERO3, limb.pole, w_dot * dot(n, J) * n)
@@ -167,7 +167,7 @@ class RotatorMotion(ChainMotion):
         yield replace(deviation, cause=CENTRIFUGAL, moment=w * w * cross(n, D))
 
     def _coupled_turn(self, limb: ChainLink, alpha: ChainLink, beta: ChainLink, product: Scalar) -> Term:
-        """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) [3.15]."""
+        """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) (T-9.15)."""
         a, b = alpha.axis, beta.axis
         J_a, J_b, J_ab = (self.inertia_moment(limb, n) for n in (a, b, cross(a, b)))
         moment = product * (cross(a, J_b) + cross(b, J_a) + J_ab)
@@ -184,11 +184,11 @@ class RotatorMotion(ChainMotion):
 
     @cached_property
     def terms(self) -> list[list[Term]]:
-        """The terms of each body as the system moves now."""
+        """The terms of each body in the actual motion."""
         return [list(self.terms_of(limb, self.kinematics.speeds, self.accelerations)) for limb in self.kinematics.limbs]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
-        """The kinetic part of a joint's reaction term by term: by a on b, about b's joint point, in a's axes [3.16]."""
+        """The kinetic share of a joint's reaction by terms: a on b, about b's joint point, in a's axes (T-9.16)."""
         limb = self.kinematics.limbs[self.kinematics.node_named[name]]
         terms = [term for other in self.kinematics.behind(limb.index) for term in self.terms[other.index]]
         return [(term, self.kinematics.as_given(limb, term.about(limb.pole))[1]) for term in terms]

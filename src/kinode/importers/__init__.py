@@ -1,4 +1,4 @@
-"""Files of other programs in: URDF."""
+"""Importers of the files of other programs: URDF."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""URDF in: links become bodies, joints joints, mimic joints gears.
+"""Importer of URDF: links become bodies, joints joints, mimic joints gears.
 
-What is read: links with inertials (rotated ones too), visuals and collisions; joints of every type; origins, axes,
-limits, dynamics, mimic.  Ignored: materials, transmissions, gazebo and other tags of other tools.
+It reads links with inertials (rotated ones too), visuals and collisions; joints of every type; origins, axes, limits,
+dynamics, mimic.  It ignores materials, transmissions, gazebo and other tags of other tools.
 
-How it is read, where URDF leaves it open or kinode differs:
+Where URDF leaves the meaning open, or kinode differs:
 
-- The root link is welded to the world, or with ``base="free"`` carried by a free joint "base".  A root link that is
-  called world is the world itself on a fixed base.
-- Bodies and joints share one namespace, of letters, digits and _.  Names that do not fit are changed, joints keep
-  theirs before links, and ``System.notes`` says what is called what.
-- Angles of rpy within 1e-10 rad of a multiple of 90 degrees, and axes as near to x, y or z, are taken as exact, so
-  that what is zero on the drawing is zero in the equations.
-- Damping acts.  Friction cannot act yet and is in the notes.  Limits are recorded.
-- A link without inertial has no mass.  That is fine where it is carried along, or carries something; where nothing
-  with mass is left at the end of a moving joint, the accelerations do not exist and asking for them is an error.
+- The root link is fixed to the world.  With ``base="free"`` a free joint "base" connects them.  On a fixed base, a root
+  link called world is the world itself.
+- In kinode bodies and joints share one namespace of letters, digits and _.  Other names are changed; of a link and a
+  joint with one name, the joint keeps it.  ``System.notes`` lists the changes.
+- Angles of rpy within 1e-10 rad of a multiple of 90 degrees, and axes equally close to x, y or z, are taken as exact.
+  So entries that are zero on the drawing are zero in the equations.
+- Damping acts.  Friction does not act yet and is noted.  Limits are recorded.
+- A link without inertial has no mass.  This is allowed if the link moves with a body that has mass.  If nothing with
+  mass is left at the end of a moving joint, its acceleration is undetermined, and computing it is an error.
 - An inertia that no body can have, common in such files, is kept and noted.
 """
 
@@ -56,8 +56,8 @@ class UrdfLink(NamedTuple):
     element: XmlElement
 
 
-class Pair(NamedTuple):
-    """A joint element, its name and type, and the links that it joins."""
+class UrdfJoint(NamedTuple):
+    """A joint element, its name and type, and the links that it connects."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class Pair(NamedTuple):
 
 
 def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = True, name: str | None = None) -> System:
-    """The system in a URDF file."""
+    """The system in a URDF file (see ``kn.load``)."""
     file = Path(path)
     try:
         data = file.read_bytes()
@@ -79,14 +79,14 @@ def load(path: str | os.PathLike[str], base: str = "fixed", *, mimic: bool = Tru
 def read(
     data: bytes | str, base: str = "fixed", *, mimic: bool = True, name: str | None = None, file: str | None = None
 ) -> System:
-    """The system in the text of a URDF file; ``file`` is named in errors."""
+    """The system in the text of a URDF file; ``file`` is the file name for error messages."""
     if base not in ("fixed", "free"):
         raise ModelError(f'base is "fixed" or "free", not {base!r}')
     return _Builder(Source(file), xml_reader.parse(data, file), base, mimic, name).build()
 
 
 class _Builder:
-    """Turns a document into a system."""
+    """Builds the system of a URDF document."""
 
     def __init__(self, source: Source, robot: XmlElement, base: str, mimic: bool, name: str | None) -> None:
         self.source, self.robot, self.base, self.mimic = source, robot, base, mimic
@@ -113,22 +113,22 @@ class _Builder:
         self._note_unknown()
         return self.system
 
-    # -- what there is -----------------------------------------------------------------------------
+    # -- links and joints of the document ----------------------------------------------------------
     def _links(self) -> list[UrdfLink]:
-        found: dict[str, UrdfLink] = {}
+        links: dict[str, UrdfLink] = {}
         for element in self.robot.find_all("link"):
             name = self.source.name(element, "a link")
-            if name in found:
-                raise self.source.fail(element, _twice("link", found[name].element), name)
-            found[name] = UrdfLink(name, element)
-        return list(found.values())
+            if name in links:
+                raise self.source.fail(element, _twice("link", links[name].element), name)
+            links[name] = UrdfLink(name, element)
+        return list(links.values())
 
-    def _joints(self) -> list[Pair]:
-        found: dict[str, Pair] = {}
+    def _joints(self) -> list[UrdfJoint]:
+        joints: dict[str, UrdfJoint] = {}
         for element in self.robot.find_all("joint"):
             name = self.source.name(element, "a joint")
-            if name in found:
-                raise self.source.fail(element, _twice("joint", found[name].element), name)
+            if name in joints:
+                raise self.source.fail(element, _twice("joint", joints[name].element), name)
             kind = self.source.text(element, "type", name, "type")
             if kind not in KINDS:
                 raise self.source.fail(element, unknown("no joint of URDF has the type", kind, KINDS), name, "type")
@@ -141,21 +141,21 @@ class _Builder:
                 if link not in self.links:
                     raise self.source.fail(end, unknown("no link is called", link, self.links), name, side)
                 ends.append(link)
-            found[name] = Pair(name, kind, ends[0], ends[1], element)
-        return list(found.values())
+            joints[name] = UrdfJoint(name, kind, ends[0], ends[1], element)
+        return list(joints.values())
 
     # -- bodies ------------------------------------------------------------------------------------
     def _add_body(self, link: UrdfLink) -> None:
         name = self.names.links[link.name]
         if name == "world":
             if link.element.children:
-                self.notes.append("the root link 'world' is the world itself; its mass and looks are left out")
+                self.notes.append("the root link 'world' is the world itself; its mass and visuals are left out")
             return
         fields = self._inertial(link)
-        looks = tuple(self._look(link, part) for part in link.element.find_all("visual", "collision"))
-        looks = tuple(look for look in looks if look is not None)
-        if looks:
-            fields["meshes"] = looks
+        visuals = tuple(self._visual(link, part) for part in link.element.find_all("visual", "collision"))
+        visuals = tuple(visual for visual in visuals if visual is not None)
+        if visuals:
+            fields["meshes"] = visuals
         try:
             try:
                 self.system.body(name, **fields)
@@ -169,21 +169,21 @@ class _Builder:
             raise error.located(file=self.source.file, line=link.element.line) from None
 
     def _inertial(self, link: UrdfLink) -> dict[str, Any]:
-        """Mass, center and inertia of a link, in its axes."""
+        """Mass, center of mass and inertia of a link, in its axes."""
         inertial, source = link.element.find("inertial"), self.source
         if inertial is None:
             return {}
-        found = {}
+        children = {}
         for part in ("mass", "inertia"):
             child = inertial.find(part)
             if child is None:
                 raise source.fail(inertial, f"an inertial needs <{part} .../>", link.name, f"inertial.{part}")
-            found[part] = child
-        mass = source.number(found["mass"], "value", link.name, "inertial.mass")
+            children[part] = child
+        mass = source.number(children["mass"], "value", link.name, "inertial.mass")
         if mass < 0:
-            raise source.fail(found["mass"], f"must not be negative, and is {mass:g}", link.name, "inertial.mass")
+            raise source.fail(children["mass"], f"must not be negative, and is {mass:g}", link.name, "inertial.mass")
         entries = [
-            source.number(found["inertia"], f"i{key}", link.name, "inertial.inertia")
+            source.number(children["inertia"], f"i{key}", link.name, "inertial.inertia")
             for key in ("xx", "yy", "zz", "xy", "xz", "yz")
         ]
         position, rotation = source.origin(inertial, link.name, "inertial.origin")
@@ -191,8 +191,8 @@ class _Builder:
             entries = rotate_inertia(rotation, entries)
         return {"mass": mass, "com": position, "inertia": tuple(entries)}
 
-    def _look(self, link: UrdfLink, part: XmlElement) -> Visual | None:
-        """What is drawn of a visual or collision; None where the file says nothing of it."""
+    def _visual(self, link: UrdfLink, part: XmlElement) -> Visual | None:
+        """The visual of a <visual> or <collision> element; None if it has no geometry that is known."""
         source, field = self.source, part.tag
         geometry = part.find("geometry")
         if geometry is None or not geometry.children:
@@ -219,7 +219,7 @@ class _Builder:
         return Visual(shape.tag, sizes, position, role=part.tag, file=file, **{rotation[0]: rotation[1]})
 
     # -- joints ------------------------------------------------------------------------------------
-    def _add_joint(self, joint: Pair) -> None:
+    def _add_joint(self, joint: UrdfJoint) -> None:
         name, source = self.names.joints[joint.name], self.source
         position, rotation = source.origin(joint.element, joint.name, "origin")
         a = Frame(self.names.links[joint.parent], position, rotation)
@@ -228,7 +228,7 @@ class _Builder:
             fields["axis"] = source.axis(joint.element, joint.name)
             fields.update(self._limits(joint))
             fields.update(self._dynamics(joint, name))
-        fixed = self._held_value(joint)
+        fixed = self._constant_value(joint)
         if fixed is not None:
             fields["motion"] = fixed
         try:
@@ -237,11 +237,11 @@ class _Builder:
             error.component = joint.name
             raise error.located(file=source.file, line=joint.element.line) from None
 
-    def _limits(self, joint: Pair) -> dict[str, Any]:
+    def _limits(self, joint: UrdfJoint) -> dict[str, Any]:
         element = joint.element.find("limit")
         if element is None or FREEDOMS[joint.kind] != 1:
             return {}
-        found = {}
+        limits = {}
         travels = joint.kind != "continuous"
         for key, attribute, needed in (
             ("lower", "lower", travels), ("upper", "upper", travels),
@@ -250,15 +250,15 @@ class _Builder:
             if attribute in element.attributes:
                 value = self.source.number(element, attribute, joint.name, f"limit.{attribute}", endless=True)
                 if math.isfinite(value) and (travels or key not in ("lower", "upper")):
-                    found[key] = value
+                    limits[key] = value
             elif needed:
-                found[key] = 0.0
-        if "lower" in found and "upper" in found and found["lower"] > found["upper"]:
-            message = f"the lower limit {found['lower']:g} is above the upper limit {found['upper']:g}"
+                limits[key] = 0.0
+        if "lower" in limits and "upper" in limits and limits["lower"] > limits["upper"]:
+            message = f"the lower limit {limits['lower']:g} is above the upper limit {limits['upper']:g}"
             raise self.source.fail(element, message, joint.name, "limit")
-        return {"limits": found} if found else {}
+        return {"limits": limits} if limits else {}
 
-    def _dynamics(self, joint: Pair, name: str) -> dict[str, Any]:
+    def _dynamics(self, joint: UrdfJoint, name: str) -> dict[str, Any]:
         element = joint.element.find("dynamics")
         if element is None:
             return {}
@@ -277,8 +277,8 @@ class _Builder:
         return {"damping": values["damping"]} if values["damping"] else {}
 
     # -- mimic -------------------------------------------------------------------------------------
-    def _mimic(self, joint: Pair) -> tuple[Pair, float, float] | None:
-        """The leader of a joint, the multiplier and the offset."""
+    def _mimic(self, joint: UrdfJoint) -> tuple[UrdfJoint, float, float] | None:
+        """Leader, multiplier and offset of a mimic joint; None for another joint."""
         element = joint.element.find("mimic")
         if element is None or not self.mimic:
             return None
@@ -294,25 +294,25 @@ class _Builder:
                 raise self.source.fail(element, message, joint.name, "mimic")
         return self.joints[leader], multiplier, offset
 
-    def _held_value(self, joint: Pair) -> float | None:
-        """Where a joint stands that mimics one that does not move, or by a multiplier of zero."""
-        found = self._mimic(joint)
-        if found is None or joint.kind == "fixed":
+    def _constant_value(self, joint: UrdfJoint) -> float | None:
+        """The constant coordinate of a joint that mimics a fixed joint, or mimics with a multiplier of zero."""
+        mimic = self._mimic(joint)
+        if mimic is None or joint.kind == "fixed":
             return None
-        leader, multiplier, offset = found
+        leader, multiplier, offset = mimic
         if multiplier != 0.0 and leader.kind != "fixed":
             return None
         name = self.names.joints[joint.name]
-        self.notes.append(f"{name}: it mimics {leader.name}, which cannot move it, and is held at {offset:g}")
+        self.notes.append(f"{name}: it mimics {leader.name}, which cannot move it, and is fixed at {offset:g}")
         return offset
 
     def _add_gears(self) -> None:
         follows: dict[str, str] = {}
         for joint in self.joints.values():
-            found = self._mimic(joint)
-            if found is None:
+            mimic = self._mimic(joint)
+            if mimic is None:
                 continue
-            leader, multiplier, offset = found
+            leader, multiplier, offset = mimic
             name = self.names.joints[joint.name]
             if joint.kind == "fixed":
                 self.notes.append(f"{name}: it is fixed, and its mimic is left out")
@@ -322,25 +322,25 @@ class _Builder:
             element = joint.element.find("mimic")
             assert element is not None
             follows[joint.name] = leader.name
-            seen = [joint.name]
-            while seen[-1] in follows:
-                seen.append(follows[seen[-1]])
-                if seen[-1] == joint.name:
-                    message = f"mimic joints go in a circle: {' -> '.join(seen)}"
+            chain = [joint.name]
+            while chain[-1] in follows:
+                chain.append(follows[chain[-1]])
+                if chain[-1] == joint.name:
+                    message = f"mimic joints go in a circle: {' -> '.join(chain)}"
                     raise self.source.fail(element, message, joint.name, "mimic")
             self.system.constraint(
                 self.names.fresh(f"{name}_mimic"), "gear",
                 input=name, output=self.names.joints[leader.name], ratio=multiplier, offset=offset,
             )  # fmt: skip
 
-    # -- what was left out -------------------------------------------------------------------------
+    # -- unknown elements --------------------------------------------------------------------------
     def _note_unknown(self) -> None:
-        seen: dict[tuple[str, str], list[int]] = {}
+        lines_of: dict[tuple[str, str], list[int]] = {}
         for part in (self.robot, *self.robot.find_all("link", "joint")):
             for child in part.children:
                 if child.tag not in IGNORED[part.tag]:
-                    seen.setdefault((part.tag, child.tag), []).append(child.line)
-        for (owner, tag), lines in seen.items():
+                    lines_of.setdefault((part.tag, child.tag), []).append(child.line)
+        for (owner, tag), lines in lines_of.items():
             more = " and others" if len(lines) > 1 else ""
             self.notes.append(f"<{tag}> in <{owner}> is not known and left out (line {lines[0]}{more})")
 
@@ -350,12 +350,12 @@ def _twice(what: str, first: XmlElement) -> str:
 
 
 def _check_document(source: Source, robot: XmlElement) -> None:
-    """The document is a robot and not one of the things that it is often mistaken for."""
+    """Check that the document is a robot, and not xacro, SDF or MJCF."""
     expanded = "this is a xacro file, which holds macros; run xacro on it first: xacro in.xacro > out.urdf"
     if robot.tag != "robot":
         known = {"sdf": "this is SDF", "mujoco": "this is a MuJoCo model"}
-        found = known.get(robot.tag, f"the root element is <{robot.tag}>")
-        raise source.fail(robot, f"{found}; URDF starts with <robot>")
+        format_ = known.get(robot.tag, f"the root element is <{robot.tag}>")
+        raise source.fail(robot, f"{format_}; URDF starts with <robot>")
     for part in (robot, *robot.children):
         for child in part.children:
             if child.tag.startswith("xacro:"):
@@ -364,18 +364,18 @@ def _check_document(source: Source, robot: XmlElement) -> None:
         raise source.fail(robot, "the robot has no links")
 
 
-def _find_root(source: Source, robot: XmlElement, links: dict[str, UrdfLink], joints: dict[str, Pair]) -> str:
-    """The one link that no joint carries; all others must be reached from it."""
-    carrier: dict[str, Pair] = {}
+def _find_root(source: Source, robot: XmlElement, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> str:
+    """The root: the one link that is no child of a joint.  All links must be connected to it."""
+    joint_to: dict[str, UrdfJoint] = {}
     for joint in joints.values():
-        if joint.child in carrier:
-            other = carrier[joint.child]
+        if joint.child in joint_to:
+            other = joint_to[joint.child]
             message = f"{joint.child} is the child of {other.name} already (line {other.element.line}); URDF is a tree"
             raise source.fail(joint.element, message, joint.name, "child")
         if joint.child == joint.parent:
             raise source.fail(joint.element, f"joins {joint.child} to itself", joint.name)
-        carrier[joint.child] = joint
-    roots = [name for name in links if name not in carrier]
+        joint_to[joint.child] = joint
+    roots = [name for name in links if name not in joint_to]
     if len(roots) > 1:
         listed = ", ".join([*roots[:4], "..."] if len(roots) > 4 else roots)
         message = f"{listed} have no parent; only one link, the root, may stand without"
@@ -390,10 +390,10 @@ def _find_root(source: Source, robot: XmlElement, links: dict[str, UrdfLink], jo
         stack.extend(children[name])
     for name in links:
         if name not in reached:
-            way = [name]
-            while way[-1] not in way[:-1]:
-                way.append(carrier[way[-1]].parent)
-            ring = way[way.index(way[-1]) :]
+            path = [name]
+            while path[-1] not in path[:-1]:
+                path.append(joint_to[path[-1]].parent)
+            ring = path[path.index(path[-1]) :]
             message = f"the joints go in a circle: {' <- '.join(ring)}; a URDF is a tree with one root"
-            raise source.fail(carrier[ring[0]].element, message, carrier[ring[0]].name)
+            raise source.fail(joint_to[ring[0]].element, message, joint_to[ring[0]].name)
     return roots[0]

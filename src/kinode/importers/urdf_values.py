@@ -1,4 +1,4 @@
-"""Values in attributes of URDF: numbers, vectors, origins, axes; errors say file, line, component and field."""
+"""Values of URDF attributes: numbers, vectors, origins, axes.  Errors name file, line, component and field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinode.model.base.frames import ZERO, rotation_matrix
 Vector3 = tuple[float, float, float]
 Rotation = tuple[str, tuple[float, ...]]
 
-# Nearer than this to a multiple of 90 degrees an angle is one: files print pi/2 with 11 digits or more.
+# rad: an angle this close to a multiple of 90 degrees is one; files print pi/2 with 11 digits or more
 EXACT = 1e-10
 QUARTER = math.pi / 2
 
@@ -35,17 +35,17 @@ class Source:
         return name
 
     def text(self, element: XmlElement, attribute: str, component: str, field: str) -> str:
-        """An attribute that is needed."""
-        found = element.attributes.get(attribute)
-        if found is None:
+        """A required attribute."""
+        value = element.attributes.get(attribute)
+        if value is None:
             raise self.fail(element, f'<{element.tag}> needs {attribute}="..."', component, field)
-        return found
+        return value
 
     def number(
         self, element: XmlElement, attribute: str, component: str, field: str,
         default: float | None = None, *, endless: bool = False,
     ) -> float:  # fmt: skip
-        """A finite number; with ``endless`` infinity will do."""
+        """A finite number; with ``endless`` infinity is allowed."""
         raw = element.attributes.get(attribute)
         if raw is None and default is not None:
             return default
@@ -57,7 +57,7 @@ class Source:
         self, element: XmlElement, attribute: str, count: int, component: str, field: str,
         default: tuple[float, ...] | None = None,
     ) -> tuple[float, ...]:  # fmt: skip
-        """Several numbers with blanks between them."""
+        """Numbers separated by blanks."""
         raw = element.attributes.get(attribute)
         if raw is None and default is not None:
             return default
@@ -110,7 +110,7 @@ class Source:
         return "quaternion", (w / length, x / length, y / length, z / length)
 
     def axis(self, joint: XmlElement, component: str) -> str | Vector3:
-        """A unit vector, or a letter where it is one of x, y, z, -x, -y, -z; x where nothing is given."""
+        """A unit vector, or its name if it is x, y, z, -x, -y or -z; x by default."""
         element = joint.find("axis")
         if element is None:
             return "x"
@@ -125,13 +125,13 @@ class Source:
 
 
 def exact_angle(angle: float) -> float:
-    """The angle, or the multiple of 90 degrees that it is within rounding of what files print."""
+    """The angle, or the multiple of 90 degrees that it is within ``EXACT`` of."""
     turns = round(angle / QUARTER)
     return turns * QUARTER if abs(angle - turns * QUARTER) <= EXACT else angle
 
 
 def rotate_inertia(rotation: Rotation, entries: list[float]) -> list[float]:
-    """Tensor entries xx, yy, zz, xy, xz, yz turned from the inertial's axes into the link's."""
+    """Tensor entries xx, yy, zz, xy, xz, yz, rotated from the axes of the inertial into those of the link."""
     R: Any = rotation_matrix(rotation, lambda value: value).astype(float)
     R[abs(R) < 4e-16] = 0.0
     J = R @ inertia_matrix(entries).astype(float) @ R.T

@@ -1,7 +1,7 @@
 """A small, safe XML reader: elements with attributes and line numbers, nothing else.
 
-Files may come from anywhere, so that a document type is refused: with it go external entities and entities that
-expand without end.  Text between tags is not kept; URDF holds none.
+Files may come from anywhere.  A document type is therefore refused, and with it external entities and entities that
+expand without limit.  Text between tags is dropped; URDF has none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kinode.errors import ModelError
 
 
 class XmlElement:
-    """A tag with its attributes, the line it starts on, and its children."""
+    """A tag with its attributes, its first line, and its children."""
 
     __slots__ = ("attributes", "children", "line", "tag")
 
@@ -59,6 +59,6 @@ def parse(data: bytes | str, file: str | None = None) -> XmlElement:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ModelError(f"is not XML: {expat.ErrorString(error.code)}", file=file, line=error.lineno) from None
-    except (LookupError, ValueError) as error:  # an encoding that does not exist or cannot be used
+    except (LookupError, ValueError) as error:  # an unknown or unusable encoding
         raise ModelError(f"is not XML: {error}", file=file, line=parser.CurrentLineNumber) from None
     return top.children[0]

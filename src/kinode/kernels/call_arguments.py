@@ -20,7 +20,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.network.part import Part
 from kinode.model.network.part_checks import check_numbers
 from kinode.model.quantity_names import find_quantity
-from kinode.model.system import System
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 FEW = 16  # rows of parameters that are all looked at
@@ -29,25 +29,27 @@ FEW = 16  # rows of parameters that are all looked at
 class Arguments:
     """A system's names, sizes and default values, and the reading of arguments by them."""
 
-    system: System
-    topology: Topology
-    parameters: Array
-    inputs: Array
-    _looked_at: bytes = b""  # the parameters that parts were last checked with
+    def __init__(self, topology: Topology) -> None:
+        self.topology, self.system = topology, topology.system
+        values = self.system.parameter_values()
+        self.parameters = np.array([values[name] for name in topology.parameters])
+        self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
+        self._checked = b""  # the parameters that parts were last checked with
 
-    @property
-    def n_q(self) -> int:
-        return self.topology.n_q
+    def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:
+        """The point that the arguments of a compiled function describe; u is zero where it is not given."""
+        n = self.topology
+        times = self.read_array("t", t, 1)
+        return EvaluationPoint(
+            times[0] if times.ndim == 1 else times[:, 0],
+            self.read_array("q", q, n.n_q),
+            self.read_array("u", u, n.n_u, np.zeros(n.n_u)),
+            self.read_array("z", z, n.n_z, default_z),
+            self.read_parameters(p),
+            self.read_inputs(inputs),
+        )
 
-    @property
-    def n_u(self) -> int:
-        return self.topology.n_u
-
-    @property
-    def n_z(self) -> int:
-        return self.topology.n_z
-
-    def _argument(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
+    def read_array(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
         if value is None:
             if default is None:
                 raise ArgumentError(f"{name}: needed and not given")
@@ -64,15 +66,20 @@ class Arguments:
             raise ArgumentError(f"{name}: shape ({size},) or (rows, {size}) is expected, not {array.shape}")
         return array
 
-    def _vector(self, name: str, value: Any) -> Array:
-        """Parameters or inputs from names, from a vector, or from one for each row."""
-        if value is None:
-            return self.parameters if name == "p" else self.inputs
+    def read_parameters(self, p: Any) -> Array:
+        """Parameters from names, from a vector, or from one for each row; None stands for the model's own."""
+        return self.parameters if p is None else self._read_vector("p", p)
+
+    def read_inputs(self, inputs: Any) -> Array:
+        """Inputs in the same ways."""
+        return self.inputs if inputs is None else self._read_vector("inputs", inputs)
+
+    def _read_vector(self, name: str, value: Any) -> Array:
         names = self.topology.parameters if name == "p" else self.topology.inputs
-        found = self._by_name(name, value) if isinstance(value, Mapping) else self._argument(name, value, len(names))
+        vector = self._by_name(name, value) if isinstance(value, Mapping) else self.read_array(name, value, len(names))
         if name == "p":
-            self._check_parts(found)
-        return found
+            self._check_parts(vector)
+        return vector
 
     def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
         """Parameters or inputs of which some have other values."""
@@ -99,7 +106,7 @@ class Arguments:
 
     def _check_parts(self, p: Array) -> None:
         """Parts can be what parameters make of them; of many rows those with the least and greatest of each."""
-        if not self._tunable or p.tobytes() == self._looked_at:
+        if not self._tunable or p.tobytes() == self._checked:
             return
         rows = np.atleast_2d(p)
         if len(rows) > FEW:
@@ -107,10 +114,10 @@ class Arguments:
         for resolve in map(self._resolve_row, rows):
             for part in self._tunable:
                 check_numbers(part, self.system, resolve)
-        self._looked_at = p.tobytes()
+        self._checked = p.tobytes()
 
-    def _resolver(self, p: Any) -> Callable[[Any], float]:
-        return self.system.nominal if p is None else self._resolve_row(self._vector("p", p))
+    def resolver(self, p: Any) -> Callable[[Any], float]:
+        return self.system.nominal if p is None else self._resolve_row(self.read_parameters(p))
 
     def _resolve_row(self, p: Array) -> Callable[[Any], float]:
         """What numbers of the model are with one value for each parameter."""
@@ -118,13 +125,13 @@ class Arguments:
         full = self.system.parameter_values({k: float(v) for k, v in values.items()})
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
 
-    def _number(self, name: str, value: Any) -> float:
+    def read_number(self, name: str, value: Any) -> float:
         reader = self.system.reader(name)
         found = find_quantity(self.system, name)
         dimension = found.dimension if isinstance(found.dimension, str) else None
         return self.system.nominal(reader.number(value, dimension, "start"))
 
-    def _frame(self, of: Any) -> str:
+    def frame_name(self, of: Any) -> str:
         """A name for a frame that a kernel can be told by; places without a name are refused."""
         frame = self.system.find_frame(of if not hasattr(of, "com") else of.name)
         if isinstance(of, str):
@@ -133,7 +140,7 @@ class Arguments:
             return str(frame)
         raise ArgumentError("give the place a name: body.at(..., name=...)")
 
-    def _joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
+    def joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
         """The joints whose reactions are asked for; of all joints, those of the body ``on``."""
         known = self.system.joints
         names = tuple(known) if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
@@ -150,10 +157,11 @@ class Arguments:
             raise ArgumentError(f"on: {joint.name} joins {joint.a.body} and {joint.b.body}, not {on}")
         return found
 
-    def _added(self, effort: Any, wrenches: Any) -> Array:
+    def read_loads(self, effort: Any, wrenches: Any) -> Array:
         """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
-        parts = [(slice(0, self.n_u), self._argument("effort", effort, self.n_u, np.zeros(self.n_u)))]
-        places = {body: self.n_u + 6 * i for i, body in enumerate(self.system.bodies)}
+        n = self.topology.n_u
+        parts = [(slice(0, n), self.read_array("effort", effort, n, np.zeros(n)))]
+        places = {body: n + 6 * i for i, body in enumerate(self.system.bodies)}
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise ArgumentError(f"wrenches: {{body: (force, moment)}} is expected, not {short(wrenches)}")
         for body, wrench in (wrenches or {}).items():
@@ -166,14 +174,14 @@ class Arguments:
                     f"wrenches: {body} takes (force, moment) of three numbers each, not {short(wrench)}"
                 ) from None
             start = places[body]
-            parts.append((slice(start, start + 3), self._argument(f"force on {body}", force, 3)))
-            parts.append((slice(start + 3, start + 6), self._argument(f"moment on {body}", moment, 3)))
+            parts.append((slice(start, start + 3), self.read_array(f"force on {body}", force, 3)))
+            parts.append((slice(start + 3, start + 6), self.read_array(f"moment on {body}", moment, 3)))
         rows = {len(values) for _, values in parts if values.ndim == 2}
         if len(rows) > 1:
             raise ArgumentError(
                 f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
             )
-        x = np.zeros((*rows, self.n_u + 6 * len(places)))
+        x = np.zeros((*rows, self.topology.n_u + 6 * len(places)))
         for where, values in parts:
             x[..., where] = values
         return x

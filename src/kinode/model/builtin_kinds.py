@@ -1,39 +1,25 @@
-"""All kinds of elements that come with kinode, in the order in which schema and documentation list them."""
+"""The packages whose modules hold kinode's own kinds.
+
+A new kind is a new module in one of them, or a new class in one of their modules; nothing lists it by name.
+"""
 
 from __future__ import annotations
 
-from kinode.model.base.element import ELEMENTS
-from kinode.model.elements import applied_loads, brakes, lugre, spring
-from kinode.model.environment import aerodynamics, earth, thrust
-from kinode.model.network import (
-    backlash_gear,
-    direction_ports,
-    electrical,
-    friction_parts,
-    motors,
-    rotational,
-    switches,
-    translational,
-)
-from kinode.model.signals import (
-    continuous,
-    linear_systems,
-    pid,
-    python_controller,
-    relay,
-    sampled_controllers,
-    sampling,
-)
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
 
-MODULES = (
-    spring, applied_loads, continuous, linear_systems, sampling, python_controller, brakes, lugre, earth, electrical,
-    aerodynamics, thrust, direction_ports, rotational, backlash_gear, motors, pid, relay, friction_parts,
-    sampled_controllers, translational, switches,
-)  # fmt: skip
+from kinode.model import constraints, elements, environment, joints, network, signals
+
+# Most models need the first ones alone.
+PACKAGES = (joints, constraints, elements, environment, network, signals)
 
 
-def load_builtin_kinds() -> None:
-    """Put them in order, whichever were imported first; those of plug-ins come last."""
-    order = {module.__name__: k for k, module in enumerate(MODULES)}
-    known = sorted(ELEMENTS.known.items(), key=lambda item: order.get(item[1].__module__, len(order)))
-    ELEMENTS.known = dict(known)
+def load_builtin_kinds(enough: Callable[[], bool]) -> bool:
+    """Import the modules of kinds, package by package, until that is enough; whether all of them are imported."""
+    for package in PACKAGES:
+        if enough():
+            return False
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    return True

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ModelError
 from kinode.model.base.bodies import Body
-from kinode.model.base.element import Element
-from kinode.model.base.fields import Component, unknown
+from kinode.model.base.fields import Component, unknown_fields
 from kinode.model.base.frames import Frame
-from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
 from kinode.model.frame_lookup import find_frame
-from kinode.model.joints.joint import Joint
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -47,15 +44,8 @@ def change(system: System, name: str, fields: dict[str, Any]) -> Component:
 def _changed_component(system: System, old: Component, fields: dict[str, Any]) -> Component:
     all_fields = {**old.given(), **fields}
     given = {key: x for key, x in all_fields.items() if x is not None or key not in old.specs()}  # None: the default
-    if isinstance(old, Joint):
-        return system.make_joint(old.name, fields.get("kind", old.kind), given)
-    if isinstance(old, Element):
-        return system.make_element(old.name, fields.get("kind", old.kind), given)
-    if isinstance(old, Body):
-        return system.make_body(old.name, given)
-    if isinstance(old, Observer):
-        return system.make_frame(old.name, fields.get("kind", old.kind), given)
-    return system.make_constraint(old.name, fields.get("kind", old.kind), given)
+    component: Component = system.make_component(old.section, old.name, fields.get("kind", old.kind), given)
+    return component
 
 
 def _changed_quantity(system: System, old: Parameter | Input | Signal, fields: dict[str, Any]) -> Component:
@@ -88,9 +78,9 @@ def _changed_table(old: TableRecord, fields: dict[str, Any]) -> TableRecord:
 
 
 def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -> None:
-    for key in fields:
-        if key not in allowed:
-            raise ModelError(unknown("has no field", key, allowed), component=name)
+    wrong = [key for key in fields if key not in allowed]
+    if wrong:
+        raise ModelError(unknown_fields("it", wrong, allowed), component=name, field=wrong[0])
 
 
 def _follow_frames(system: System, body: Body) -> None:

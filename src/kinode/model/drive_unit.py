@@ -2,8 +2,8 @@
 
 A drive is three components that a user could have written by hand, named behind its own name: the body ``rotor``, the
 hinge ``shaft`` in which it turns on its carrier, and the gear ``gear`` with shaft.q = ratio * joint.q.  The motor's
-moment acts in the shaft, from the carrier on the rotor; what it does to the carrier beyond the geared moment (SPEC
-[0.8], [0.9], [0.11]) follows from the rotor's own equations, and nothing else has to know about drives.
+moment acts in the shaft, from the carrier on the rotor; what it does to the carrier beyond the geared moment,
+(T-6.8), (T-6.9) and (T-6.11), follows from the rotor's own equations, and nothing else has to know about drives.
 
 The rotor is balanced and symmetric about its axis e: J = transverse 1 + (axial - transverse) e e'.
 """
@@ -11,38 +11,84 @@ The rotor is balanced and symmetric about its axis e: J = transverse 1 + (axial 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import sqrt
 from kinode.errors import ModelError
 from kinode.model.base.bodies import ENTRIES
-from kinode.model.base.fields import Reader, Value, unknown
-from kinode.model.base.frames import Frame, axis_vector, read_axis
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import (
+    Component,
+    Spec,
+    Value,
+    Vector,
+    declare,
+    frame,
+    number,
+    record,
+    special,
+    unknown,
+    vector,
+)
+from kinode.model.base.frames import ZERO, Frame, axis_vector, read_axis
+from kinode.model.base.shortcut_methods import add_shortcut
 from kinode.model.joints.joint import AxialJoint, Joint
 from kinode.model.joints.revolute import Revolute
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
-# What a drive takes, beside the fields of a hinge that act in its shaft.
-OWN = ("joint", "ratio", "mass", "inertia", "on", "com", "axis", "offset", "meshes")
 ACTS = ("effort", "damping", "friction", "limits")
-DRIVE_FIELDS = (*OWN, *ACTS)
+
+
+def _hinge_field(name: str) -> Any:
+    """A field of a hinge, which acts in the shaft."""
+    return declare(None, Revolute.specs()[name][1])
+
+
+@record
+class DriveUnit(Component):
+    """A motor geared to a joint: its rotor is a body that turns ``ratio`` times as fast as the joint moves."""
+
+    section: ClassVar[str] = "drives"
+    has_shortcut: ClassVar[bool] = True
+
+    joint: str = special("joint", "the joint that it turns", ...)
+    ratio: Value = number(None, "angle of the rotor for a unit of the joint's coordinate")
+    mass: Value = number("mass", "of the rotor", 0.0)
+    inertia: Any = special("rotor_inertia", "of the rotor about its axis, or [axial, transverse]", ...)
+    on: Frame | None = frame("what carries the motor; the parent side of the joint if left out", None)
+    com: Vector = vector("length", "center of mass of the rotor, in its own axes", ZERO)
+    axis: Any = special("axis", "of the shaft, in these axes; that of the joint if left out")
+    offset: Value = number(None, "angle of the rotor where the joint's coordinate is 0", 0.0)
+    meshes: Any = special("meshes", "meshes and solids of the rotor, for drawing")
+    effort: Any = _hinge_field("effort")
+    damping: Any = _hinge_field("damping")
+    friction: Any = _hinge_field("friction")
+    limits: Any = _hinge_field("limits")
+
+    @classmethod
+    def shortcut_result(cls) -> type[Component]:
+        return Revolute
+
+    @classmethod
+    def field_unit(cls, spec: Spec) -> str:
+        return "kg*m^2" if spec.shape == "rotor_inertia" else Revolute.field_unit(spec)
+
+
+DRIVE_FIELDS = tuple(DriveUnit.specs())
+add_shortcut("drive", DriveUnit)
 
 
 def add_drive(system: System, name: str, given: Mapping[str, Any]) -> Joint:
     """Add rotor, shaft and gear; on an error the system is as it was."""
     system.check_name(name)
-    for field in given:
-        if field not in DRIVE_FIELDS:
-            raise ModelError(unknown("a drive has no field", field, DRIVE_FIELDS), component=name, field=field)
-    for field in ("joint", "ratio", "inertia"):
-        if given.get(field) is None:
-            raise ModelError("is needed and was not given", component=name, field=field)
+    fields = {key: value for key, value in given.items() if value is not None or key not in DRIVE_FIELDS}
+    system.reader(name).check_given(DriveUnit, fields)
     twin = system.copy()
-    shaft = _assemble(twin, name, {key: value for key, value in given.items() if value is not None})
+    shaft = _assemble(twin, name, fields)
     system.take_over(twin)
     return shaft
 

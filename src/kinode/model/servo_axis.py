@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinode.errors import ModelError
-from kinode.model.base.fields import unknown
+from kinode.model.base.fields import missing_fields, unknown, unknown_fields
 from kinode.model.system import System
 
 # What an axis is made of: name -> (value, dimension, note); the value None has to be given or come from the size.
@@ -103,13 +103,13 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
         raise ModelError(
             unknown("no axis has the size", size, SIZES) + f"; there are {', '.join(SIZES)}", component=name
         )
-    for key in numbers:
-        if key not in NUMBERS:
-            raise ModelError(unknown("an axis has no field", key, NUMBERS), component=name, field=key)
+    wrong = [key for key in numbers if key not in NUMBERS]
+    if wrong:
+        raise ModelError(unknown_fields("an axis", wrong, NUMBERS), component=name, field=wrong[0])
     ready = dict(SIZES[size]) if size is not None else {}
     if lead is not None:
         ready.pop("load", None)
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     elastic = "stiffness" in numbers
     for key, (default, _, _) in NUMBERS.items():
         value = numbers.get(key, ready.get(key, default))
@@ -117,10 +117,13 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
             if key in numbers:
                 raise ModelError("is for a gear with a stiffness", component=name, field=key)
             continue
-        if value is None:
-            raise ModelError("is needed and was not given", component=name, field=key)
-        found[key] = value
-    return found
+        chosen[key] = value
+    missing = [key for key, value in chosen.items() if value is None]
+    if missing:
+        several = len(missing) > 1
+        message = missing_fields(missing) if several else "is needed and was not given"
+        raise ModelError(message, component=name, field=None if several else missing[0])
+    return chosen
 
 
 def _declare(system: System, key: str, value: Any, dimension: str, note: str) -> None:

@@ -256,7 +256,7 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Expression):
-        return value.short()
+        return value.excerpt()
     if isinstance(value, Frame):
         return str(value) if value.name else _place(value)
     if isinstance(value, Visual):

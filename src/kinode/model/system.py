@@ -6,15 +6,13 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 
 from __future__ import annotations
 
-import keyword
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-import kinode.model.elements  # noqa: F401  springs, forces and moments are always known
-from kinode.errors import ModelError
+from kinode.errors import ModelError, find_close
 from kinode.expressions.lookup_tables import Table
-from kinode.expressions.parser import CONSTANTS, FUNCTIONS
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
 from kinode.expressions.units import Dimension
@@ -22,8 +20,9 @@ from kinode.hooks import hook
 from kinode.model import frame_lookup
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS, Element
-from kinode.model.base.fields import Component, Reader, Value, Vector, short, unknown
-from kinode.model.base.frames import NAME, Frame
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, Vector, short, unknown
+from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import FRAMES, Observer
 from kinode.model.base.parameters import (
     Input,
@@ -36,43 +35,36 @@ from kinode.model.base.parameters import (
     find_dimension,
     read_bounds,
 )
+from kinode.model.component_store import ComponentStore
 from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
-from kinode.model.environment.atmosphere import STANDARD, Property
+from kinode.model.drive_unit import add_drive
 from kinode.model.joints.joint import JOINTS, Joint
-from kinode.model.network.nodes import Node, article, find_nodes, find_parts
+from kinode.model.network.nodes import Node, find_nodes, find_parts
 from kinode.model.network.part import Part
 from kinode.model.shortcuts import Shortcuts
 
 __all__ = ["System", "joint_frame"]
-RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
-C = TypeVar("C", bound=Component)
 joint_frame = frame_lookup.joint_frame
 
 
-class System(Shortcuts):
+class System(ComponentStore, Shortcuts):
     """The description of a mechanism: bodies, joints, elements, parameters, laws."""
+
+    kinds: dict[str, type[Part]]  # declared here, beside those that are registered
+    notes: list[str]
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ModelError(f"a system needs a name in text, not {short(name)}", component="system", field="name")
+        super().__init__()
         self.name = name
-        self.components: dict[str, Component] = {}
-        self._sections: dict[str, dict[str, Any]] = {}
-        self._prefixes: set[str] = set()
-        self.kinds: dict[str, type[Part]] = {}  # declared here, beside those that are registered
-        self.notes: list[str] = []
+        self.kinds = {}
+        self.notes = []
         self._run_defaults: dict[str, Any] = {}
-        self._values: dict[str, float] | None = None
-        self._nodes: dict[str, Node] | None = None
         self._world = Body("world", system=self)
         self.gravity = gravity
 
-    # -- finding -----------------------------------------------------------------------------------
-    @property
-    def world(self) -> Body:
-        """The ground; its frame is the inertial one."""
-        return self._world
-
+    # -- the whole ---------------------------------------------------------------------------------
     @property
     def gravity(self) -> Vector:
         """The acceleration of free fall, in the world's axes; it may hold parameters."""
@@ -92,26 +84,6 @@ class System(Shortcuts):
         self._run_defaults = RunDefaults.read_all(self.reader("run"), values)
 
     @property
-    def prefixes(self) -> set[str]:
-        """The names of subsystems."""
-        return self._prefixes
-
-    def _section(self, name: str) -> dict[str, Any]:
-        return self._sections.setdefault(name, {})
-
-    @property
-    def bodies(self) -> dict[str, Body]:
-        return self._section("bodies")
-
-    @property
-    def joints(self) -> dict[str, Joint]:
-        return self._section("joints")
-
-    @property
-    def elements(self) -> dict[str, Element]:
-        return self._section("elements")
-
-    @property
     def parts(self) -> dict[str, Part]:
         """The elements that have ports: parts of a network."""
         return find_parts(self)
@@ -122,53 +94,6 @@ class System(Shortcuts):
         if self._nodes is None:
             self._nodes = find_nodes(self)
         return self._nodes
-
-    @property
-    def constraints(self) -> dict[str, Constraint]:
-        return self._section("constraints")
-
-    @property
-    def frames(self) -> dict[str, Observer]:
-        """Frames of their own, beside those on bodies."""
-        return self._section("frames")
-
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        return self._section("parameters")
-
-    @property
-    def inputs(self) -> dict[str, Input]:
-        return self._section("inputs")
-
-    @property
-    def signals(self) -> dict[str, Signal]:
-        return self._section("signals")
-
-    @property
-    def tables(self) -> dict[str, Table]:
-        return {name: record.table for name, record in self._section("tables").items()}
-
-    @property
-    def callable_tables(self) -> dict[str, Table | Property]:
-        """What laws can call by name: the tables, and the properties of standard air."""
-        return {**STANDARD, **self.tables}
-
-    def call_counts(self) -> dict[str, int]:
-        """How many arguments each of these takes."""
-        return {name: len(table.axes) for name, table in self.callable_tables.items()}
-
-    def __getitem__(self, name: str) -> Any:
-        if not isinstance(name, str):
-            raise ModelError(f"components are found by name, not by {short(name)}")
-        if name == "world":
-            return self.world
-        try:
-            return self.components[name]
-        except KeyError:
-            raise ModelError(unknown(f"{self.name} has nothing called", name, self.components)) from None
-
-    def __contains__(self, name: object) -> bool:
-        return name == "world" or (isinstance(name, str) and name in self.components)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, System):
@@ -196,50 +121,6 @@ class System(Shortcuts):
             frame=self.find_frame,
             symbols=Symbols,
         )
-
-    def check_name(self, name: str) -> str:
-        """Refuse what is no name, is reserved or is taken."""
-        if not isinstance(name, str) or not NAME.match(name):
-            raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
-        if name in RESERVED:
-            raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
-        if name in self.components:
-            taken = self.components[name].sort()
-            raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
-        if name in self._prefixes:
-            raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
-        for prefix in _prefixes(name):
-            if prefix in RESERVED or prefix in self.components:
-                sort = "" if prefix in RESERVED else self.components[prefix].sort()
-                what = f"{article(sort)} {sort}" if sort else "reserved"
-                raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
-        return name
-
-    def check_quantity_name(self, name: str) -> str:
-        """The same for what laws call by its bare name."""
-        if isinstance(name, str) and keyword.iskeyword(name):
-            raise ModelError(f"the name {name!r} has a meaning in Python; choose another", component=name)
-        return self.check_name(name)
-
-    def _put(self, component: C) -> C:
-        self.components[component.name] = component
-        self._section(component.section)[component.name] = component
-        if "." in component.name:
-            self._prefixes.update(_prefixes(component.name))
-        self._values = self._nodes = None
-        return component
-
-    def add_component(self, component: C) -> C:
-        """Take in a finished record under its name."""
-        self.check_name(component.name)
-        return self._put(component)
-
-    def replace(self, component: Component) -> None:
-        """Put a record in the place of the one that has its name, which may be the world."""
-        if isinstance(component, Body) and component.name == "world":
-            self._world = component
-        else:
-            self._put(component)
 
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
@@ -296,41 +177,53 @@ class System(Shortcuts):
             raise error.located(component=name) from None
         return lambda *args: Expression("call", (name, *args))
 
-    def body(self, name: str, **fields: Any) -> Body:
-        """Add a body: mass, com, inertia (about the com, or about="origin"), or a shape."""
+    # -- components --------------------------------------------------------------------------------
+    def add_kind(self, section: str, name: str, kind: str, fields: Mapping[str, Any]) -> Any:
+        """Add a component of a kind to a section: what every method of a kind's name does."""
+        if section == "drives":
+            return add_drive(self, name, fields)
         self.check_name(name)
-        return self._put(self.make_body(name, fields))
+        return self._put(self.make_component(section, name, kind, fields))
 
-    def make_body(self, name: str, fields: Mapping[str, Any]) -> Body:
-        """A body that is not in the system yet."""
-        body = Body(name, system=self, **self.reader(name).read_component(Body, fields))
-        body.check(self.nominal)
-        return body
+    def make_component(self, section: str, name: str, kind: Any, given: Mapping[str, Any]) -> Any:
+        """A component that is not in the system yet; of bodies there is one kind."""
+        if section == "bodies":
+            body = Body(name, system=self, **self.reader(name).read_component(Body, given))
+            body.check(self.nominal)
+            return body
+        if section == "frames" and any(frame.name == name for frame in self.world.frames):
+            raise ModelError(f"the name {name!r} is taken by a frame of the world already", component=name)
+        component = self._read(self._kinds_of(section), section.removesuffix("s"), name, kind, given)
+        if not isinstance(component, Constraint):  # those are checked with the whole, whose joints they may name early
+            component.check()
+        return component
 
-    def _read(self, kinds: Mapping[str, type[C]], what: str, name: str, kind: Any, given: Mapping[str, Any]) -> C:
-        """A component of a kind from what was given; ``kind`` may stand among it."""
+    def _kinds_of(self, section: str) -> Mapping[str, type[Any]]:
+        if section == "elements" and self.kinds:
+            return ChainMap(self.kinds, ELEMENTS)
+        registries: dict[str, Mapping[str, type[Any]]] = {
+            "joints": JOINTS, "constraints": CONSTRAINTS, "elements": ELEMENTS, "frames": FRAMES,
+        }  # fmt: skip
+        return registries[section]
+
+    def _read(self, kinds: Mapping[str, type[Any]], what: str, name: str, kind: Any, given: Mapping[str, Any]) -> Any:
+        """A component of a kind from what was given; ``kind`` may be among it."""
         if not isinstance(kind, str) or kind not in kinds:
-            said = unknown(f"no {what} is called", kind, kinds)
-            offered = "" if "?" in said else f"; the kinds are {', '.join(kinds)}"
-            raise ModelError(said + offered, component=name, field="kind")
+            near = find_close(str(kind), kinds, 3)
+            offered = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(kinds)}"
+            raise ModelError(f"no {what} is called {kind!r}; {offered}", component=name, field="kind")
         fields = {key: value for key, value in given.items() if key != "kind"}
-        found = kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
-        for field, spec in found.specs().values():
-            value = getattr(found, field.name)
+        component = kinds[kind](name, **self.reader(name).read_component(kinds[kind], fields))
+        for field, spec in component.specs().values():
+            value = getattr(component, field.name)
             if (spec.shape == "frame" or field.name == "reaction_on") and getattr(value, "body", None) in self.frames:
                 message = f"{value.body} is a frame to look from, no body: nothing is joined to it or acts on it"
                 raise ModelError(message, component=name, field=field.name)
-        return found
+        return component
 
     def joint(self, name: str, kind: str, a: Any, b: Any, **fields: Any) -> Joint:
         """Join frame a (parent side) to frame b (child side)."""
-        self.check_name(name)
-        return self._put(self.make_joint(name, kind, {"a": a, "b": b, **fields}))
-
-    def make_joint(self, name: str, kind: str, given: Mapping[str, Any]) -> Joint:
-        """A joint that is not in the system yet."""
-        joint = self._read(JOINTS, "joint", name, kind, given)
-        joint.check()
+        joint: Joint = self.add_kind("joints", name, kind, {"a": a, "b": b, **fields})
         return joint
 
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
@@ -338,23 +231,18 @@ class System(Shortcuts):
 
         Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.
         """
-        self.check_name(name)
-        return self._put(self.make_constraint(name, kind, fields))
-
-    def make_constraint(self, name: str, kind: str, given: Mapping[str, Any]) -> Constraint:
-        """A constraint that is not in the system yet."""
-        return self._read(CONSTRAINTS, "constraint", name, kind, given)
+        constraint: Constraint = self.add_kind("constraints", name, kind, fields)
+        return constraint
 
     def element(self, name: str, kind: str, **fields: Any) -> Element:
-        """Add an element by its kind: spring, force, moment."""
-        self.check_name(name)
-        return self._put(self.make_element(name, kind, fields))
-
-    def make_element(self, name: str, kind: str, given: Mapping[str, Any]) -> Element:
-        """An element that is not in the system yet."""
-        element = self._read({**ELEMENTS, **self.kinds} if self.kinds else ELEMENTS, "element", name, kind, given)
-        element.check()
+        """Add an element by its kind: spring, force, resistor, pid ..."""
+        element: Element = self.add_kind("elements", name, kind, fields)
         return element
+
+    def frame(self, name: str, kind: str, **fields: Any) -> Observer:
+        """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
+        frame: Observer = self.add_kind("frames", name, kind, fields)
+        return frame
 
     def define(self, kind: str, **declaration: Any) -> type[Part]:
         """Declare a kind of part by its equations, as the section ``components`` of a file does."""
@@ -364,19 +252,6 @@ class System(Shortcuts):
             raise ModelError(f"the kind {kind!r} is declared already", component=kind)
         self.kinds[kind] = found = declare_kind(self.reader(kind), kind, declaration)
         return found
-
-    def frame(self, name: str, kind: str, **fields: Any) -> Observer:
-        """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
-        self.check_name(name)
-        return self._put(self.make_frame(name, kind, fields))
-
-    def make_frame(self, name: str, kind: str, given: Mapping[str, Any]) -> Observer:
-        """A frame that is not in the system yet."""
-        if any(place.name == name for place in self.world.frames):
-            raise ModelError(f"the name {name!r} is taken by a frame of the world already", component=name)
-        frame = self._read(FRAMES, "frame", name, kind, given)
-        frame.check()
-        return frame
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
@@ -487,9 +362,3 @@ class System(Shortcuts):
     def save(self, path: Any) -> None:
         """Write the system to a YAML file."""
         hook("save")(self, path)
-
-
-def _prefixes(name: str) -> list[str]:
-    """The names of subsystems that a dotted name stands in."""
-    words = name.split(".")
-    return [".".join(words[:count]) for count in range(1, len(words))]

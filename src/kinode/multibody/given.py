@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,11 @@ from kinode.algebra.scalars import Array, Scalar
 JointState = tuple[Array, Array, Array | None]
 """q and u of a joint, and u_dot where it is prescribed."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    """One mapping for all, so that instants can tell that they were given the same."""
+    return NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +44,13 @@ class Given:
     """
 
     effort: Array | None = None
-    wrenches: Mapping[str, tuple[Array, Array]] = NOTHING
+    wrenches: Mapping[str, tuple[Array, Array]] = field(default_factory=_nothing)
     u_dot: Array | None = None
     friction: Mapping[str, Array] | None = None
     sticking: bool = False
-    lock_efforts: Mapping[str, Scalar] = NOTHING
+    lock_efforts: Mapping[str, Scalar] = field(default_factory=_nothing)
     multipliers: Array | None = None
-    joint_states: Mapping[str, JointState] = NOTHING
+    joint_states: Mapping[str, JointState] = field(default_factory=_nothing)
 
     @property
     def locks_hold(self) -> bool:

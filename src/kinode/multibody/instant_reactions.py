@@ -40,8 +40,8 @@ class Reactions:
     def balances(self, part: str, hold: Support = None) -> tuple[Statics | None, ...]:
         """The balance that a share of reactions belongs to, or two of which it is the difference; None is the motion.
 
-        The static share is that of gravity and loads alone, the kinetic share that of inertia [3.24-3.26];
-        ``inertia of rod`` is what the motion of the rod alone contributes to it.
+        The static share is that of gravity and loads alone, the kinetic share that of inertia (T-9.24)
+        to (T-9.26); ``inertia of rod`` is what the motion of the rod alone contributes to it.
         """
         if part == "total":
             return (None,)

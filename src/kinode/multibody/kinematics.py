@@ -10,7 +10,7 @@ Links are moved outward by the recursion; a formulation with a kinematics of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -306,7 +306,7 @@ class Kinematics:
         """Momentum, angular momentum about the world's origin, first moment, mass."""
         return self.sums[1:4], self.sums[4:7], self.sums[7:10], self.sums[10]
 
-    def potential_energy(self, of_elements: Sequence[Scalar]) -> Scalar:
+    def potential_energy(self, of_elements: Iterable[Scalar]) -> Scalar:
         """Of gravity and joint stiffness, with that of elements; gravity's is zero at the world's origin [J]."""
         total = tree_inertia.potential_energy(self)
         for energy in of_elements:

@@ -306,7 +306,7 @@ class Snapshot(InstantScene):
     @cached_property
     def potential_energy(self) -> Scalar:
         """Of gravity, joint stiffness and elements that have one; zero at the world's origin [J]."""
-        return self.kinematics.potential_energy([x.potential(self) for x in self.system.elements.values()])
+        return self.kinematics.potential_energy(x.potential(self) for x in self.system.elements.values())
 
     @property
     def momenta(self) -> tuple[Array, Array, Array, Scalar]:

@@ -1,1 +1,1 @@
-"""What is known of a run: trajectories, joint loads and their causes, the energy audit."""
+"""Results of a run: trajectories, joint loads and their breakdown, the energy audit."""

@@ -1,16 +1,16 @@
-"""Two bearings on a shaft: the forces of each over a run, its equivalent load and its rated life (ISO 281).
+"""Two bearings on a shaft: the force of each over a run, its equivalent load and its rating life (ISO 281).
 
-With unit axis e, places z1 and z2 from the child's joint point, and the reaction F, M about that point,
+With unit axis e, positions z1 and z2 from the child's joint point, and the reaction F, M about that point,
 
     F1 + F2 = F,    z1 e x F1 + z2 e x F2 = M (across e),    and one of both takes F . e
 
-is statically determinate.  A moment along the axis is none of the reaction of such a joint.
+is statically determinate.  The reaction of such a joint has no moment along the axis.
 
-Of a bearing with dynamic rating C, with p = 3 for balls and 10/3 for rollers, and speed n,
+A bearing of dynamic load rating C, with p = 3 for balls and 10/3 for rollers, at the speed n has
 
     P = F_r  or  X F_r + Y |F_a| (where |F_a| > e F_r),    P_m = (int P^p n dt / int n dt)^(1/p),    L10 = (C / P_m)^p
 
-in millions of turns.  Lubrication, contamination and other reliabilities (a1, aISO) are not dealt with.
+in millions of revolutions.  The factors for lubrication, contamination and reliability (a1, aISO) are not included.
 """
 
 from __future__ import annotations
@@ -27,52 +27,93 @@ from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.results.joint_loads import reaction
 from kinode.results.peak_mean_rms import measure
 from kinode.results.shaft_loads import RPM, find_shaft
-from kinode.results.text_tables import figure
+from kinode.results.text_tables import format_number
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
 EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}
 
 
 @dataclass(frozen=True)
 class Life:
-    """The rated life of a bearing: exceeded by nine in ten."""
+    """The basic rating life of a bearing, which 90 percent of bearings exceed.
 
-    load: float  # equivalent, mean over the turns, N
-    rating: float  # C, N
+    Attributes
+    ----------
+    load : float
+        Mean equivalent load over the revolutions, N.
+    rating : float
+        Dynamic load rating C, N.
+    exponent : float
+        p of the life equation.
+    revolutions, hours : float
+        The life.
+    speed : float
+        Mean speed, rad/s.
+    """
+
+    load: float
+    rating: float
     exponent: float
     revolutions: float
     hours: float
-    speed: float  # mean, rad/s
+    speed: float
 
     def __str__(self) -> str:
-        turns, hours = f"{figure(self.revolutions / 1e6)} million turns", f"{figure(self.hours)} h"
-        load = f"P = {figure(self.load)} N, C = {figure(self.rating)} N, p = {self.exponent:.3g}"
-        return f"{load}: L10 = {turns}, {hours} at {figure(self.speed / RPM)} rpm"
+        turns, hours = f"{format_number(self.revolutions / 1e6)} million turns", f"{format_number(self.hours)} h"
+        load = f"P = {format_number(self.load)} N, C = {format_number(self.rating)} N, p = {self.exponent:.3g}"
+        return f"{load}: L10 = {turns}, {hours} at {format_number(self.speed / RPM)} rpm"
 
 
 @dataclass(frozen=True, eq=False)
 class Bearing:
-    """A bearing over time: its place on the axis, and its force on the child, in the parent's joint axes."""
+    """The force of a bearing on the child over time, in the parent's joint axes.
+
+    Attributes
+    ----------
+    at : float
+        Position on the axis from the child's joint point, m.
+    force : array
+        (time, 3), N.
+    radial, axial : array
+        (time,), N; radial is not negative, axial is positive along the axis.
+    on, frame : str
+        The body that the force acts on, and the axes.
+    t, speed : array
+        Times in s, and speed of the shaft in rad/s.
+    unique : bool
+        Whether the reactions are unique (False in redundant loops).
+    """
 
     at: float
-    force: Array  # (time, 3)
-    radial: Array  # (time,), never negative
-    axial: Array  # (time,), positive along the axis
+    force: Array
+    radial: Array
+    axial: Array
     on: str
     frame: str
     t: Array
-    speed: Array  # (time,), of the shaft, rad/s
-    unique: bool = True  # whether no other reactions of a loop balance as well
+    speed: Array
+    unique: bool = True
 
     def equivalent(self, X: float | None = None, Y: float | None = None, e: float = 0.0) -> Array:
-        """P over time, from the factors of the bearing's catalog, which an axial force cannot do without."""
+        """The equivalent load P over time.
+
+        Parameters
+        ----------
+        X, Y, e : float, optional
+            Factors of the bearing's catalog; needed if there is an axial force.
+
+        Returns
+        -------
+        array
+            (time,), N.
+        """
         if X is None or Y is None:
             if float(np.abs(self.axial).max(initial=0.0)) > 1e-9 * float(self.radial.max(initial=0.0)):
-                peak = figure(measure(self.t, self.axial).peak)
+                peak = format_number(measure(self.t, self.axial).peak)
                 raise ArgumentError(
-                    f"X, Y: the bearing at {figure(self.at)} m takes {peak} N axially: factors are needed"
+                    f"X, Y: the bearing at {format_number(self.at)} m takes {peak} N axially: factors are needed"
                 )
             return self.radial
         for name, value in (("X", X), ("Y", Y), ("e", e)):
@@ -84,7 +125,25 @@ class Bearing:
     def life(
         self, C: Any, kind: str = "ball", *, X: float | None = None, Y: float | None = None, e: float = 0.0
     ) -> Life:
-        """The rated life; ``C`` is the dynamic rating, in N or as "25 kN", ``kind`` ball or roller."""
+        """The basic rating life.
+
+        Parameters
+        ----------
+        C : float or str
+            Dynamic load rating, in N or with a unit: "25 kN".
+        kind : {"ball", "roller"}
+            Type of the bearing.
+        X, Y, e : float, optional
+            As in ``equivalent``.
+
+        Returns
+        -------
+        Life
+
+        Examples
+        --------
+        >>> print(run.bearings("main", at=(-0.04, 0.04))[0].life("25 kN"))  # doctest: +SKIP
+        """
         if kind not in EXPONENTS:
             raise ArgumentError(f"kind: ball or roller, not {kind!r}")
         rating, p = _force("C", C), EXPONENTS[kind]
@@ -102,16 +161,16 @@ class Bearing:
 
     def __str__(self) -> str:
         radial, axial = measure(self.t, self.radial), measure(self.t, self.axial)
-        parts = [f"{name} peak {figure(m.peak)} N, mean {figure(m.mean)} N, rms {figure(m.rms)} N"
+        parts = [f"{name} peak {format_number(m.peak)} N, mean {format_number(m.mean)} N, rms {format_number(m.rms)} N"
                  for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
         chosen = "" if self.unique else "; not unique: joints of its loop are redundant"
-        return f"bearing at {figure(self.at)} m: {'; '.join(parts)}; on {self.on}{chosen}"
+        return f"bearing at {format_number(self.at)} m: {'; '.join(parts)}; on {self.on}{chosen}"
 
 
 def bearings(
-    run: Trajectory, joint: Any, at: Any, part: str, hold: Any = None, axial: str = "first"
+    run: RunQuantities, joint: Any, at: Any, part: str, hold: Any = None, axial: str = "first"
 ) -> tuple[Bearing, Bearing]:
-    """Two bearings on a joint's axis that hold its reaction."""
+    """Two bearings on the axis of a joint that carry its reaction."""
     if axial not in ("first", "second"):
         raise ArgumentError(f"axial: the bearing that takes the axial force, first or second, not {axial!r}")
     shaft = find_shaft(run, joint, "bearings")
@@ -137,13 +196,13 @@ def bearings(
     return one, two
 
 
-def _places(run: Trajectory, joint: str, at: Any) -> tuple[float, float]:
+def _places(run: RunQuantities, joint: str, at: Any) -> tuple[float, float]:
     reader = run.system.reader(joint)
     try:
         first, second = at
     except (TypeError, ValueError):
         raise ArgumentError("at: two places along the axis are expected, (z1, z2)") from None
-    z1, z2 = (run.dynamics._resolver(run.p)(reader.number(z, "length", "at")) for z in (first, second))
+    z1, z2 = (run.dynamics.arguments.resolver(run.p)(reader.number(z, "length", "at")) for z in (first, second))
     if not (math.isfinite(z1) and math.isfinite(z2)) or z1 == z2:
         raise ArgumentError(f"at: two different places are expected, not {z1:g} and {z2:g}")
     return z1, z2
@@ -152,9 +211,9 @@ def _places(run: Trajectory, joint: str, at: Any) -> tuple[float, float]:
 def _force(name: str, value: Any) -> float:
     quantity = parse_quantity(value) if isinstance(value, str) else None
     try:
-        found = float(value) if quantity is None else check_dimension(quantity, "force", field=name)
+        force = float(value) if quantity is None else check_dimension(quantity, "force", field=name)
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: a force is expected, such as '25 kN', not {value!r}") from None
-    if not (math.isfinite(found) and found > 0):
+    if not (math.isfinite(force) and force > 0):
         raise ArgumentError(f"{name}: a force greater than zero is expected, not {value!r}")
-    return found
+    return force

@@ -1,15 +1,15 @@
-"""The energy audit: the change of a run's mechanical energy against the work that was done, so that one sees how far
-to trust the run.
+"""The energy audit of a run: the change of the mechanical energy against the work done.
 
     defect(t) = E(t) - E(0) - sum over causes of work(t)
 
-vanishes for the exact motion.  The work done from one stored state to the next is found along the exact motion that
-starts there: all intervals are integrated side by side by one step of order 8 (Dormand and Prince), then by two and
+vanishes for the exact motion.  The work between two stored states is computed along the exact motion that starts at the
+first one: all intervals are integrated in parallel with one step of order 8 [Dormand, Prince 1981], then with two and
 more until the work no longer changes.  So the defect is the error of the run's own steps, whatever its output times.
-Where the motion is too stiff for that, the work is found from cubics through the states; ``uncertainty`` says how well.
+If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
+error.
 
-What it does not see: errors that keep the energy, such as a wrong phase; it is a necessary sign of a good run, and in
-practice a sharp one.
+The audit does not see errors that keep the energy, such as an error of phase: a small defect is necessary for a good
+run, not sufficient.
 """
 
 from __future__ import annotations
@@ -20,27 +20,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.ode.tableaus import tableau
-from kinode.results.peak_mean_rms import WILD
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.simulation.time_events import ROUNDING
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
-AT_ONCE = "impacts"
-"""What is lost, or comes in, where speeds change at once."""
-MOST_PARTS = 64  # steps into which an interval between two stored states is divided at the most
-MOST_INTERVALS = 1 << 21  # that may be integrated in a pass
-MOST_NUMBERS = 1 << 22  # numbers that the stages of one pass may hold
+IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
+MOST_PARTS = 64  # steps per interval between two stored states
+MOST_INTERVALS = 1 << 21  # steps in one pass over all intervals
+MOST_NUMBERS = 1 << 22  # numbers in the stages of one pass
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Energies in J.  ``defects`` is the defect at each time, ``defect`` the one at the end, ``largest`` the largest.
+    """The energy audit of a run; prints as a table.
 
-    ``scale`` is the largest energy that was in play: kinetic, exchanged with potentials, or done as work.
+    Attributes
+    ----------
+    energy_start, energy_end : float
+        Mechanical energy, J.
+    work : dict of str to float
+        Work of each cause, J.
+    defects : array
+        Defect at each time, J.
+    scale : float
+        The largest energy in play, J: kinetic, exchanged with potentials, or work.
+    uncertainty : float
+        Estimated error of the work, J.
     """
 
     energy_start: float
@@ -52,44 +62,46 @@ class Audit:
 
     @property
     def change(self) -> float:
-        """Change of the mechanical energy."""
+        """Change of the mechanical energy, J."""
         return self.energy_end - self.energy_start
 
     @property
     def total_work(self) -> float:
-        """Work of all causes."""
+        """Work of all causes, J."""
         return sum(self.work.values())
 
     @property
     def defect(self) -> float:
-        """What is left unexplained at the end."""
+        """The defect at the end, J."""
         return float(self.defects[-1]) if len(self.defects) else 0.0
 
     @property
     def largest(self) -> float:
-        """The largest defect on the way."""
+        """The largest defect, J."""
         return float(np.abs(self.defects).max(initial=0.0))
 
     @property
     def relative(self) -> float:
-        """The largest defect in parts of the energy in play."""
+        """The largest defect as a share of ``scale``."""
         return self.largest / self.scale if self.scale > 0 else 0.0
 
     @property
     def trust(self) -> str:
-        """A plain sentence."""
-        said = (
+        """The verdict in a sentence."""
+        defect = (
             f"trust: {self.largest:.2g} J of the {self.scale:.4g} J in play are unaccounted for ({self.relative:.1e}); "
         )
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
         if self.uncertainty > 0.5 * self.largest and self.uncertainty > 1e-9 * self.scale:
-            return said + f"the work itself is known to {self.uncertainty:.1g} J only, ask for closer times to see more"
+            return (
+                defect + f"the work itself is known to {self.uncertainty:.1g} J only, ask for closer times to see more"
+            )
         if self.relative < 1e-6:
-            return said + "the run holds its energy well"
+            return defect + "the run holds its energy well"
         if self.relative < 1e-3:
-            return said + "good enough for plots; tighten rtol for figures"
-        return said + "do not trust this run: tighten rtol or shorten the step"
+            return defect + "good enough for plots; tighten rtol for figures"
+        return defect + "do not trust this run: tighten rtol or shorten the step"
 
     def __str__(self) -> str:
         rows = [("change of energy", self.change), *((f"work of {cause}", work) for cause, work in self.work.items())]
@@ -98,8 +110,8 @@ class Audit:
         return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
 
 
-@WILD
-def compute_audit(run: Trajectory) -> Audit:
+@IGNORE_OVERFLOW
+def compute_audit(run: RunQuantities) -> Audit:
     """The audit of a run."""
     energies = run.evaluate([f"system.{kind}_energy" for kind in ("kinetic", "potential", "electric")])
     kinetic = energies["system.kinetic_energy"] + energies["system.electric_energy"]
@@ -119,10 +131,10 @@ def compute_audit(run: Trajectory) -> Audit:
     if run.dynamics.topology.events is not None:
         at_once, hidden = np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0), _hidden(run)
         uncertainty += float(np.abs((np.diff(energy) - gains.sum(axis=1) - at_once)[hidden | _ticked(run)]).sum())
-        if hidden.any():  # what the impacts between stored times did is not known: no figure rather than a part of it
+        if hidden.any():  # the work of impacts between stored times is unknown: give none rather than a part
             uncertainty += float(np.abs(at_once).sum())
         else:
-            causes, gains = (*causes, AT_ONCE), np.column_stack([gains, at_once])
+            causes, gains = (*causes, IMPACTS), np.column_stack([gains, at_once])
     work = np.vstack([np.zeros(len(causes)), np.cumsum(gains, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
     scale = max(kinetic.max(), np.ptp(potential), np.abs(work).max(initial=0.0))
@@ -131,28 +143,28 @@ def compute_audit(run: Trajectory) -> Audit:
     )  # fmt: skip
 
 
-def _hidden(run: Trajectory) -> Array:
-    """The intervals between stored states within which something changed at once, so that their motion is not one."""
+def _hidden(run: RunQuantities) -> Array:
+    """The intervals between stored states that contain an event, so that their motion is not smooth."""
     when = np.array([event.time for event in run.events if event.kind != "singular"])
     after, before = np.searchsorted(when, run.t[:-1], "right"), np.searchsorted(when, run.t[1:], "left")
-    found: Array = before > after
-    return found
+    hidden: Array = before > after
+    return hidden
 
 
-def _ticked(run: Trajectory) -> Array:
-    """The intervals between stored states within which a sampler acts; at their ends it is seen."""
-    table, found = run.dynamics.topology.events, np.zeros(len(run) - 1, dtype=bool)
+def _ticked(run: RunQuantities) -> Array:
+    """The intervals between stored states that contain a clock tick inside."""
+    table, ticked = run.dynamics.topology.events, np.zeros(len(run) - 1, dtype=bool)
     for clock in (entry.sampler for entry in table.samplers) if table is not None else ():
         counts = (run.t - float(clock.phase)) / float(clock.period)
-        near = 1e-9 * np.maximum(1.0, np.abs(counts))  # what is on a tick but for rounding
-        found |= np.ceil(counts[1:] - near[1:]) - 1 > np.maximum(-1, np.floor(counts[:-1] + near[:-1]))
-    return found
+        near = 1e-9 * np.maximum(1.0, np.abs(counts))  # rounding of a time on a tick
+        ticked |= np.ceil(counts[1:] - near[1:]) - 1 > np.maximum(-1, np.floor(counts[:-1] + near[:-1]))
+    return ticked
 
 
-def compute_work(run: Trajectory, change: Array) -> tuple[Array, float]:
-    """Work of each cause in each interval between stored states, and how uncertain their sum is.
+def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
+    """Work of each cause in each interval between stored states, and the uncertainty of the sum.
 
-    ``change`` of the energy since the start says how fine it needs to be: an uncertainty well below the defect will do.
+    ``change`` is the change of the energy since the start; an uncertainty well below the defect is fine enough.
     """
     causes = len(find_causes(run.dynamics.topology))
     most = max(2, min(MOST_PARTS, MOST_INTERVALS // len(run)))
@@ -174,12 +186,12 @@ def compute_work(run: Trajectory, change: Array) -> tuple[Array, float]:
 
 
 def _largest(gains: Array) -> float:
-    """The largest sum on the way."""
+    """The largest partial sum."""
     return float(np.abs(np.cumsum(gains.sum(axis=1))).max())
 
 
-def _flow(run: Trajectory, parts: int, causes: int) -> Array:
-    """The work along the motions that start at the stored states, by a number of equal steps of order 8."""
+def _flow(run: RunQuantities, parts: int, causes: int) -> Array:
+    """The work along the motions that start at the stored states, with ``parts`` equal steps of order 8."""
     table = tableau("dop853")
     last, nodes, weights = table.last, table.nodes, table.stages
     rows = max(1, MOST_NUMBERS // ((last + 1) * (run.y.shape[1] + causes)))
@@ -202,46 +214,46 @@ def _flow(run: Trajectory, parts: int, causes: int) -> Array:
     return work
 
 
-def _interpolated(run: Trajectory, causes: int) -> tuple[Array, float]:
-    """The work along cubics through the states, by Gauss points; how uncertain, coarser rules tell.
+def _interpolated(run: RunQuantities, causes: int) -> tuple[Array, float]:
+    """The work along cubics through the states by Gauss quadrature, and its uncertainty by coarser rules.
 
-    A trapezoid is off by the square of the length of an interval, cubics by its fourth power: as the square of the
-    share by which the two differ.  Where that share is all of the work, the motion within the interval is not seen.
+    The error of the trapezoidal rule goes with the square of the length of an interval, that of cubics with its fourth
+    power: as the square of the relative difference of the two.  If the relative difference is 1, the states do not
+    resolve the motion.
     """
     n, h = run.y.shape[1], np.diff(run.t)[:, None]
-    held = n - (run.dynamics.topology.events.n_held if run.dynamics.topology.events is not None else 0)
+    first_discrete = n - (run.dynamics.topology.events.n_held if run.dynamics.topology.events is not None else 0)
     begin, end = _sides(run)
     before, after = _rates(run, begin, run.y[:-1])[:, :n], _rates(run, end, run.y[1:])[:, :n]
-    found = []
+    works = []
     for points in (4, 6):
         at, weights = np.polynomial.legendre.leggauss(points)
         work = np.zeros((len(run) - 1, causes))
         for s, weight in zip(0.5 * (at + 1), 0.5 * weights):
             a, b, c, d = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
             y = a * run.y[:-1] + b * h * before + c * run.y[1:] + d * h * after
-            y[:, held:] = run.y[:-1, held:]
+            y[:, first_discrete:] = run.y[:-1, first_discrete:]
             work += weight * h * _rates(run, run.t[:-1] + s * h[:, 0], y)[:, n:]
-        found.append(work)
+        works.append(work)
     coarse = _trapezoid(run, n)
-    apart, most = np.abs(found[1] - coarse), np.maximum(np.abs(found[1]), np.abs(coarse))
+    apart, most = np.abs(works[1] - coarse), np.maximum(np.abs(works[1]), np.abs(coarse))
     unseen = (apart * np.divide(apart, most, out=np.zeros_like(apart), where=most > 0)).sum()
-    return found[1], float(max(np.abs(found[1] - found[0]).sum(), unseen))
+    return works[1], float(max(np.abs(works[1] - works[0]).sum(), unseen))
 
 
-def _trapezoid(run: Trajectory, n: int) -> Array:
+def _trapezoid(run: RunQuantities, n: int) -> Array:
     begin, end = _sides(run)
     power = _rates(run, begin, run.y[:-1])[:, n:] + _rates(run, end, run.y[1:])[:, n:]
     total: Array = 0.5 * np.diff(run.t)[:, None] * power
     return total
 
 
-def _sides(run: Trajectory) -> tuple[Array, Array]:
-    """The times at which laws are looked at for the ends of each interval: within it, since they may jump there."""
+def _sides(run: RunQuantities) -> tuple[Array, Array]:
+    """The ends of each interval, moved inside it by a rounding error: functions of time may jump at the ends."""
     margin = ROUNDING * float(np.abs(run.t).max())
     return run.t[:-1] + margin, run.t[1:] - margin
 
 
-def _rates(run: Trajectory, t: Array, y: Array) -> Array:
-    """Rate of the state and power of each cause, for states in rows."""
-    a, b = run.dynamics.n_q, run.dynamics.n_q + run.dynamics.n_u
-    return run.dynamics._call(Kernel("power"), t, y[:, :a], y[:, a:b], y[:, b:], run.p, run.inputs)
+def _rates(run: RunQuantities, t: Array, y: Array) -> Array:
+    """Time derivative of the state and power of each cause, one row for each state."""
+    return run.dynamics.kernels.call(Kernel("power"), run.dynamics.point_of(t, y, run.p, run.inputs))

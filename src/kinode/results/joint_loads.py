@@ -1,45 +1,47 @@
-"""Loads in joints over time: reactions and wrenches on any body, about any point, in any axes."""
+"""Loads in joints over time: reactions and whole wrenches on either body, about any point, in any axes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kinode.dynamics.joint_reactions import ReactionRequest, joint_wrenches
+from kinode.dynamics.joint_reactions import depends_on_loops, joint_wrenches, read_request
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.errors import ArgumentError
+from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.base.fields import unknown
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
 
 def reaction(
-    run: Trajectory, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool, hold: Any = None
+    run: RunQuantities, joint: str, part: str, on: Any, about: Any, axes: Any, *, whole: bool, hold: Any = None
 ) -> Wrench:
-    """Force and moment of a joint, each (time, 3)."""
+    """The reaction of a joint, or its whole wrench: force in N and moment in N*m, each (time, 3)."""
     record = find_joint(run, joint)
     body = None
     if on is not None:
         body = str(getattr(on, "name", on))
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
-    about, axes = (None if x is None else run.dynamics._frame(x) for x in (about, axes))
-    return _all(run, [record.name], ReactionRequest(part, whole, body, about, axes), hold)[record.name]
+    wanted = read_request(run.dynamics, part, hold, body, about, axes, [record.name], whole)
+    return _all(run, wanted)[record.name]
 
 
-def reactions(run: Trajectory, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
-    """The same of several joints, from one compiled function."""
-    return _all(run, joints, ReactionRequest(part), hold)
+def reactions(run: RunQuantities, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
+    """The reactions of several joints, from one compiled function."""
+    return _all(run, read_request(run.dynamics, part, hold, None, None, None, joints, False))
 
 
-def _all(run: Trajectory, joints: list[str], wanted: ReactionRequest, hold: Any) -> dict[str, Wrench]:
-    wanted = wanted.held_by(run.dynamics, hold, joints)
-    sharing = run.shared(wanted.part, wanted.hold) if is_redundant(run.dynamics) and wanted.in_loops else None
-    return joint_wrenches(run.dynamics, tuple(joints), run.states, wanted, sharing)
+def _all(run: RunQuantities, wanted: ReactionOptions) -> dict[str, Wrench]:
+    shared = is_redundant(run.dynamics) and depends_on_loops(wanted)
+    sharing = run.shared(wanted.part, wanted.support) if shared else None
+    return joint_wrenches(run.dynamics, run.states, wanted, sharing)
 
 
-def find_joint(run: Trajectory, name: Any) -> Any:
+def find_joint(run: RunQuantities, name: Any) -> Any:
+    """The joint of this name; ArgumentError with similar names if there is none."""
     key = getattr(name, "name", name)
     if key not in run.system.joints:
         raise ArgumentError(unknown("no joint is called", str(key), run.system.joints))

@@ -1,9 +1,11 @@
 """The spectrum of a joint's load, and whether it excites a natural frequency.
 
-It is taken with a window (Blackman and Harris, four terms: 92 dB down beside a line), over time or over turns of the
-shaft, and lines are found between its steps by the parabola through the logarithms.  Of a few turns the window would
-leave too little: they are taken as one period.  A vector of one frequency runs on an ellipse:
-its amplitude is the longer half axis, F for a force F that turns as for one that swings with F.
+The spectrum is taken over time or over revolutions of the shaft, with the four-term Blackman-Harris window (side lobes
+92 dB down) [F. J. Harris, Proc. IEEE 66 (1978) 51-83].  The frequency of a line is interpolated by a parabola through
+the logarithms.  A few revolutions are too short for a window; they are treated as one period.
+
+A vector of one frequency moves on an ellipse.  Its amplitude is the semi-major axis: F for a rotating force F, and F
+for a force that oscillates with the amplitude F.
 """
 
 from __future__ import annotations
@@ -20,114 +22,162 @@ from kinode.expressions.units import check_dimension, parse_quantity
 from kinode.hooks import hook
 from kinode.results.joint_loads import find_joint, reaction
 from kinode.results.shaft_loads import BEARING_JOINTS, Shaft, find_shaft
-from kinode.results.text_tables import figure, lay_out
+from kinode.results.text_tables import format_number, format_table
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
 WINDOW = (0.35875, -0.48829, 0.14128, -0.01168)
-LOBE = 4  # steps from a line of the window to its first zero
-ENOUGH = 2 * LOBE  # turns from which on a window tells orders apart; fewer are taken as a period
-LEAST = 0.01  # of the strongest line: what is less is not listed
-FEW = 16  # times that a spectrum needs
-COARSE = 0.1  # share of a load that the run may leave unknown between every other of its times
-SHOWN = 12  # lines in a table
-UNITS = {"force": "N", "moment": "N*m"}
+LOBE = 4  # steps from the maximum of the window's transform to its first zero
+WINDOWED_TURNS = 2 * LOBE  # revolutions from which a window is used; fewer are treated as one period
+WEAKEST_LINE = 0.01  # share of the strongest line: weaker ones are not listed
+LEAST_TIMES = 16  # least number of times of a run with a spectrum
+LARGEST_SAMPLING_ERROR = 0.1  # share of the load by which interpolation between every other time may be wrong
+LINES_SHOWN = 12  # lines in a table
+LOAD_UNITS = {"force": "N", "moment": "N*m"}
 
 
 @dataclass(frozen=True)
 class SpectralLine:
-    """One line; ``low`` and ``high`` differ where it belongs to a shaft whose speed changed, in Hz."""
+    """One line of a spectrum.
+
+    Attributes
+    ----------
+    low, high : float
+        Frequency, Hz; they differ for an order of a shaft whose speed changed.
+    amplitude : float
+        N or N*m.
+    order : float or None
+        Multiple of the rotation frequency of the shaft.
+    """
 
     low: float
     high: float
     amplitude: float
-    order: float | None = None  # turns of the shaft
+    order: float | None = None
 
     @property
     def frequency(self) -> float:
-        """In the middle, Hz."""
+        """The middle of ``low`` and ``high``, Hz."""
         return 0.5 * (self.low + self.high)
 
     @property
     def text(self) -> str:
-        """The frequency for readers."""
+        """The frequency as text."""
         same = self.high - self.low <= 1e-6 * self.high
-        return figure(self.frequency) if same else f"{figure(self.low)} to {figure(self.high)}"
+        return format_number(self.frequency) if same else f"{format_number(self.low)} to {format_number(self.high)}"
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Amplitudes of a joint's load over frequency (Hz), or over orders of the shaft's turning; printed, its lines."""
+    """The amplitude spectrum of a joint's load; prints its lines.
+
+    Attributes
+    ----------
+    joint, part, of, over : str
+        The joint, the share of the reaction, "force" or "moment", "time" or "turns".
+    abscissa : array
+        Frequencies in Hz, or orders.
+    amplitude : array
+        N or N*m.
+    mean : array
+        (3,), the constant part.
+    lines : tuple of SpectralLine
+        The strongest first.
+    resolution : float
+        Lines closer than this on the abscissa are one.
+    frame : str
+        The axes.
+    """
 
     joint: str
     part: str
     of: str
     over: str
-    abscissa: Array  # Hz, or orders
+    abscissa: Array
     amplitude: Array
-    mean: Array  # the vector that stays
-    lines: tuple[SpectralLine, ...]  # the strongest first
-    resolution: float  # of the abscissa: what is nearer is one line
+    mean: Array
+    lines: tuple[SpectralLine, ...]
+    resolution: float
     frame: str
 
     @property
     def unit(self) -> str:
-        return UNITS[self.of]
+        return LOAD_UNITS[self.of]
 
     @property
     def head(self) -> tuple[str, ...]:
-        """Of the table."""
+        """Head of the table."""
         return (f"{self.of} {self.unit}", "Hz", "rpm", "order")
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Of the table, the strongest line first."""
+        """Rows of the table, the strongest line first."""
         return [
-            (figure(x.amplitude), x.text, figure(60.0 * x.frequency), "" if x.order is None else figure(x.order))
-            for x in self.lines[:SHOWN]
+            (
+                format_number(x.amplitude),
+                x.text,
+                format_number(60.0 * x.frequency),
+                "" if x.order is None else format_number(x.order),
+            )
+            for x in self.lines[:LINES_SHOWN]
         ]
 
     def __str__(self) -> str:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
         size, most = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
-        mean = f"mean {figure(size)} {self.unit}" if size > 1e-5 * most else "no mean"
+        mean = f"mean {format_number(size)} {self.unit}" if size > 1e-5 * most else "no mean"
         changes = float(self.amplitude.max(initial=0.0)) > 1e-9 * size
         nothing = "the load changes too slowly for a run of this length" if changes else "the load does not change"
-        lines = lay_out(self.head, self.rows) if self.lines else [f"no lines: {nothing}"]
+        lines = format_table(self.head, self.rows) if self.lines else [f"no lines: {nothing}"]
         unit = "Hz" if self.over == "time" else "orders"
-        return "\n".join([title, *lines, f"{mean}; lines nearer than {figure(self.resolution)} {unit} are one"])
+        return "\n".join([title, *lines, f"{mean}; lines nearer than {format_number(self.resolution)} {unit} are one"])
 
     def plot(self, **options: Any) -> Any:
-        """Amplitudes, as a matplotlib figure; see ``kinode.views.plots.load_plots.plot_spectrum``."""
+        """Plot the amplitudes; options of ``kinode.views.plots.load_plots.plot_spectrum``."""
         return hook("plot_spectrum")(self, **options)
 
 
 @dataclass(frozen=True)
 class Resonance:
-    """A natural frequency beside the lines of a load; ``margin`` is that of the nearest, a share of the frequency."""
+    """A natural frequency compared to the lines of a load.
+
+    Attributes
+    ----------
+    joint, part, of : str
+        The joint, the share of the reaction, "force" or "moment".
+    natural : float
+        The natural frequency, Hz.
+    within : float
+        The largest margin that counts as excited.
+    nearest, strongest : SpectralLine or None
+        Lines of the load.
+    margin : float
+        Distance of the nearest line as a share of the frequency; positive above it, 0 if the shaft ran through it.
+    """
 
     joint: str
     part: str
     of: str
-    natural: float  # Hz
+    natural: float
     within: float
     nearest: SpectralLine | None
     strongest: SpectralLine | None
-    margin: float  # positive: the line is above; zero: the shaft ran through it
+    margin: float
 
     @property
     def excited(self) -> bool:
-        """Whether a line is within the margin that was asked for."""
+        """Whether a line is closer than ``within``."""
         return self.nearest is not None and abs(self.margin) <= self.within
 
     def __str__(self) -> str:
-        where = f"{self.joint}: natural frequency {figure(self.natural)} Hz ({figure(60.0 * self.natural)} rpm)"
+        hertz, rpm = format_number(self.natural), format_number(60.0 * self.natural)
+        where = f"{self.joint}: natural frequency {hertz} Hz ({rpm} rpm)"
         if self.nearest is None:
             return f"{where}: not excited, the {self.part} {self.of} does not change, or too slowly"
-        line, unit = self.nearest, UNITS[self.of]
-        order = "" if line.order is None else f", order {figure(line.order)}"
-        words = f"nearest line {line.text} Hz{order}, {figure(line.amplitude)} {unit}"
+        line, unit = self.nearest, LOAD_UNITS[self.of]
+        order = "" if line.order is None else f", order {format_number(line.order)}"
+        words = f"nearest line {line.text} Hz{order}, {format_number(line.amplitude)} {unit}"
         apart = (
             f"{100.0 * abs(self.margin):.1f} % {'above' if self.margin > 0 else 'below'}" if self.margin else "on it"
         )
@@ -136,9 +186,9 @@ class Resonance:
 
 
 # -- computing -------------------------------------------------------------------------------------
-def compute_spectrum(run: Trajectory, joint: Any, part: str, of: str, over: str, axes: Any, hold: Any) -> Spectrum:
+def compute_spectrum(run: RunQuantities, joint: Any, part: str, of: str, over: str, axes: Any, hold: Any) -> Spectrum:
     """The spectrum of a joint's reaction."""
-    if of not in UNITS:
+    if of not in LOAD_UNITS:
         raise ArgumentError(f"of: force or moment, not {of!r}")
     if over not in ("time", "turns"):
         raise ArgumentError(f"over: time or turns, not {over!r}")
@@ -157,7 +207,7 @@ def compute_spectrum(run: Trajectory, joint: Any, part: str, of: str, over: str,
     else:
         assert shaft is not None
         samples, turns = _over_turns(shaft, every)
-        windowed = turns >= ENOUGH
+        windowed = turns >= WINDOWED_TURNS
         amplitude, mean = _amplitudes(samples, windowed=windowed)
         x, resolution = np.arange(len(amplitude)) / turns, (LOBE if windowed else 1.0) / turns
         low, high = (float(f(np.abs(shaft.speed))) / (2.0 * math.pi) for f in (np.min, np.max))
@@ -167,27 +217,27 @@ def compute_spectrum(run: Trajectory, joint: Any, part: str, of: str, over: str,
 
 
 def check_times(t: Array, values: Array, joint: str) -> None:
-    """Refuse runs that keep too few times to tell the load between them.
+    """Raise an error if the run has too few times for the load to be interpolated.
 
-    Every other time is foretold from those between; a smooth load is then wrong by sixteen times what it is wrong by
-    between all of them.
+    The load at every other time is compared with its cubic interpolation.  For a smooth load this error is sixteen
+    times the error of interpolation between all times.
     """
     from scipy.interpolate import CubicSpline
 
-    if len(t) < FEW:
+    if len(t) < LEAST_TIMES:
         raise ArgumentError(f"spectrum: the run keeps {len(t)} times; simulate with times= a thousand or more")
     size, scatter = np.abs(values).max(), values - values.mean(axis=0)
     if not np.isfinite(size):
         raise ArgumentError(f"spectrum: the load of {joint} is not finite throughout")
-    rough = CubicSpline(t[::2], values[::2])(t[1:-1:2]) - values[1:-1:2]
-    error, rms = (float(np.sqrt((x**2).mean())) for x in (rough, scatter))
-    if error > COARSE * rms and rms > 1e-9 * size:
+    deviation = CubicSpline(t[::2], values[::2])(t[1:-1:2]) - values[1:-1:2]
+    error, rms = (float(np.sqrt((x**2).mean())) for x in (deviation, scatter))
+    if error > LARGEST_SAMPLING_ERROR * rms and rms > 1e-9 * size:
         message = f"the run keeps too few times to tell the load of {joint} between them"
         raise ArgumentError(f"spectrum: {message}; simulate with times={8 * len(t)} or more")
 
 
 def _amplitudes(values: Array, *, windowed: bool) -> tuple[Array, Array]:
-    """Amplitudes of samples at even steps, and their mean."""
+    """Amplitudes of equally spaced samples, and their mean."""
     phase = 2.0 * math.pi * (np.arange(len(values)) + 0.5) / len(values)
     window: Array = np.array(WINDOW) @ np.cos(np.outer(range(len(WINDOW)), phase)) if windowed else np.ones(len(values))
     mean = window @ values / window.sum()
@@ -196,7 +246,7 @@ def _amplitudes(values: Array, *, windowed: bool) -> tuple[Array, Array]:
 
 
 def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, int]:
-    """Samples of the last whole turns, evenly spread over them, and the number of turns."""
+    """Samples of the last complete revolutions, equally spaced in angle, and the number of revolutions."""
     from scipy.interpolate import CubicSpline
 
     if not shaft.turns_on:
@@ -205,20 +255,20 @@ def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, int]:
     x, values = _once(x, values[::-1])
     turns = math.floor(float(x[-1]) + 1e-9)
     if turns < 1:
-        made = figure(float(x[-1]))
+        made = format_number(float(x[-1]))
         raise ArgumentError(f"over: {shaft.joint} makes {made} of a turn in the run; one at least is needed")
     each = 2 ** math.ceil(math.log2(max(2.0 * len(x) / float(x[-1]), 16.0)))
     return np.asarray(CubicSpline(x, values)(np.arange(turns * each) / each)), turns
 
 
 def _once(x: Array, values: Array) -> tuple[Array, Array]:
-    """The last of the samples at each place: where something happens at once there are two."""
+    """The last sample at each abscissa: at an event there are two."""
     kept = np.append(np.diff(x) > 0.0, True)
     return (x, values) if kept.all() else (x[kept], values[kept])
 
 
 def _even(t: Array, values: Array) -> tuple[Array, Array]:
-    """The same at even times."""
+    """The samples at equally spaced times."""
     steps = np.diff(t)
     if np.ptp(steps) <= 1e-6 * steps.mean():
         return t, values
@@ -229,44 +279,44 @@ def _even(t: Array, values: Array) -> tuple[Array, Array]:
 
 
 def _half_axes(A: Array) -> Array:
-    """The longer half axis of the ellipse Re(A exp(i phi)), for each row."""
+    """The semi-major axis of the ellipse Re(A exp(i phi)), for each row."""
     a, b = A.real, A.imag
     one, two, mixed = (a * a).sum(axis=1), (b * b).sum(axis=1), (a * b).sum(axis=1)
     return np.asarray(np.sqrt(0.5 * (one + two + np.sqrt((one - two) ** 2 + 4.0 * mixed**2))))
 
 
 def _floor(amplitude: Array, values: Array) -> float:
-    """What a line has to exceed: a share of the strongest, and rounding of the load."""
-    return max(LEAST * float(amplitude.max(initial=0.0)), 1e-9 * float(np.abs(values).max(initial=0.0)))
+    """The least amplitude of a line: a share of the strongest one, above rounding of the load."""
+    return max(WEAKEST_LINE * float(amplitude.max(initial=0.0)), 1e-9 * float(np.abs(values).max(initial=0.0)))
 
 
 def _peaks(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
-    """Frequency and amplitude of each line, the strongest first; what the window cannot tell from the mean is none."""
+    """Frequency and amplitude of each line, the strongest first, without those too close to zero for the window."""
     inner = np.arange(LOBE, len(x) - 1)
     a = amplitude
     top = inner[(a[inner] > a[inner - 1]) & (a[inner] >= a[inner + 1]) & (a[inner] > _floor(a, values))]
-    found = []
+    lines = []
     for k in top:
         low, mid, high = np.log(np.maximum(a[k - 1 : k + 2], 1e-300))
         bend = low - 2.0 * mid + high
         shift = 0.5 * (low - high) / bend if bend < 0 else 0.0
-        found.append((float(x[k] + shift * x[1]), float(np.exp(mid - 0.25 * (low - high) * shift))))
-    return sorted(found, key=lambda line: -line[1])
+        lines.append((float(x[k] + shift * x[1]), float(np.exp(mid - 0.25 * (low - high) * shift))))
+    return sorted(lines, key=lambda line: -line[1])
 
 
 def _steps(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
-    """The same without a window: every step is a line."""
-    found = [(float(k), float(a)) for k, a in zip(x, amplitude) if a > _floor(amplitude, values)]
-    return sorted(found, key=lambda line: -line[1])
+    """Lines of a spectrum without a window: every step is one."""
+    lines = [(float(k), float(a)) for k, a in zip(x, amplitude) if a > _floor(amplitude, values)]
+    return sorted(lines, key=lambda line: -line[1])
 
 
 # -- resonance -------------------------------------------------------------------------------------
 def compute_resonance(
-    run: Trajectory, joint: Any, frequency: Any, part: str, of: str, within: float, axes: Any, hold: Any
+    run: RunQuantities, joint: Any, frequency: Any, part: str, of: str, within: float, axes: Any, hold: Any
 ) -> Resonance:
     """Whether a joint's load excites a natural frequency.
 
-    A shaft whose speed changes is looked at by its orders, each of which runs through a range of frequencies.
+    For a shaft whose speed changes the orders are used; each covers a range of frequencies.
     """
     natural = read_frequency(frequency)
     if not (isinstance(within, int | float) and 0.0 <= within < 1.0):
@@ -277,7 +327,7 @@ def compute_resonance(
     over = "time"
     if record.kind in BEARING_JOINTS:
         shaft = find_shaft(run, record.name, "resonance")
-        over = "turns" if shaft.turns_on and not shaft.steady and _turned(shaft) >= ENOUGH else "time"
+        over = "turns" if shaft.turns_on and not shaft.steady and _turned(shaft) >= WINDOWED_TURNS else "time"
     spectrum = compute_spectrum(run, record.name, part, of, over, axes, hold)
     if over == "time":
         _check_reach(run, spectrum, natural)
@@ -297,29 +347,31 @@ def _margin(line: SpectralLine, natural: float) -> float:
     return ((line.low if line.low > natural else line.high) - natural) / natural
 
 
-def _check_reach(run: Trajectory, spectrum: Spectrum, natural: float) -> None:
-    """Refuse frequencies that the run cannot tell of."""
+def _check_reach(run: RunQuantities, spectrum: Spectrum, natural: float) -> None:
+    """Raise an error for frequencies outside the range of the spectrum."""
     span, top = float(np.ptp(run.t)), float(spectrum.abscissa[-1])
     if natural < 2.0 * spectrum.resolution:
-        need = figure(2.0 * LOBE / natural)
+        need, length = format_number(2.0 * LOBE / natural), format_number(span)
         raise ArgumentError(
-            f"frequency: a run of {figure(span)} s tells little of {figure(natural)} Hz; simulate {need} s"
+            f"frequency: a run of {length} s tells little of {format_number(natural)} Hz; simulate {need} s"
         )
     if natural > top:
-        raise ArgumentError(f"frequency: the run's times tell of frequencies up to {figure(top)} Hz; keep more of them")
+        raise ArgumentError(
+            f"frequency: the run's times tell of frequencies up to {format_number(top)} Hz; keep more of them"
+        )
 
 
 def read_frequency(value: Any) -> float:
-    """A natural frequency in Hz, from text with its unit: a bare number could be Hz as well as rad/s."""
+    """A natural frequency in Hz, from text with a unit; a plain number could be Hz or rad/s."""
     quantity = parse_quantity(value) if isinstance(value, str) else None
     if quantity is None:
         raise ArgumentError(f"frequency: say the unit, '50 Hz', '3000 rpm' or '314 rad/s', not {value!r}")
     if quantity.cycles:
-        found = check_dimension(quantity, "frequency", field="frequency")
+        natural = check_dimension(quantity, "frequency", field="frequency")
     else:
-        found = check_dimension(quantity, "angular_velocity", field="frequency") / (2.0 * math.pi)
+        natural = check_dimension(quantity, "angular_velocity", field="frequency") / (2.0 * math.pi)
         if not any(word in quantity.unit_text for word in ("rpm", "rad", "rev", "deg", "°", "turn")):
             raise ArgumentError(f"frequency: {value!r} is cycles or radians? Write Hz, rpm or rad/s")
-    if not found > 0:
+    if not natural > 0:
         raise ArgumentError(f"frequency: a frequency above zero is expected, not {value!r}")
-    return found
+    return natural

@@ -1,4 +1,4 @@
-"""What every joint carries over a run: peak, mean and rms of force and moment, and when the peak comes."""
+"""Summary of the loads in all joints over a run: peak, time of the peak, mean and rms of force and moment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,31 @@ from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import given_axis
 from kinode.results.joint_loads import reactions
-from kinode.results.peak_mean_rms import WILD, Measure, measure
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
-ROUNDING = 1e-9  # of the largest of a joint's load: what is below is not shown
+LOAD_ROUNDING = 1e-9  # share of a joint's largest load: less is shown as zero
 
 
 @dataclass(frozen=True)
 class JointLoads:
-    """What a joint carries; ``axial`` and ``radial`` are the peaks along and across its axis, where it has one."""
+    """The loads of a joint over a run.
+
+    Attributes
+    ----------
+    joint, kind, on : str
+        The joint, its type, and the body that the load acts on.
+    force, moment : Measure
+        Magnitudes, N and N*m.
+    axial, radial : float or None
+        Peaks along and across its axis, N, if it has one.
+    effort : Measure or None
+        Of a joint with one freedom, in ``effort_unit``.
+    unique : bool
+        Whether the reactions are unique (False in redundant loops).
+    """
 
     joint: str
     kind: str
@@ -35,21 +49,21 @@ class JointLoads:
     radial: float | None
     effort: Measure | None
     effort_unit: str = ""
-    unique: bool = True  # whether no other reactions balance as well
+    unique: bool = True
 
 
-@WILD
-def find_wrenches(run: Trajectory) -> dict[str, Wrench]:
-    """The reactions of all joints that can carry any, from one compiled function."""
+@IGNORE_OVERFLOW
+def find_wrenches(run: RunQuantities) -> dict[str, Wrench]:
+    """The reactions of all joints except free ones, from one compiled function."""
     joints = [name for name, joint in run.system.joints.items() if joint.kind != "free"]
     return reactions(run, joints, "total") if joints else {}
 
 
-@WILD
-def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
-    """Peaks of the static and the kinetic part of each joint's force; none where nobody says who holds a loop.
+@IGNORE_OVERFLOW
+def compute_parts(run: RunQuantities, wrenches: dict[str, Wrench]) -> dict[str, tuple[float, float]]:
+    """Peaks of the static and the kinetic share of each joint's force.
 
-    Nor of large trees, whose static parts would take long to compile for two columns.
+    Empty if the support of a loop is not known, and for large trees, whose static shares take long to compile.
     """
     if not wrenches or is_large(run.dynamics.topology):
         return {}
@@ -65,13 +79,13 @@ def compute_parts(run: Trajectory, wrenches: dict[str, Wrench]) -> dict[str, tup
     return peaks
 
 
-@WILD
-def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
-    """The loads of every joint that can carry any, in order of declaration."""
-    resolve = run.dynamics._resolver(run.p)
+@IGNORE_OVERFLOW
+def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None) -> list[JointLoads]:
+    """The loads of all joints except free ones, in order of declaration."""
+    resolve = run.dynamics.arguments.resolver(run.p)
     wrenches = find_wrenches(run) if wrenches is None else wrenches
     efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
-    found = []
+    loads = []
     for name, wrench in wrenches.items():
         joint = run.system.joints[name]
         axis = given_axis(joint, resolve)
@@ -85,12 +99,12 @@ def compute_loads(run: Trajectory, wrenches: dict[str, Wrench] | None = None) ->
         unit = "" if values is None else str(run.units(f"{name}.effort"))
         parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
-        found.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
-    return found
+        loads.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
+    return loads
 
 
 def describe_sharing(loads: Sequence[JointLoads]) -> str:
-    """A sentence on loads of which redundant joints allow others as well; empty where there are none."""
+    """A sentence on loads that are not unique because joints are redundant; empty if all are unique."""
     names = [x.joint for x in loads if not x.unique]
     if not names:
         return ""
@@ -101,10 +115,10 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
 
 
 def _clean(values: Array, wrench: Wrench) -> Array:
-    return values * 0.0 if is_zero(values, wrench) else values
+    return values * 0.0 if is_negligible(values, wrench) else values
 
 
-def is_zero(values: Array, wrench: Wrench) -> bool:
-    """Whether a force or moment is nothing but rounding beside the whole load."""
+def is_negligible(values: Array, wrench: Wrench) -> bool:
+    """Whether a force or moment is a rounding error compared to the largest load of the joint."""
     most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
-    return not float(np.abs(values).max(initial=0.0)) > ROUNDING * most
+    return not float(np.abs(values).max(initial=0.0)) > LOAD_ROUNDING * most

@@ -1,6 +1,6 @@
-"""Peak, mean and rms over time.
+"""Peak, mean and rms of a quantity over time.
 
-Means are over time, not over samples, since a run that chooses its steps takes more of them where it moves fast.
+Means are over time, not over samples: a run with variable steps has more samples where it moves fast.
 """
 
 from __future__ import annotations
@@ -11,13 +11,23 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
-WILD = np.errstate(over="ignore", invalid="ignore")  # the end of a run that failed may be beyond all numbers
-ROUNDING = 1e-9
+IGNORE_OVERFLOW = np.errstate(over="ignore", invalid="ignore")  # a run that failed may end with infinite values
+EQUAL_PEAKS = 1e-9  # share of the peak: values this close to it are equal to it
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A magnitude over time."""
+    """A magnitude over time.
+
+    Attributes
+    ----------
+    peak : float
+        The largest magnitude.
+    time : float
+        Its time, s.
+    mean, rms : float
+        Over time.
+    """
 
     peak: float
     time: float
@@ -25,13 +35,13 @@ class Measure:
     rms: float
 
 
-@WILD
+@IGNORE_OVERFLOW
 def measure(t: Array, values: Array) -> Measure:
-    """Peak of the magnitude, its time, mean and rms over time; rows of vectors count by their length."""
+    """Peak, time of the peak, mean and rms of a magnitude; vectors (time, n) count by their length."""
     size = np.abs(values) if values.ndim == 1 else np.linalg.norm(values, axis=1)
     if not len(size) or not np.isfinite(size).any():
         return Measure(np.nan, np.nan, np.nan, np.nan)
-    k = int(np.argmax(size >= (1.0 - ROUNDING) * np.nanmax(size)))  # the first of peaks that rounding tells apart
+    k = int(np.argmax(size >= (1.0 - EQUAL_PEAKS) * np.nanmax(size)))  # the first of equal peaks
     span = float(t[-1] - t[0])
     if span <= 0:
         return Measure(float(size[k]), float(t[k]), float(size[k]), float(size[k]))

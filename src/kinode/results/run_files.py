@@ -1,8 +1,9 @@
-"""Runs as files and tables: NetCDF (with the model, so that nothing else is needed to load it), xarray, CSV.
+"""Runs as files and tables: NetCDF, xarray, CSV.
 
-A NetCDF file holds each entry of the state as a variable under its name, with its unit; parameters and inputs with
-their names; and the model as YAML text.  Loading reads numbers and text only; nothing in a file is ever executed.
-The file is written beside its place and moved there, so that a broken write leaves no broken file.
+A NetCDF file contains each entry of the state as a variable with its name and unit, the parameters and inputs by name,
+and the model as YAML text, so that it can be loaded by itself.  Loading reads numbers and text; nothing in a file is
+executed.  A file is written under a temporary name and then renamed, so that an interrupted write leaves no damaged
+file.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
     target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        data.to_netcdf(beside, engine="h5netcdf")
-        beside.replace(target)
+        data.to_netcdf(temporary, engine="h5netcdf")
+        temporary.replace(target)
     except OSError as error:
         raise Error(f"{target}: cannot be written: {error.strerror or error}") from None
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
@@ -114,7 +115,7 @@ def _event(record: dict[str, Any]) -> Event:
 
 
 def _read(path: Any) -> xarray.Dataset:
-    """All of a file in memory; whatever goes wrong inside the reader becomes one clear error."""
+    """The contents of a file; any failure of the reader becomes an ``Error`` that names the file."""
     import xarray
 
     if not Path(path).exists():
@@ -124,7 +125,7 @@ def _read(path: Any) -> xarray.Dataset:
             return stored.load()
     except MemoryError:
         raise
-    except Exception as error:  # the libraries below raise what they like on damaged files
+    except Exception as error:  # the libraries raise many types of errors for damaged files
         raise Error(
             f"{path}: cannot be read as NetCDF; it is damaged, cut short or another kind of file ({error})"
         ) from None
@@ -144,7 +145,7 @@ def _numbers(path: Any, data: Any, what: str) -> dict[str, float]:
 
 
 def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
-    """Quantities over time with their units; the states where none are named."""
+    """Quantities over time with their units; the states if no names are given."""
     import xarray
 
     data = xarray.Dataset(coords={"time": ("time", run.t, {"units": "s", "long_name": "time"})})
@@ -154,19 +155,19 @@ def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
             data[coordinate.name] = ("time", run.y[:, k], attrs)
         return data
     for name, values in run.evaluate(_listed(names)).items():
-        found = find_quantity(run.system, name)
+        quantity = find_quantity(run.system, name)
         dims: tuple[str, ...] = ("time",)
         if values.ndim == 3:
             dims, data = (*dims, "row", "column"), data.assign_coords(row=list("xyz"), column=list("xyz"))
         elif values.ndim == 2:
-            part = ("" if max(map(len, found.parts)) == 1 else "_").join(found.parts)
-            dims, data = (*dims, part), data.assign_coords({part: list(found.parts)})
+            part = ("" if max(map(len, quantity.parts)) == 1 else "_").join(quantity.parts)
+            dims, data = (*dims, part), data.assign_coords({part: list(quantity.parts)})
         data[name] = (dims, values, {"units": _unit_text(run, name)})
     return data
 
 
 def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] | None) -> None:
-    """A table with a row for each time; each column's header has its name and unit: ``elbow.q [rad]``."""
+    """Write a table with a row for each time; the header of a column is its name and unit: ``elbow.q [rad]``."""
     wanted = [c.name for c in run.dynamics.coordinates] if names is None else _listed(names)
     values = run.evaluate(wanted)
     headers, columns = ["t [s]"], [run.t]
@@ -202,7 +203,7 @@ def _unit_text(run: Trajectory, name: str) -> str:
 def _listed(names: Any) -> list[str]:
     if isinstance(names, str):
         return [names]
-    found = list(names)
-    if not all(isinstance(name, str) for name in found):
-        raise ArgumentError(f"names of quantities are expected, not {found!r:.80}")
-    return found
+    listed = list(names)
+    if not all(isinstance(name, str) for name in listed):
+        raise ArgumentError(f"names of quantities are expected, not {listed!r:.80}")
+    return listed

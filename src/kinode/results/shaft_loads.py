@@ -1,8 +1,8 @@
-"""A joint that turns as a shaft in bearings: its axis, its angle and speed, and what it presses on its bearings with.
+"""A revolute or cylindrical joint as a shaft: its axis, angle and speed, and its force on the bearings.
 
-The pressure of a joint is the opposite of its reaction [SPEC 3.26]: what the child does to the parent.  Across the axis
-it is a vector of two components, seen in axes that are fixed in the parent, where the weight of a shaft stands still,
-and in axes that turn with the child, where its unbalance does.
+The pressure of a joint is minus its reaction (T-9.26): the force of the child on the parent.  Its component across
+the axis is given in axes fixed to the parent, where the weight of a shaft is constant, and in axes that rotate with the
+child, where the unbalance is constant.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from kinode.hooks import hook
 from kinode.model.joints.joint import AxialJoint
 from kinode.results.joint_loads import find_joint, reaction
 from kinode.results.peak_mean_rms import Measure, measure
-from kinode.results.text_tables import figure, lay_out
+from kinode.results.text_tables import format_number, format_table
 
 if TYPE_CHECKING:
-    from kinode.results.trajectory import Trajectory
+    from kinode.results.run_quantities import RunQuantities
 
 BEARING_JOINTS = ("revolute", "cylindrical")
 RPM = 2.0 * math.pi / 60.0
@@ -31,15 +31,25 @@ RPM = 2.0 * math.pi / 60.0
 
 @dataclass(frozen=True, eq=False)
 class Shaft:
-    """A turning joint over a run; the columns of ``axes`` are two directions across its axis, and the axis itself."""
+    """A shaft over a run.
+
+    Attributes
+    ----------
+    joint, parent, child : str
+        The joint and its bodies.
+    t, angle, speed : array
+        (time,): s, rad, rad/s.
+    axes : array
+        (3, 3), in the parent's joint axes; the columns are two directions across the axis, and the axis.
+    """
 
     joint: str
     parent: str
     child: str
     t: Array
-    axes: Array  # (3, 3), in the parent's joint axes
-    angle: Array  # (time,), rad
-    speed: Array  # (time,), rad/s
+    axes: Array
+    angle: Array
+    speed: Array
 
     @property
     def axis(self) -> Array:
@@ -47,34 +57,43 @@ class Shaft:
 
     @property
     def steady(self) -> bool:
-        """Whether the speed is one throughout, to a percent."""
+        """Whether the speed is constant to one percent."""
         return bool(np.ptp(self.speed) <= 0.01 * np.abs(self.speed).max(initial=0.0)) and self.turns_on
 
     @property
     def turns_on(self) -> bool:
-        """Whether it turns one way without a stop."""
+        """Whether it rotates in one direction without a stop."""
         return bool(len(self.speed)) and bool((self.speed > 0).all() or (self.speed < 0).all())
 
 
-def find_shaft(run: Trajectory, joint: Any, word: str) -> Shaft:
-    """A joint as a shaft; others are refused in the name of what is asked for."""
+def find_shaft(run: RunQuantities, joint: Any, word: str) -> Shaft:
+    """The joint as a shaft; an error that begins with ``word`` if it is of another type."""
     record = find_joint(run, joint)
     if record.kind not in BEARING_JOINTS or not isinstance(record, AxialJoint):
         kinds = " or ".join(BEARING_JOINTS)
         raise ArgumentError(f"{word}: {record.name} is {record.kind}; two bearings make a {kinds} joint")
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     axes = np.asarray(record.axis_rotation(resolve, resolve), dtype=float)
     names = [f"{record.name}.{x}" for x in ("q", "u")]
-    found = run.evaluate(names)
-    angle, speed = (np.asarray(found[name]).reshape(len(run), -1)[:, -1] for name in names)
+    values = run.evaluate(names)
+    angle, speed = (np.asarray(values[name]).reshape(len(run), -1)[:, -1] for name in names)
     return Shaft(record.name, record.a.body, record.b.body, run.t, axes, angle, speed)
 
 
 @dataclass(frozen=True, eq=False)
 class Pressure:
-    """What a shaft presses on its parent with: across the axis, (time, 2), in fixed and in turning axes; and along it.
+    """The force of a shaft on its parent; prints as a table.
 
-    Directions are angles from the first of the axes across.  Printed, it is a table.
+    Attributes
+    ----------
+    shaft : Shaft
+        The shaft; directions are angles from the first of its ``axes``.
+    part : str
+        "total", "static" or "kinetic".
+    fixed, turning : array
+        Across the axis, (time, 2), N, in fixed and in rotating axes.
+    axial : array
+        Along the axis, (time,), N.
     """
 
     shaft: Shaft
@@ -89,18 +108,18 @@ class Pressure:
 
     @property
     def angle(self) -> Array:
-        """Of the shaft, rad."""
+        """Angle of the shaft, (time,), rad."""
         return self.shaft.angle
 
     @cached_property
     def magnitude(self) -> Array:
-        """Across the axis."""
-        found: Array = np.linalg.norm(self.fixed, axis=1)
-        return found
+        """Magnitude across the axis, (time,), N."""
+        length: Array = np.linalg.norm(self.fixed, axis=1)
+        return length
 
     @property
     def direction(self) -> Array:
-        """In fixed axes, rad."""
+        """Direction in fixed axes, (time,), rad."""
         return np.asarray(np.arctan2(self.fixed[:, 1], self.fixed[:, 0]))
 
     @property
@@ -112,7 +131,18 @@ class Pressure:
         return measure(self.t, self.axial)
 
     def mean(self, turning: bool = False) -> Array:
-        """The mean vector over time: the load that stays, in fixed or in turning axes."""
+        """The mean vector over time: the constant part of the load.
+
+        Parameters
+        ----------
+        turning : bool
+            In rotating axes; default are fixed axes.
+
+        Returns
+        -------
+        array
+            (2,), N.
+        """
         values = self.turning if turning else self.fixed
         span = float(self.t[-1] - self.t[0])
         return np.asarray(np.trapezoid(values, self.t, axis=0) / span if span > 0 else values.mean(axis=0))
@@ -121,27 +151,29 @@ class Pressure:
         s = self.shaft
         rows = []
         for name, m in (("radial", self.radial_measure), ("axial", self.axial_measure)):
-            rows.append((name, figure(m.peak), figure(m.time), figure(m.mean), figure(m.rms)))
-        lines = lay_out(("", "peak N", "at s", "mean N", "rms N"), rows)
+            rows.append(
+                (name, format_number(m.peak), format_number(m.time), format_number(m.mean), format_number(m.rms))
+            )
+        lines = format_table(("", "peak N", "at s", "mean N", "rms N"), rows)
         words = []
         for name, turning in (("fixed", False), ("turning", True)):
             x, y = self.mean(turning)
             size = math.hypot(x, y)
-            shown = f"{figure(size)} N at {math.degrees(math.atan2(y, x)) + 0.0:.1f} deg"
+            shown = f"{format_number(size)} N at {math.degrees(math.atan2(y, x)) + 0.0:.1f} deg"
             words.append(f"mean vector in {name} axes: {shown if size > 1e-6 * self.magnitude.max() else 'none'}")
         zero = ", ".join(f"{x + 0.0:.3g}" for x in s.axes[:, 0])
         where = f"by {s.child} on {s.parent}; angles about the axis from ({zero}) in axes of {s.joint}.parent"
         return "\n".join(
-            [f"{s.joint}, {self.part} pressure over {figure(float(np.ptp(self.t)))} s", *lines, *words, where]
+            [f"{s.joint}, {self.part} pressure over {format_number(float(np.ptp(self.t)))} s", *lines, *words, where]
         )
 
     def plot(self, **options: Any) -> Any:
-        """Polar, in fixed and turning axes, as a matplotlib figure; see ``kinode.views.plots.load_plots``."""
+        """Polar plot in fixed and rotating axes; options of ``kinode.views.plots.load_plots.plot_polar``."""
         return hook("plot_polar")(self, **options)
 
 
-def compute_pressure(run: Trajectory, joint: Any, part: str, hold: Any) -> Pressure:
-    """The pressure of a joint that turns."""
+def compute_pressure(run: RunQuantities, joint: Any, part: str, hold: Any) -> Pressure:
+    """The force of a shaft on its parent."""
     shaft = find_shaft(run, joint, "pressure")
     force = -reaction(run, shaft.joint, part, None, None, None, whole=False, hold=hold).force @ shaft.axes
     x, y, c, s = force[:, 0], force[:, 1], np.cos(shaft.angle), np.sin(shaft.angle)

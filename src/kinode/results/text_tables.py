@@ -1,4 +1,4 @@
-"""Small tables of results as plain text."""
+"""Tables of results as plain text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 
-def figure(value: float, digits: int = 4) -> str:
-    """A number for readers."""
+def format_number(value: float, digits: int = 4) -> str:
+    """A number as text of about 4 digits."""
     if not np.isfinite(value):
         return "infinite" if value > 0 else "not finite"
     if value == 0:
@@ -18,13 +18,13 @@ def figure(value: float, digits: int = 4) -> str:
     return f"{value:.{digits - 1}e}"
 
 
-def percent(share: float) -> str:
-    """A share of one."""
+def format_percent(share: float) -> str:
+    """A share of 1 in percent."""
     return f"{100.0 * share:.0f} %".replace("-0 %", "0 %") if np.isfinite(share) else "-"
 
 
-def lay_out(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table: names to the left, numbers to the right."""
+def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column flush left, the others flush right."""
     lines = [tuple(head), *map(tuple, rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     return [

@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.ode.integrate import OdeSolution
+from kinode.structure.loop_closure import choose_rows
 
 TORN = 1e-8  # of the characteristic length: a row that was left out has come apart
 LOST = 1e-3  # of the least singular value that all rows have: the rows in use are no good choice
@@ -24,11 +25,10 @@ class RowMonitor:
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
-        self.all = len(dynamics.topology.row_units) == len(dynamics.closing.rows)
+        self.all = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
 
     def _jacobians(self, t: Array, y: Array) -> Array:
-        a, b = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        G = self.dynamics.closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], self.p, self.inputs)[1]
+        G = self.dynamics.loops.evaluate(self.dynamics.point_of(t, y, self.p, self.inputs))[1]
         found: Array = G[np.isfinite(G).all(axis=(1, 2))]
         return found
 
@@ -36,23 +36,23 @@ class RowMonitor:
         """The joint or constraint that is open at the end of a run, and by how much of the mechanism's size."""
         if self.all or not np.isfinite(found.y_end).all():
             return None
-        a, b, y = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u, found.y_end
-        c = self.dynamics.closer.gaps(found.t_end, y[:a], y[a:b], y[b:], self.p, self.inputs)
+        end = self.dynamics.point_of(found.t_end, found.y_end, self.p, self.inputs)
+        c = self.dynamics.loops.closure_errors(end)
         worst = int(np.argmax(c))
-        return (self.dynamics.closer.names[worst][0], float(c[worst])) if c[worst] > TORN else None
+        return (self.dynamics.loops.names[worst][0], float(c[worst])) if c[worst] > TORN else None
 
     def find_better(self, found: OdeSolution) -> tuple[int, ...] | None:
         """Rows that stay independent where those in use do not; None if there are none."""
         if self.all:
             return None
-        rows = self.dynamics.closing.rows
+        rows = self.dynamics.closure.rows
         G = self._jacobians(*_critical(found))
         if (_least(G, rows) > LOST * _whole(G, len(rows))).all():
             return None
         G = np.concatenate([G, self._jacobians(*_sampled(found))])
         whole = _whole(G, len(rows))
         G = G[whole > LOST * whole.max()]
-        better = self.dynamics.closer.choose(list(G))
+        better = choose_rows(list(G), self.dynamics.loops.holding)
         return better if min(_least(G, better)) > 10.0 * min(_least(G, rows)) else None
 
 

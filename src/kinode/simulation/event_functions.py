@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, LawError
+from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.events import EventTable
 from kinode.model.base.fields import short, unknown
 from kinode.ode.event_spec import Call, EventSpec
@@ -20,11 +21,11 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
     """Kernels and tables of a system that has events, and the scratch numbers that its kernels need."""
     table = dynamics.topology.events
     assert table is not None
-    base = dynamics.n_q + dynamics.n_u
+    base = dynamics.topology.layout.role_slices["z"].start
     in_python = tuple(entry.sampler.call is not None for entry in table.samplers)
     told = tuple(entry.root.by_state for entry in table.roots)
     wanted = {"roots": table.roots, "glance": any(told), "jump": table.roots, "sample": not all(in_python)}
-    kernels = [dynamics.kernel(name) if needed else None for name, needed in wanted.items()]
+    kernels = [dynamics.kernels.machine(Kernel(name)) if needed else None for name, needed in wanted.items()]
     roots, glance, jump, sample = (0 if kernel is None else kernel.address for kernel in kernels)
     held = [dynamics.topology.layout.discrete_of[entry.owner] for entry in table.samplers]
     reads = kernels[0].reads_z if kernels[0] is not None else ()
@@ -42,8 +43,9 @@ def find_spec(dynamics: Dynamics, p: Array, inputs: Array) -> tuple[EventSpec, i
 
 def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Call:
     """What calls the samplers in Python one after the other."""
-    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
-    places = {c.name: b + c.index for c in dynamics.coordinates if c.role == "z"}
+    layout = dynamics.topology.layout
+    base = layout.role_slices["z"].start
+    places = {c.name: base + c.index for c in dynamics.coordinates if c.role == "z"}
 
     own = [
         {name: places[f"{entry.owner}.{name}"] for name, _ in dynamics.system[entry.owner].held}
@@ -53,7 +55,8 @@ def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Ca
     def read(reads: Sequence[str], t: float, y: Array) -> dict[str, Any]:
         if all(name in places for name in reads):  # samples that machine code has just taken
             return {name: float(y[places[name]]) for name in reads}
-        values = dynamics.evaluate(reads, t, y[:a], y[a:b], z=y[b:], p=p, inputs=inputs)
+        q, u, z = layout.split(y)
+        values = dynamics.evaluate(reads, t, q, u, z=z, p=p, inputs=inputs)
         return {name: float(value) if np.ndim(value) == 0 else value for name, value in values.items()}
 
     def call(t: float, y: Array, which: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import SingularPass
@@ -120,7 +120,7 @@ def _event(found: SingularPass, names: tuple[str, ...]) -> Event:
 
 def find_singular(dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array) -> str | None:
     """What became singular at the last of the states, if something did, compared with those before."""
-    if not dynamics.topology.constrained or not dynamics.closing.rows:
+    if not dynamics.topology.constrained or not dynamics.closure.rows:
         return None
     chosen = np.unique(np.linspace(0, len(t) - 1, SAMPLES).astype(int))
     found = nearly_dependent(dynamics, t[chosen], y[chosen], p, inputs)
@@ -137,16 +137,15 @@ def find_abrupt(dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Array)
     """A constraint that turns all at once just beyond a state, such as that of a wheel which comes to lie flat."""
     if not dynamics.topology.constrained:
         return None
-    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
     with np.errstate(all="ignore"):
         rate = dynamics.rate(t, y, p=p, inputs=inputs)
-        ahead = AHEAD / max(float(abs(rate[:a]).max(initial=0.0)), 1.0) * np.linspace(0.0, 1.0, SAMPLES)
+        ahead = AHEAD / max(float(abs(rate[: dynamics.n_q]).max(initial=0.0)), 1.0) * np.linspace(0.0, 1.0, SAMPLES)
         states = y + ahead[:, None] * rate
-        _, G, _ = dynamics.closer.evaluate(t + ahead, states[:, :a], states[:, a:b], states[:, b:], p, inputs)
+        _, G, _ = dynamics.loops.evaluate(dynamics.point_of(t + ahead, states, p, inputs))
         turned = (abs(np.diff(G, axis=0)).max(axis=2) / abs(G[0]).max()).max(axis=0)
     if not turned.max(initial=0.0) > TURNED:
         return None
-    name = dynamics.closer.names[int(np.argmax(turned))][0]
+    name = dynamics.loops.names[int(np.argmax(turned))][0]
     return f"{name} changes the direction in which it holds all at once: it is not determined there"
 
 
@@ -154,11 +153,10 @@ def nearly_dependent(
     dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array
 ) -> list[tuple[tuple[str, ...], float]]:
     """Whose rows come nearest to being dependent, at each of some states, and their share of the largest size."""
-    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
-    closer, rows = dynamics.closer, list(dynamics.closing.rows)
-    _, G, _ = closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], p, inputs)
+    loops, rows = dynamics.loops, list(dynamics.closure.rows)
+    _, G, _ = loops.evaluate(dynamics.point_of(t, y, p, inputs))
     squares, U = np.linalg.eigh(G[:, rows] @ G[:, rows].transpose(0, 2, 1))  # a third of the time of singular values
-    owners = [closer.names[k][0] for k in rows]
+    owners = [loops.names[k][0] for k in rows]
     found = []
     for weights, square in zip(abs(U[:, :, 0]), squares, strict=True):
         names = dict.fromkeys(n for n, w in zip(owners, weights, strict=True) if w > TAKES_PART * weights.max())

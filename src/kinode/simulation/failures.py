@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts
@@ -22,8 +22,7 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.ode.event_spec import ENDLESS
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
-from kinode.simulation.solver import StateHistory, split
-from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.simulation.solver import StateHistory
 
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 
@@ -129,8 +128,7 @@ def _blame_zero(snapshot: Snapshot, dynamics: Dynamics) -> str | None:
 
 
 def _snapshot(dynamics: Dynamics, t: float, y: Array, motion: StateHistory) -> Snapshot:
-    state = split(dynamics, t, y)
-    return Snapshot(dynamics.topology, EvaluationPoint(t, state.q, state.u, state.z, motion.p, motion.inputs))
+    return Snapshot(dynamics.topology, dynamics.point_of(t, y, motion.p, motion.inputs))
 
 
 def _blame_element(dynamics: Dynamics, snapshot: Snapshot) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
 from kinode.simulation.solver import StateHistory
@@ -36,7 +36,7 @@ class Guarded:
 
     @property
     def words(self) -> str:
-        return f"the {self.field} of {self.part}, {self.law.short()},"
+        return f"the {self.field} of {self.part}, {self.law.excerpt()},"
 
     def wrong(self, values: Array) -> Array:
         """Where values are not as they must be, or change their sign since the first."""
@@ -111,6 +111,6 @@ def _find_wrong(
 
 
 def _values(dynamics: Dynamics, motion: StateHistory, guarded: list[Guarded], t: Array, y: Array) -> list[Array]:
-    names, (a, b) = [one.name for one in guarded], (dynamics.n_q, dynamics.n_q + dynamics.n_u)
-    found = dynamics.evaluate(names, t, y[:, :a], y[:, a:b], z=y[:, b:], p=motion.p, inputs=motion.inputs)
+    names, (q, u, z) = [one.name for one in guarded], dynamics.topology.layout.split(y)
+    found = dynamics.evaluate(names, t, q, u, z=z, p=motion.p, inputs=motion.inputs)
     return [found[name] for name in names]

@@ -11,7 +11,7 @@ import math
 import warnings
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
 from kinode.simulation.time_events import find_fastest_swing
 

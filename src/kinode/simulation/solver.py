@@ -17,9 +17,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
+from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.parameters import METHODS
@@ -147,8 +148,7 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
 
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
     """A state from its vector [q, u, z]."""
-    a, b = dynamics.n_q, dynamics.n_q + dynamics.n_u
-    return State(float(t), y[:a].copy(), y[a:b].copy(), y[b:].copy())
+    return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
 
 
 def find_times(times: Any, t0: float, until: float) -> Array | None:
@@ -207,8 +207,8 @@ class Solver:
     def _use(self, dynamics: Dynamics) -> None:
         self.dynamics = dynamics
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
-        code = dynamics.kernel("rate")
-        projection = dynamics.kernel("projection") if dynamics.topology.constrained else None
+        code = dynamics.kernels.machine(Kernel("rate"))
+        projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
         events, more_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
         self.kernel = KernelSpec(
@@ -221,7 +221,7 @@ class Solver:
         self._check_ends(start)
         if not self.dynamics.topology.constrained:
             return
-        gap, missing = self.dynamics.closer.judge(start, self.p, self.inputs, self.dynamics.closing)
+        gap, missing = self.dynamics.loops.judge(self.dynamics.point(start, self.p, self.inputs), self.dynamics.closure)
         if gap > OPEN:
             raise AssemblyError(f"the loops are not closed at the start: {gap:.1e} of the mechanism's size are missing")
         if missing:
@@ -235,7 +235,7 @@ class Solver:
         joints = {name: joint for name, joint in self.dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
         if not joints:
             return
-        resolve, now = self.dynamics._resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
+        resolve, now = self.dynamics.arguments.resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
         for name, joint in joints.items():
             q = float(now.joint_state(name)[0][0])
             end = passed_end(joint, resolve, q, BEYOND)

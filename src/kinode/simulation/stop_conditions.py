@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
@@ -54,8 +54,7 @@ class Condition:
 
     def __call__(self, t: Array, y: Array, p: Array, inputs: Array) -> Array:
         """The value of the law at states in rows."""
-        a, b = self.dynamics.n_q, self.dynamics.n_q + self.dynamics.n_u
-        return self.dynamics._call(self.kernel, t, y[:, :a], y[:, a:b], y[:, b:], p, inputs)[:, 0]
+        return self.dynamics.kernels.call(self.kernel, self.dynamics.point_of(t, y, p, inputs))[:, 0]
 
 
 def run_until(

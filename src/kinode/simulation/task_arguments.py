@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.model.system import System
 from kinode.model.system_checks import check_parameters
@@ -36,9 +36,10 @@ def read_seconds(dynamics: Dynamics, name: str, value: Any) -> float:
 
 def read_row(dynamics: Dynamics, name: str, value: Any) -> Any:
     """Parameters (p) or inputs by name or as a vector: one value for each, of which bodies and parts can be made."""
-    values = dynamics._vector(name, value)
+    read = dynamics.arguments
+    values = read.read_parameters(value) if name == "p" else read.read_inputs(value)
     if values.ndim != 1:
         raise ArgumentError(f"{'parameters' if name == 'p' else name}: one value for each name is expected")
     if name == "p" and value is not None:
-        check_parameters(dynamics.system, dynamics._resolver(values))
+        check_parameters(dynamics.system, dynamics.arguments.resolver(values))
     return values

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.base.events import EventTable

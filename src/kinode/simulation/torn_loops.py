@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
 from kinode.multibody.power import is_moved
 from kinode.simulation.solver import OPEN, StateHistory
@@ -22,18 +22,18 @@ def end_where_torn(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion, or as much of it as fulfills all constraints; its message then says which does not hold."""
     topology = dynamics.topology
     driven = any(j.driven for j in topology.system.joints.values()) or any(map(is_moved, topology.constraints))
-    if not (topology.constrained and driven and len(dynamics.closing.rows) < dynamics.closing.total):
+    if not (topology.constrained and driven and len(dynamics.closure.rows) < dynamics.closure.total):
         return motion
-    closer, (a, b) = dynamics.closer, (dynamics.n_q, dynamics.n_q + dynamics.n_u)
+    loops = dynamics.loops
     for first in range(0, len(motion.t), ROWS):
         t, y = motion.t[first : first + ROWS], motion.y[first : first + ROWS]
-        off = abs(closer.evaluate(t, y[:, :a], y[:, a:b], y[:, b:], motion.p, motion.inputs)[0])
+        off = abs(loops.evaluate(dynamics.point_of(t, y, motion.p, motion.inputs))[0])
         torn = np.flatnonzero(off.max(axis=1, initial=0.0) > OPEN)
         if len(torn):
             k = int(torn[0])
             row = int(np.argmax(off[k]))
-            name, unit = closer.names[row]
-            gap = Gap(*(float(off[k, row] * closer.scale[row]) * (unit == kind) for kind in ("length", "angle")))
+            name, unit = loops.names[row]
+            gap = Gap(*(float(off[k, row] * loops.scale[row]) * (unit == kind) for kind in ("length", "angle")))
             message = f"at t = {t[k]:.9g} s the drives tear {name} apart, by {gap}: their laws do not fit together"
             n = first + k
             last = max(n - 1, 0)

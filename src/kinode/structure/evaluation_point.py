@@ -1,7 +1,7 @@
 """The point at which a model is evaluated: time, state, parameters and inputs, as one value.
 
 Entries may be floats, traced scalars, dual numbers or symbols.  Of floats there may be one point or a batch: an array
-of two dimensions has one row for each point, an array of one dimension is shared by all of them.
+of two dimensions (of times: of one) has one row for each point, others are shared by all of them.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ class EvaluationPoint:
     def y(self) -> Array:
         """The state vector [q, u, z]."""
         return np.concatenate([self.q, self.u, self.z], axis=-1)
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of points in a batch, None of a single point."""
+        counts = [np.size(self.t)] if np.ndim(self.t) else []
+        counts += [len(x) for x in (self.q, self.u, self.z, self.p, self.inputs) if np.ndim(x) == 2]
+        return counts[0] if counts else None
+
+    def row(self, k: int) -> EvaluationPoint:
+        """One point of a batch."""
+        arrays = (x[k] if np.ndim(x) == 2 else x for x in (self.q, self.u, self.z, self.p, self.inputs))
+        return EvaluationPoint(self.t[k] if np.ndim(self.t) else self.t, *arrays)
 
     def replaced(self, **changes: Any) -> EvaluationPoint:
         """The point with some of its arrays replaced."""

@@ -27,9 +27,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, NonlinearError, is_zero
-from kinode.algebra.null_space import SMALL, null_vectors, smallness
-from kinode.algebra.scalars import Array, Scalar, is_number
+from kinode.algebra.affine import Affine, NonlinearError
+from kinode.algebra.null_space import SINGULAR, null_vectors, smallness
+from kinode.algebra.scalars import Array, Scalar, is_number, is_zero
 from kinode.expressions.equation_parser import rate_name, split_rate
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
@@ -147,7 +147,7 @@ class Analysis:
                     for j in self.free[i]
                     if j in places
                 ]
-                if smallness(entries, len(block)) < SMALL:
+                if smallness(entries, len(block)) < SINGULAR:
                     return list(block), [self.matching[i] for i in block], self._matrix(block, sampler)
         return None
 

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kinode.algebra.elimination import Pivots, SingularError, choose_pivots
+from kinode.algebra.scalars import Array
+from kinode.errors import ModelError
 from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.fields import Value
@@ -14,10 +19,20 @@ from kinode.model.network.nodes import Node
 from kinode.model.network.part import Part, Start
 from kinode.model.system import System
 from kinode.structure import network_errors
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, NetworkEquations, Order, Variable
+from kinode.structure.network_equations import (
+    ExpressionOrNumber,
+    NetworkEquation,
+    NetworkEquations,
+    Order,
+    UnknownRate,
+    Variable,
+)
+from kinode.structure.sample_values import SampleValues
 
 if TYPE_CHECKING:
     from kinode.structure.sigma_method import StructuralAnalysis  # which needs parts of SciPy that take time to import
+
+PIVOT_SAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,10 @@ class Network:
     states: tuple[NetworkState, ...]
     stages: tuple[tuple[NetworkBlock, ...], ...] = field(repr=False)
     differentiated: tuple[tuple[NetworkEquation, int], ...]
-    plans: dict[Any, Any] = field(default_factory=dict, repr=False)  # what formulations keep of it
+    _formulas: dict[tuple[str, str], ExpressionOrNumber] = field(default_factory=dict, repr=False)
+    _energies: dict[str, dict[str, ExpressionOrNumber]] = field(default_factory=dict, repr=False)
+    _stored_rates: dict[str, ExpressionOrNumber] = field(default_factory=dict, repr=False)
+    _pivots: dict[tuple[int, int], Pivots] = field(default_factory=dict, repr=False)
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -112,20 +130,47 @@ class Network:
 
     def formula(self, owner: str, quantity: str) -> ExpressionOrNumber:
         """A quantity of a part or a node in variables."""
-        key = ("formula", owner, quantity)
-        if key not in self.plans:
-            self.plans[key] = self.rows.expand(symbol(f"{owner}.{quantity}"))
-        found: ExpressionOrNumber = self.plans[key]
-        return found
+        if (owner, quantity) not in self._formulas:
+            self._formulas[owner, quantity] = self.rows.expand(symbol(f"{owner}.{quantity}"))
+        return self._formulas[owner, quantity]
 
     def energies(self, part: Part) -> dict[str, ExpressionOrNumber]:
         """What a part stores by kind of energy, in variables."""
-        key = ("energies", part.name)
-        if key not in self.plans:
+        if part.name not in self._energies:
             texts = part.energies()
-            self.plans[key] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
-        found: dict[str, ExpressionOrNumber] = self.plans[key]
-        return found
+            self._energies[part.name] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
+        return self._energies[part.name]
+
+    def stored_rate(self, part: str) -> ExpressionOrNumber:
+        """The rate of the energy that a part stores, in variables and their rates."""
+        if part not in self._stored_rates:
+            try:
+                self._stored_rates[part] = self.rows.rate(self.formula(part, "stored"))
+            except UnknownRate as error:
+                message = f"the rate of {error}, by which it stores energy, is not known"
+                raise ModelError(message, component=part, field="stored") from None
+        return self._stored_rates[part]
+
+    def pivots(self, stage: int, number: int) -> Pivots:
+        """The order of elimination in a block: chosen once, at sample values."""
+        if (stage, number) not in self._pivots:
+            block = self.stages[stage][number]
+            trivial: Pivots = [(0, block.unknowns[0])]
+            self._pivots[stage, number] = self._choose_pivots(block) if len(block.rows) > 1 else trivial
+        return self._pivots[stage, number]
+
+    def _choose_pivots(self, block: NetworkBlock) -> Pivots:
+        samples = [SampleValues(self.system, shift=k) for k in range(PIVOT_SAMPLES)]
+        wanted = set(block.unknowns)
+        rows: list[dict[Any, Array]] = []
+        for row in block.rows:
+            orders = [order for order in dict.fromkeys((*row.terms, *row.rest_orders)) if order in wanted]
+            rows.append({order: np.array([s.coefficient(row, *order) for s in samples]) for order in orders})
+        try:
+            return choose_pivots(rows, block.unknowns)
+        except SingularError as error:
+            wrong = [block.rows[i] for i in error.rows]
+            raise network_errors.explain_singular(self.rows, wrong, error.unknowns) from None
 
     @cached_property
     def reports(self) -> tuple[str, ...]:

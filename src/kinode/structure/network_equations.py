@@ -1,4 +1,4 @@
-"""The rows of a network: what parts say and what nodes demand, in as few variables as there are (SPEC 2.1).
+"""The rows of a network: what parts say and what nodes demand, in as few variables as there are (T-7.13).
 
 Ports that meet at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``,
 ``shaft.angle``, ``slide.position``, whose rates are the speeds.  A joint's node has the joint's own coordinate,
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from kinode.algebra.affine import Affine, NonlinearError, gather, is_zero
-from kinode.algebra.scalars import Scalar
+from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms
+from kinode.algebra.scalars import Scalar, is_zero
 from kinode.errors import LawError
 from kinode.expressions.equation_parser import find_rate, rate_name, split_rate, substitute
 from kinode.expressions.syntax_tree import Expression, symbol
@@ -310,7 +310,7 @@ class NetworkEquations:
             return Expression("call_derivative", (table, axes, *args)) if axes else Expression("call", (table, *args))
 
         try:
-            constant, terms = gather(value.evaluate(lookup, call))
+            constant, terms = constant_and_terms(value.evaluate(lookup, call))
         except NonlinearError:
             return {}, value
         return {order: x for order, x in terms.items() if isinstance(order, tuple)}, constant

@@ -1,4 +1,7 @@
-"""Equations to run: a Python function and a C function, which need nothing but a library of sines and cosines."""
+"""Equations as source code: a Python function and a C99 function; each needs a mathematical library only.
+
+The words in the strings of this module (comments of the generated code included) are part of the output.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ static double fetch(const double *values, double index)
 
 # -- Python ----------------------------------------------------------------------------------------
 def write_python(printed: Printed, module: str) -> str:
-    """A function that returns a dictionary: matrices as lists of rows, vectors as lists, reactions by joint."""
+    """Python source of a function that returns a dictionary: matrices as lists of rows, vectors as lists, reactions."""
     if module not in PYTHON_TABLES:
         raise ArgumentError(f"module: {short(module)} is none of {', '.join(PYTHON_TABLES)}")
     write, tables = _python_writer(module), _Tables(printed)
@@ -103,12 +106,12 @@ def _python_writer(module: str) -> Callable[[Any], str]:
 
     settings = {"fully_qualified_modules": True, "allow_unknown_functions": True}
     kind: Any = NumPyPrinter if module == "numpy" else PythonCodePrinter
-    found: Callable[[Any], str] = kind(settings).doprint
-    return found
+    write: Callable[[Any], str] = kind(settings).doprint
+    return write
 
 
 def _python_lines(text: str) -> list[str]:
-    """A statement on lines of moderate width, broken at spaces: inside brackets, which are put where there are none."""
+    """A statement on lines of at most ``WIDTH`` characters, broken at spaces inside brackets; brackets are added."""
     if len(text) <= WIDTH:
         return [text]
     name, equals, formula = text.partition(" = ")
@@ -121,7 +124,7 @@ def _python_lines(text: str) -> list[str]:
 
 # -- C ---------------------------------------------------------------------------------------------
 def write_c(printed: Printed) -> str:
-    """The same in C99: parameters and inputs in one array, matrices by rows."""
+    """C99 source of the same function: parameters and inputs in one array, matrices by rows."""
     import sympy
 
     tables = _Tables(printed)
@@ -159,7 +162,7 @@ def write_c(printed: Printed) -> str:
 
 # -- both ------------------------------------------------------------------------------------------
 class _Tables:
-    """The tables of numbers in all formulas, each with a name."""
+    """The lookup tables of all formulas, each with a name."""
 
     def __init__(self, printed: Printed) -> None:
         import sympy
@@ -172,7 +175,7 @@ class _Tables:
         self._symbols = {table: sympy.Symbol(name) for table, name in self.names.items()}
 
     def put(self, expr: Any) -> Any:
-        """A formula with names in place of tables."""
+        """The formula with names in place of tables."""
         return expr.xreplace(self._symbols) if self._symbols else expr
 
 
@@ -186,14 +189,14 @@ def defaults(printed: Printed) -> dict[str, float]:
     """Parameters and inputs with their present values."""
     system, names, topology = printed.system, printed.notation.names, printed.topology
     values = system.parameter_values()
-    found = {names["p", i]: float(values[name]) for i, name in enumerate(topology.parameters)}
+    values_of = {names["p", i]: float(values[name]) for i, name in enumerate(topology.parameters)}
     for i, name in enumerate(topology.inputs):
-        found[names["inputs", i]] = float(system.nominal(system.inputs[name].value))
-    return found
+        values_of[names["inputs", i]] = float(system.nominal(system.inputs[name].value))
+    return values_of
 
 
 def _free(printed: Printed, name: str) -> str:
-    """A name for an array that no symbol has: the parameters keep theirs."""
+    """The name for an array, changed if a symbol has it."""
     taken = printed.notation.taken | {str(symbol) for symbol, _ in printed.intermediates}
     while name in taken:
         name += "_"
@@ -201,6 +204,6 @@ def _free(printed: Printed, name: str) -> str:
 
 
 def identifier(printed: Printed) -> str:
-    """The system's name as the name of a function, which no symbol has."""
-    found = "".join(c if c.isascii() and c.isalnum() else "_" for c in printed.system.name)
-    return _free(printed, found if found[:1].isalpha() else f"system_{found}")
+    """The name of the function: that of the system, as an identifier that no symbol has."""
+    word = "".join(c if c.isascii() and c.isalnum() else "_" for c in printed.system.name)
+    return _free(printed, word if word[:1].isalpha() else f"system_{word}")

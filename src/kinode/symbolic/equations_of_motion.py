@@ -3,12 +3,14 @@
     M u_dot + C u + G = Q                         (trees)
     M u_dot + C u + G = Q + J' lam,  J u_dot = gamma    (loops)
 
-M is the mass matrix, C u what is quadratic in the speeds (by Christoffel's symbols, so that M_dot - 2 C is skew),
-G the slope of the potential energy, Q all the rest: efforts, damping, loads, and what prescribed motions bring in;
-J is the Jacobian of the constraints.  ``newton_euler`` writes down every body by itself instead (body_equations.py).
+M is the mass matrix.  C u is quadratic in the speeds; C is made of Christoffel symbols, so that M_dot - 2 C is skew
+[R. M. Murray, Z. Li, S. S. Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, section 4.3].  G is the
+gradient of the potential energy.  Q is all the rest: efforts, damping, loads, terms of prescribed motions.  J is the
+Jacobian of the constraints.  The formulation ``newton_euler`` gives the equations of every body (``body_equations``).
 
-A formulation is traced once.  From the tape come both shapes: ``expanded``, the harmonics of algebra/normal_form.py
-written as a person would, and ``named``, the operations of the tape with a name for each value that is used again.
+A formulation is traced once.  Both shapes come from the tape: ``expanded`` writes the normal form of
+``algebra.normal_form`` as a person would, ``named`` writes the operations of the tape, with a name for each value that
+is used more than once.
 """
 
 from __future__ import annotations
@@ -29,15 +31,15 @@ from kinode.model.base.fields import short
 from kinode.model.system import System
 from kinode.structure.topology import Topology, find_topology
 from kinode.symbolic.body_equations import BodyEquations
-from kinode.symbolic.notation import chosen_rows
+from kinode.symbolic.notation import independent_rows
 from kinode.symbolic.printed_equations import EquationLine, Printed, Reaction, Section, matrix, terms_of
-from kinode.symbolic.traced_derivation import WAYS, Derivation
+from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 
 SHAPES = ("auto", "expanded", "named")
-BODIES = "newton_euler"
-READABLE = 400  # operations: what has more is given with names
-TRIED = 1500  # operations on the tape up to which it is tried
-READABLE_BODIES = 4  # the same of bodies by themselves
+NEWTON_EULER = "newton_euler"
+READABLE = 400  # operations up to which shape="auto" writes expanded formulas
+LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
+READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
 
 
 class MotionMatrices(NamedTuple):
@@ -50,7 +52,7 @@ class MotionMatrices(NamedTuple):
 
 
 class ConstraintEquation(NamedTuple):
-    """A row of constraints: whose it is, its multiplier, what vanishes, and its second rate, G u_dot - gamma."""
+    """A constraint row: its joint or constraint, its multiplier, its residual, and G u_dot - gamma, which vanishes."""
 
     of: str
     symbol: Any
@@ -61,11 +63,31 @@ class ConstraintEquation(NamedTuple):
 def equations(
     system: System, formulation: str | None = None, shape: str = "auto", reactions: Sequence[str] | str = ()
 ) -> Equations | BodyEquations:
-    """The equations of motion of a system as SymPy expressions, and the reactions of the joints named.
+    """The equations of motion of a system as SymPy expressions.
 
-    ``formulation`` is one of lagrange (for reading), recursive (for size, and loops), quasi_base, rotators,
-    newton_euler (every body by itself, with all reactions as unknowns); ``shape`` is expanded,
-    named (with intermediate variables), or auto, which chooses by size.
+    Parameters
+    ----------
+    system : System
+        The system.
+    formulation : {"lagrange", "recursive", "quasi_base", "rotators", "newton_euler"}, optional
+        How the equations are derived.  ``lagrange`` is for reading, ``recursive`` is short and takes loops,
+        ``newton_euler`` gives the equations of every body with all reactions as unknowns.  Default: ``lagrange`` for
+        small trees, else ``recursive``.
+    shape : {"auto", "expanded", "named"}
+        Formulas written out, formulas with intermediate variables, or by size (default).
+    reactions : sequence of str, or str
+        Joints whose reactions are written too.
+
+    Returns
+    -------
+    Equations or BodyEquations
+        Prints as text; ``.latex()``, ``.python()``, ``.c()``, ``.M``, ``.bias``, ``.matrices()``.
+
+    Examples
+    --------
+    >>> print(kn.equations(kn.load("examples/pendulum.yaml")))
+    pendulum: 1 equation of motion, by lagrange
+      L**2*u_dot_pivot/3 + 4.905*L*cos(q_pivot) = 0
     """
     if not isinstance(system, System):
         raise ArgumentError(f"equations: a System is expected, not {short(system)}; kn.load reads one from a file")
@@ -81,56 +103,77 @@ def equations(
                 f"reactions: {system.name} has no joint {short(name)}; it has {', '.join(system.joints)}"
             )
     topology = _independent(find_topology(system))
-    way = formulation or ("recursive" if shape == "named" or not _fits(topology, "lagrange") else "lagrange")
-    if way not in (*WAYS, BODIES):
-        raise ArgumentError(f"formulation: {short(way)} is none of {', '.join((*WAYS, BODIES))}")
-    reason = FORMULATIONS[way].applies(topology)
+    method = formulation or (
+        "recursive" if shape == "named" or not _is_readable_by(topology, "lagrange") else "lagrange"
+    )
+    if method not in (*TRACED_FORMULATIONS, NEWTON_EULER):
+        raise ArgumentError(
+            f"formulation: {short(method)} is none of {', '.join((*TRACED_FORMULATIONS, NEWTON_EULER))}"
+        )
+    reason = FORMULATIONS[method].applies(topology)
     if reason:
-        raise ArgumentError(f"{way} does not apply to {system.name}: {reason}")
-    if way == BODIES and names:
+        raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
+    if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
     try:
-        return _written(topology, way, shape, names, formulation is not None)
+        return _written(topology, method, shape, names, formulation is not None)
     except TooLongError:
         message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
         raise ArgumentError(f"{system.name}: {message}") from None
 
 
-def _written(topology: Topology, way: str, shape: str, names: Sequence[str], chosen: bool) -> Equations | BodyEquations:
-    """The equations in the shape asked for, or in the one that their size allows."""
-    if way == BODIES:
+def _written(
+    topology: Topology, method: str, shape: str, names: Sequence[str], chosen: bool
+) -> Equations | BodyEquations:
+    """The equations in the given shape; with "auto" expanded if they are short, else named."""
+    if method == NEWTON_EULER:
         if shape == "expanded":
             return BodyEquations(topology, "expanded")
         if shape == "auto" and len(topology.system.bodies) <= READABLE_BODIES:
             with suppress(TooLongError):
                 return BodyEquations(topology, "expanded")
         return BodyEquations(topology, "named")
-    found = Derivation(topology, way, names)
+    derivation = Derivation(topology, method, names)
     if shape == "expanded":
-        return Equations(found, "expanded")
-    if shape == "auto" and found.operations <= (READABLE if topology.layout.quaternions else TRIED):
+        return Equations(derivation, "expanded")
+    if shape == "auto" and derivation.operations <= (READABLE if topology.layout.quaternions else LARGEST_TRIED):
         with suppress(TooLongError):
-            written = Equations(found, "expanded")
+            written = Equations(derivation, "expanded")
             if written.operations <= READABLE:
                 return written
-    return Equations(found if chosen else Derivation(topology, "recursive", names), "named")
+    return Equations(derivation if chosen else Derivation(topology, "recursive", names), "named")
 
 
-def _fits(topology: Topology, way: str) -> bool:
-    return FORMULATIONS[way].applies(topology) is None and topology.n_u <= 6
+def _is_readable_by(topology: Topology, method: str) -> bool:
+    """Whether the formulation applies, and the system is small enough to be read."""
+    return FORMULATIONS[method].applies(topology) is None and topology.n_u <= 6
 
 
 def _independent(topology: Topology) -> Topology:
-    """With an independent set of constraint rows, where there are constraints."""
+    """The topology with an independent set of constraint rows, if there are constraints."""
     if not topology.constrained:
         return topology
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
     return Dynamics(topology.system).topology
 
 
 class Equations(Printed):
-    """Equations of motion in the coordinates of joints, as formulas."""
+    """Equations of motion in joint coordinates, as SymPy expressions; ``kn.equations`` returns it.
+
+    M u_dot + bias = G' lam, G u_dot = gamma
+
+    Attributes
+    ----------
+    M, bias : Matrix
+        Mass matrix, and all other terms on the left side.
+    jacobian, gamma, residual : Matrix
+        G, gamma and the residuals of the independent constraint rows; empty for trees.
+    z_dot : Matrix
+        Time derivatives of the states of networks and controllers.
+    reactions : dict of str to Reaction
+        Force and moment of the requested joints.
+    """
 
     def __init__(self, derivation: Derivation, shape: str) -> None:
         super().__init__(derivation.topology, derivation.notation, derivation.way, shape)
@@ -145,7 +188,7 @@ class Equations(Printed):
         self.jacobian = matrix([next(written) for _ in range(rows * n)], n)
         self.gamma = matrix([next(written) for _ in range(rows)], 1)
         self.residual = matrix([next(written) for _ in range(rows)], 1)
-        self.z_dot = matrix([next(written) for _ in d.z_dot], 1)  # of networks and controllers
+        self.z_dot = matrix([next(written) for _ in d.z_dot], 1)
         self.reactions = {
             name: Reaction(*(matrix([next(written) for _ in range(3)], 1) for _ in range(2))) for name in d.joints
         }
@@ -158,35 +201,50 @@ class Equations(Printed):
 
     @property
     def unknowns(self) -> list[Any]:
-        """u_dot, in the order of the rows."""
+        """The symbols u_dot, in the order of the equations."""
         return self.notation.of("u_dot")
 
     @property
     def multipliers(self) -> list[Any]:
-        """lam, in the order of the constraints."""
+        """The symbols lam, in the order of the constraint rows."""
         return self.notation.of("lam")
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        pushed = any(node.op == "input" and node.args[0] == "u_dot" for node in needed(self._derivation.z_dot))
-        used = ["q", "u"] + ["u_dot"] * (pushed or bool(self.reactions))
+        needs_u_dot = any(node.op == "input" and node.args[0] == "u_dot" for node in needed(self._derivation.z_dot))
+        used = ["q", "u"] + ["u_dot"] * (needs_u_dot or bool(self.reactions))
         used += ["lam"] * bool(self.reactions and self.multipliers)
         return (*used, *(["friction"] * bool(self.notation.of("friction"))), *(["z"] * bool(self.topology.n_z)))
 
     @property
     def outputs(self) -> dict[str, Any]:
-        held = {"G": self.jacobian, "gamma": self.gamma, "residual": self.residual} if len(self.gamma) else {}
-        return {"M": self.M, "bias": self.bias, **held, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
+        loops = {"G": self.jacobian, "gamma": self.gamma, "residual": self.residual} if len(self.gamma) else {}
+        return {"M": self.M, "bias": self.bias, **loops, **({"z_dot": self.z_dot} if len(self.z_dot) else {})}
 
     def matrices(self) -> MotionMatrices:
-        """M, C, G, Q of M u_dot + C u + G = Q; in loops the multipliers times ``jacobian`` are added to Q."""
+        """The matrices of M u_dot + C u + G = Q; loops add ``jacobian`` transposed times the multipliers to Q.
+
+        Returns
+        -------
+        MotionMatrices
+            M, C, G, Q: mass matrix, Christoffel matrix, gradient of the potential energy, all other terms.
+
+        Raises
+        ------
+        ArgumentError
+            If the state contains quaternions: Christoffel symbols do not exist for them.
+
+        Examples
+        --------
+        >>> M, C, G, Q = kn.equations(pendulum).matrices()  # doctest: +SKIP
+        """
         d, n = self._derivation, self._derivation.topology.n_u
         C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
         return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
 
     @cached_property
     def _lines(self) -> list[EquationLine]:
-        """One line for each speed of the state: accelerations and what is quadratic in the speeds, then what drives."""
+        """One line for each speed of the state: terms of accelerations and speeds on the left, forces on the right."""
         import sympy
 
         d, acceleration = self._derivation, self.unknowns
@@ -194,69 +252,71 @@ class Equations(Printed):
         if self.shape == "expanded" and not d.topology.layout.quaternions:
             right = self._writer.write_all(list(d.Q))
             left = self._writer.write_all(list(tidy(d.h + d.Q)))
-        found = []
+        lines = []
         for i, rest in enumerate(left):
             inertial = [self.M[i, j] * a for j, a in enumerate(acceleration)]
-            held = [self.jacobian[k, i] * lam for k, lam in enumerate(self.multipliers)]
-            found.append(EquationLine(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *held])))
-        return found
+            forces = [self.jacobian[k, i] * lam for k, lam in enumerate(self.multipliers)]
+            lines.append(EquationLine(_shown([*inertial, *terms_of(rest)]), _shown([*terms_of(right[i]), *forces])))
+        return lines
 
     @cached_property
     def equations(self) -> list[Any]:
-        """One equation for each speed of the state, what moves on the left, what drives on the right."""
+        """One SymPy equation for each speed of the state: inertia terms on the left, forces on the right."""
         import sympy
 
         return [sympy.Eq(sympy.Add(*left), sympy.Add(*right), evaluate=False) for left, right in self._lines]
 
     @cached_property
     def constraints(self) -> list[ConstraintEquation]:
-        """The rows that close loops, each with the joint or constraint that it belongs to and its multiplier."""
+        """The independent constraint rows of the loops, each with its joint or constraint and its multiplier."""
         import sympy
 
-        found = []
-        for k, (owner, _) in enumerate(chosen_rows(self.topology)):
+        rows = []
+        for k, (owner, _) in enumerate(independent_rows(self.topology)):
             rates = [self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)]
-            found.append(
+            rows.append(
                 ConstraintEquation(owner, self.multipliers[k], self.residual[k], sympy.Add(*rates, -self.gamma[k]))
             )
-        return found
+        return rows
 
     @property
     def sections(self) -> list[Section]:
         import sympy
 
         constraints, motion = self.constraints, self._lines
-        found = [Section("", self._named_lines())] if self.intermediates else []
-        found.append(Section("", motion))
+        all_sections = [Section("", self._named_lines())] if self.intermediates else []
+        all_sections.append(Section("", motion))
         for k, row in enumerate(constraints):
             rates = _shown([self.jacobian[k, j] * a for j, a in enumerate(self.unknowns)])
             lines = [EquationLine(rates, terms_of(self.gamma[k]))]
             if row.residual != 0:
                 lines.insert(0, EquationLine(terms_of(row.residual), [sympy.S.Zero]))
-            found.append(Section(f"{row.of} holds with {row.symbol}", lines))
+            all_sections.append(Section(f"{row.of} holds with {row.symbol}", lines))
         if len(self.z_dot):
             pairs = zip(self.notation.of("z_dot"), self.z_dot, strict=True)
-            found.append(Section("other states", [EquationLine([symbol], terms_of(rate)) for symbol, rate in pairs]))
-        return found + [self._reaction_section(joint) for joint in self.reactions]
+            all_sections.append(
+                Section("other states", [EquationLine([symbol], terms_of(rate)) for symbol, rate in pairs])
+            )
+        return all_sections + [self._reaction_section(joint) for joint in self.reactions]
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[str, Reaction]]]:
-        """With ``rotators``: the kinetic part of each reaction as named terms, those that vanish left out."""
+        """The kinetic share of each reaction as named terms without zeros; of the formulation ``rotators`` only."""
         if self.formulation != "rotators":
             raise ArgumentError("terms: only the formulation rotators gives reactions term by term")
-        found: dict[str, list[tuple[str, Reaction]]] = {}
+        terms_of_joint: dict[str, list[tuple[str, Reaction]]] = {}
         for joint, terms in self._derivation.terms.items():
             rows = []
             for term, (moment, force) in terms:
                 written = self._writer.write_all([*force, *moment])
                 if any(x != 0 for x in written):
                     rows.append((term.name, Reaction(matrix(written[:3], 1), matrix(written[3:], 1))))
-            found[joint] = rows
-        return found
+            terms_of_joint[joint] = rows
+        return terms_of_joint
 
 
 def _shown(terms: Sequence[Any]) -> list[Any]:
-    """Terms that are not zero, or a zero."""
+    """The terms that are not zero; a zero if there are none."""
     import sympy
 
     return [term for term in terms if term != 0] or [sympy.S.Zero]

@@ -1,4 +1,4 @@
-"""An explanation as it is read: the steps of a derivation, as text for a terminal and in LaTeX."""
+"""The result of ``kn.explain``: the steps of a derivation, as text for a terminal and in LaTeX."""
 
 from __future__ import annotations
 
@@ -19,12 +19,26 @@ from kinode.symbolic.worksheet import Item
 WIDTH = 80
 INDENT = "  "
 DIGITS = 5
-ROUNDING = 1e-13  # of the largest number of a unit
+SHOWN_AS_ZERO = 1e-13  # share of the largest number with the same unit: less is rounding
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step: what it does, its law (as text and in LaTeX), what each body contributes."""
+    """A step of a derivation.
+
+    Attributes
+    ----------
+    title, words : str
+        Name and description.
+    law : tuple of str, optional
+        Its general formula, as text and in LaTeX.
+    items : tuple of Item
+        Symbols, formulas and numbers of each body or joint.
+    notes : tuple of str
+        Remarks.
+    table : tuple, optional
+        Head and rows.
+    """
 
     title: str
     words: str
@@ -36,9 +50,16 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """How the equations of a system come about; prints as text, ``.latex()`` is for papers, reports hold it too.
+    """The derivation of the equations of motion of a system, step by step; ``kn.explain`` returns it.
 
-    ``steps`` holds the vectors of each body: symbols, formulas (SymPy) and numbers at time ``t``.
+    It prints as text.  ``explanation["Accelerations"]`` is the step of that title.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        The steps, with symbols, formulas (SymPy) and numbers of each body.
+    t : float
+        Time of the numbers, s.
     """
 
     system: System
@@ -55,13 +76,13 @@ class Explanation:
 
     @property
     def formulas(self) -> dict[str, Any]:
-        """Every formula that is written out, by its symbol, in an order in which they can be computed."""
+        """All formulas that are written out, by symbol, in an order in which they can be computed."""
         pairs = [pair for item in self.items for pair in zip(item.names, item.formulas)]
         return {name: formula for name, formula in pairs if formula is not None}
 
     @property
     def values(self) -> dict[str, float]:
-        """Every number by its symbol."""
+        """All numbers by symbol."""
         return {name: value for item in self.items for name, value in zip(item.names, item.values)}
 
     @property
@@ -71,18 +92,34 @@ class Explanation:
 
     @cached_property
     def _sizes(self) -> dict[str, float]:
-        found: dict[str, float] = {}
+        sizes: dict[str, float] = {}
         for item in self.items:
             for value, unit in zip(item.values, item.units):
-                found[unit] = max(found.get(unit, 0.0), abs(value))
-        return found
+                sizes[unit] = max(sizes.get(unit, 0.0), abs(value))
+        return sizes
 
     def rounded(self, value: float, unit: str) -> float:
-        """A number without what is rounding beside the largest of its unit."""
-        return 0.0 if abs(value) < ROUNDING * self._sizes[unit] else value
+        """The number, or zero if it is a rounding error compared to the largest number of the same unit."""
+        return 0.0 if abs(value) < SHOWN_AS_ZERO * self._sizes[unit] else value
 
     def text(self, width: int = WIDTH, steps: Sequence[str] | None = None) -> str:
-        """All steps, or those with these titles; no line is wider than asked for, as far as formulas can be broken."""
+        """The steps as text.
+
+        Parameters
+        ----------
+        width : int
+            Characters of a line; default 80.  A formula that cannot be broken may be wider.
+        steps : sequence of str, optional
+            Titles of the steps to show; default is all.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(explanation.text(steps=["Angular velocities"]))  # doctest: +SKIP
+        """
         for title in steps or ():
             self[title]
         heading = f"{self.system.name}: how its equations come about; numbers at t = {self.t:g} s"
@@ -105,7 +142,17 @@ class Explanation:
         return self.text()
 
     def latex(self, *, document: bool = False) -> str:
-        """All steps in LaTeX: sections with align environments, or a whole ``document``."""
+        """The steps in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document; default are sections with align environments.
+
+        Returns
+        -------
+        str
+        """
         parts = []
         for step in self.steps:
             parts += [rf"\subsection*{{{step.title}}}", _escaped(step.words)]
@@ -121,7 +168,7 @@ class Explanation:
         return latex_document(_escaped(self.system.name), body) if document else body
 
     def _written(self, item: Item, width: int) -> Iterator[str]:
-        """An item in lines: formulas to the left, numbers to the right; what is zero together."""
+        """The lines of an item: formulas on the left, numbers on the right, components that are zero in one line."""
         zero = [k for k, f in enumerate(item.formulas) if f is not None and f == 0]
         rows = zip(item.names, item.formulas, item.values, item.units)
         for k, (name, formula, value, unit) in enumerate(rows):
@@ -148,29 +195,46 @@ class Explanation:
     def _rows(self, item: Item) -> Iterator[str]:
         import sympy
 
-        looks = {sympy.Symbol(name): look.latex for name, look in self.notation.looks.items()}
+        styles = {sympy.Symbol(name): style.latex for name, style in self.notation.styles.items()}
         for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
             if formula is not None and formula == 0:
                 continue
-            look = self.notation.looks[name].latex
+            style = self.notation.styles[name].latex
             number = _latex_number(self.rounded(value, unit)) + _latex_unit(unit)
             if formula is None or formula.is_number:
-                yield f"{look} &= {number}"
+                yield f"{style} &= {number}"
             else:
-                yield f"{look} &= {sympy.latex(formula, symbol_names=looks)} = {number}"
+                yield f"{style} &= {sympy.latex(formula, symbol_names=styles)} = {number}"
 
     def html(self) -> str:
-        """The steps as HTML with MathML, as reports show them."""
+        """The steps as HTML with MathML, as in reports.
+
+        Returns
+        -------
+        str
+        """
         return str(hook("compose_steps")(self))
 
     def draw(self, file: Any = None, **options: Any) -> Any:
-        """The vector scheme as a drawing; see ``kinode.views.mechanism.vector_scheme.draw_scheme``."""
+        """Draw the vector scheme of the system.
+
+        Parameters
+        ----------
+        file : str or path, optional
+            Where to save the drawing; default is to show it.
+        **options
+            Options of ``kinode.views.mechanism.vector_scheme.draw_scheme``.
+
+        Returns
+        -------
+        Figure
+        """
         return hook("draw_scheme")(self.system, file=file, **options)
 
 
 # -- text ------------------------------------------------------------------------------------------
 def number_text(value: float) -> str:
-    """A number beside a formula."""
+    """A number as text of ``DIGITS`` digits."""
     return "0" if abs(value) < 1e-300 else f"{value:.{DIGITS}g}"
 
 
@@ -179,15 +243,15 @@ def _paragraph(words: str, width: int) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Lines of a table; columns that find no room go on in a second line of their row."""
+    """Lines of a table; columns that do not fit the width continue on a second line of their row."""
     lines = [tuple(head), *map(tuple, rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
     fit = max(1, sum(1 for k in range(len(head)) if sum(widths[: k + 1]) + 2 * k <= width))
-    found = []
+    texts = []
     for line in lines:
         cells = [text.ljust(w) for text, w in zip(line, widths)]
-        found += ["  ".join(part) for part in (cells[:fit], ["", *cells[fit:]]) if any(x.strip() for x in part)]
-    return found
+        texts += ["  ".join(part) for part in (cells[:fit], ["", *cells[fit:]]) if any(x.strip() for x in part)]
+    return texts
 
 
 def _right(text: str, number: str, width: int) -> str:
@@ -195,7 +259,7 @@ def _right(text: str, number: str, width: int) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines no wider than asked for, broken between terms, else between factors."""
+    """Lines of at most this width, broken between terms, else between factors."""
     lines = [""]
     for piece in re.split(r"(?<=[^(]) (?=[-+] )", text):
         if lines[-1] and len(lines[-1]) + 1 + len(piece) > width:
@@ -206,15 +270,15 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _split(line: str, width: int) -> list[str]:
-    """A line that is too wide, broken behind a factor."""
-    found = []
+    """A line that is too wide, broken after a factor."""
+    parts = []
     while len(line) > width:
         cut = line.rfind("*", 12, width)
         if cut < 0:
             break
-        found.append(line[: cut + 1])
+        parts.append(line[: cut + 1])
         line = INDENT * 4 + line[cut + 1 :]
-    return [*found, line]
+    return [*parts, line]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Equations to read: as text for a terminal, and in LaTeX.  Long sums are broken between their terms."""
+"""Equations as text for a terminal and in LaTeX.  Long sums are broken between their terms."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import EquationLine, Printed
 
-LONG = 100  # characters of LaTeX after which a sum is broken
+LATEX_LINE = 100  # characters of LaTeX after which a sum is broken
 INDENT = 6
 
 
 # -- terminal --------------------------------------------------------------------------------------
 def write_text(printed: Printed, width: int) -> str:
-    """In SymPy's plain notation, a title over each group of lines."""
+    """The equations in SymPy's plain notation, with a title over each section."""
     lines = [printed.heading]
     for section in printed.sections:
         lines += ["", section.title] if section.title else []
@@ -25,7 +25,7 @@ def write_text(printed: Printed, width: int) -> str:
 
 
 def _joined(terms: Sequence[Any]) -> str:
-    """Terms with their signs between them."""
+    """The terms, joined by their signs."""
     import sympy
 
     texts = [sympy.sstr(term, full_prec=False) for term in terms]
@@ -34,7 +34,7 @@ def _joined(terms: Sequence[Any]) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines no wider than asked for, broken between terms, and within brackets where a term alone is too long."""
+    """Lines of at most this width, broken between terms; a term that is too long is broken inside brackets."""
     lines = [""]
     for term in _pieces(text, deepest=0):
         whole = [term] if len(term) + INDENT <= width else _pieces(term, deepest=len(term))
@@ -47,19 +47,19 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _pieces(text: str, deepest: int) -> list[str]:
-    """A text split before signs that stand within at most so many brackets."""
-    depth, start, found = 0, 0, []
+    """The text, split before signs that are inside at most ``deepest`` brackets."""
+    depth, start, pieces = 0, 0, []
     for i, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
         if depth <= deepest and i > start and re.match(r" [-+=] ", text[i : i + 3]):
-            found.append(text[start:i])
+            pieces.append(text[start:i])
             start = i + 1
-    return [*found, text[start:]]
+    return [*pieces, text[start:]]
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
 def write_latex(printed: Printed, document: bool) -> str:
-    """An align environment for each section, or a document that holds them."""
+    """An align environment for each section, or a document with all of them."""
     parts = []
     for section in printed.sections:
         if document and section.title:
@@ -77,7 +77,7 @@ def aligned(rows: Sequence[str]) -> str:
 
 
 def latex_document(heading: str, body: str) -> str:
-    """A whole document."""
+    """A complete LaTeX document."""
     head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n\\allowdisplaybreaks\n"
     return f"{head}\\begin{{document}}\n\\section*{{{heading}}}\n{body}\n\\end{{document}}\n"
 
@@ -87,7 +87,7 @@ def _plain(words: str) -> str:
 
 
 def _row(line: EquationLine, printed: Printed) -> str:
-    """Aligned at the equals sign; a long left side stands on lines of its own."""
+    """One line, aligned at the equals sign; a long left side takes lines of its own."""
     left, right = (_broken(terms, printed) for terms in line)
     if len(left) == 1:
         return rf"{left[0]} &= " + r" \\ &\quad ".join(right)
@@ -95,21 +95,21 @@ def _row(line: EquationLine, printed: Printed) -> str:
 
 
 def latex_of(printed: Printed, expr: Any) -> str:
-    """One expression, with the looks of its symbols."""
+    """An expression in LaTeX, with the styles of its symbols."""
     import sympy
 
-    looks = {sympy.Symbol(name): look.latex for name, look in printed.notation.looks.items()}
-    found: str = sympy.latex(expr, symbol_names=looks)
-    return found
+    styles = {sympy.Symbol(name): style.latex for name, style in printed.notation.styles.items()}
+    text: str = sympy.latex(expr, symbol_names=styles)
+    return text
 
 
 def _broken(terms: Sequence[Any], printed: Printed) -> list[str]:
-    """A sum in lines of moderate length."""
+    """A sum in lines of about ``LATEX_LINE`` characters."""
     lines = [""]
     for k, term in enumerate(terms):
         text = latex_of(printed, term)
         text = text if text.startswith("-") or not k else f"+ {text}"
-        if lines[-1] and len(lines[-1]) + len(text) > LONG:
+        if lines[-1] and len(lines[-1]) + len(text) > LATEX_LINE:
             lines.append("")
         lines[-1] = f"{lines[-1]} {text}".strip()
     return lines

@@ -1,9 +1,9 @@
-"""How a derivation is written down: its symbols, and two ways from the tape to SymPy expressions.
+"""Symbols of a derivation, and two writers that turn a tape into SymPy expressions.
 
-``SymbolWriter`` writes harmonics as a person would, with common factors taken out, in three ways: with angles of sums
-as they come out, with powers of sines and with powers of cosines; the shortest is kept: cos(q1 + q2) for the arm,
-sin(nutation)^2 for the top.  The phase of a law in time is one angle in all three: sin(2 t) stays.  ``Namer`` writes
-the operations of the tape and names what is used again.
+``SymbolWriter`` writes expanded formulas from the normal form, with common factors taken out.  It tries three forms:
+sines and cosines of angle sums, powers of sines, powers of cosines; and keeps the shortest: cos(q1 + q2) for an arm,
+sin(nutation)^2 for a top.  The phase of a function of time is kept as one angle: sin(2 t) stays.  ``Namer`` writes the
+operations of the tape, with a name for each value that is used more than once.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.structure.state_layout import Coordinate
 from kinode.structure.topology import Topology
 
-MOST_TERMS = 60  # beyond, only the first way is tried
-MOST_FACTORED = 25  # sums of more terms stay as they are: finding their factors takes long and seldom succeeds
-SMALL = 64  # denominators up to this stay fractions
+MOST_TERMS = 60  # of a sum for which all three forms are tried
+MOST_FACTORED = 25  # terms of a sum that is factored: for longer ones it takes long and seldom succeeds
+LARGEST_DENOMINATOR = 64  # of a number that is written as a fraction
 
 
 C_WORDS = """auto case char const default do double enum extern float goto int long main register restrict short signed
 sizeof static struct switch typedef union unsigned void volatile"""
-FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # no names in Python and in C
+FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # reserved words of Python and C
 GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
 
 
 class SymbolStyle(NamedTuple):
-    """How a symbol is set: a letter with dots, an index below and one above."""
+    """How a symbol is typeset: a letter with dots, a subscript and a superscript."""
 
     letter: str
     dots: int = 0
@@ -50,17 +50,17 @@ class SymbolStyle(NamedTuple):
 
 
 class Notation:
-    """Symbols for the inputs of a tape: q_elbow, u_elbow, u_dot_elbow, lam_top_1, parameters by their names."""
+    """Names of the inputs of a tape: q_elbow, u_elbow, u_dot_elbow, lam_top_1, parameters by their own names."""
 
     def __init__(self, topology: Topology) -> None:
         self.names: dict[tuple[str, int], str] = {}
-        self.looks: dict[str, SymbolStyle] = {}  # where the name itself would not do
+        self.styles: dict[str, SymbolStyle] = {}  # of symbols that are not typeset by their name
         self.taken: set[str] = set()
         self.name("t", 0, "t")
         for role, named in (("p", topology.parameters), ("inputs", topology.inputs)):
             for i, name in enumerate(named):
                 self.name(role, i, name.replace(".", "_"))
-        rates = not topology.layout.quaternions  # else speeds are not the rates of coordinates
+        rates = not topology.layout.quaternions  # with quaternions, speeds are not time derivatives of coordinates
         for c in topology.coordinates:
             letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
             owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")
@@ -76,19 +76,19 @@ class Notation:
         for c in other_states(topology):
             owner = c.name.replace(".", "_")
             self.name("z_dot", c.index, f"z_dot_{owner}", SymbolStyle("z", 1, owner))
-        for k, (owner, part) in enumerate(chosen_rows(topology)):
+        for k, (owner, part) in enumerate(independent_rows(topology)):
             self.name("lam", k, f"lam_{owner}_{part}".replace(".", "_"), SymbolStyle("lam", 0, f"{owner}, {part}"))
-        for k, (owner, axis) in enumerate(rubbing(topology)):
+        for k, (owner, axis) in enumerate(friction_freedoms(topology)):
             self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
 
-    def name(self, role: str, place: int, name: str, look: SymbolStyle | None = None) -> str:
-        """Give an input of the tape a name that no other has."""
+    def name(self, role: str, place: int, name: str, style: SymbolStyle | None = None) -> str:
+        """Give an input of the tape a unique name."""
         while name in self.taken or name in FORBIDDEN:
             name += "_"
         self.taken.add(name)
         self.names[role, place] = name
-        if look is not None:
-            self.looks[name] = look
+        if style is not None:
+            self.styles[name] = style
         return name
 
     @property
@@ -100,40 +100,40 @@ class Notation:
 
     @property
     def harmonics(self) -> dict[tuple[str, int], Harmonic]:
-        """The inputs of the tape as readable numbers."""
+        """The inputs of the tape as scalars in normal form."""
         return {place: Harmonic.symbol(name) for place, name in self.names.items()}
 
     def of(self, role: str) -> list[Any]:
         """The symbols of one array, in order."""
         import sympy
 
-        found = sorted((i, name) for (array, i), name in self.names.items() if array == role)
-        return [sympy.Symbol(name) for _, name in found]
+        entries = sorted((i, name) for (array, i), name in self.names.items() if array == role)
+        return [sympy.Symbol(name) for _, name in entries]
 
 
 def other_states(topology: Topology) -> list[Coordinate]:
-    """The states of networks and controllers: what z holds beside driven joints and what only events change."""
+    """The states of networks and controllers: z without driven joints and discrete states."""
     places = {i for name, where in topology.z_of.items() for i in range(where.start, where.stop)}
     other = [c for c in topology.coordinates if c.role == "z" and c.joint not in topology.system.joints]
     return [c for c in other if c.index in places]
 
 
-def chosen_rows(topology: Topology) -> list[tuple[str, int]]:
-    """The constraint rows that are used: whose each is, and which of them, counted from 1."""
+def independent_rows(topology: Topology) -> list[tuple[str, int]]:
+    """The independent constraint rows: the joint or constraint of each, and its number there, from 1."""
     if not topology.constrained:
         return []
     every = [(tie.name, k + 1) for tie in loop_constraints_of(topology) for k in range(len(tie.units))]
     return every if topology.rows is None else [every[k] for k in topology.rows]
 
 
-def rubbing(topology: Topology) -> list[tuple[str, str]]:
-    """The freedoms with friction, whose efforts are symbols: they follow from the reactions."""
+def friction_freedoms(topology: Topology) -> list[tuple[str, str]]:
+    """The freedoms with friction; their efforts are symbols, because they depend on the reactions."""
     rough = [joint for joint in topology.system.joints.values() if joint.friction is not None]
     return [(joint.name, f"_{k + 1}" * (joint.n_u > 1)) for joint in rough for k in range(joint.n_u)]
 
 
 class Namer:
-    """Writes the operations of a tape, with a name for each value that is used more than once."""
+    """Writes the operations of a tape, naming each value that is used more than once."""
 
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
@@ -142,7 +142,7 @@ class Namer:
         self._count = 0
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
-        """Outputs as expressions in named values."""
+        """The outputs as expressions in the named values."""
         import sympy
 
         nodes = needed(outputs)
@@ -188,18 +188,18 @@ def _plain_number(value: Fraction, sympy: Any) -> Any:
 
 
 class SymbolWriter:
-    """Writes harmonics with the symbols of one derivation."""
+    """Writes expanded formulas with the symbols of one derivation."""
 
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
-        self.intermediates: list[tuple[Any, Any]] = []  # those that are defined from outside
+        self.intermediates: list[tuple[Any, Any]] = []  # added by the user of the writer
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
-        """Outputs of a tape, each in full."""
+        """The outputs of a tape, each written out."""
         return [self.write(x) for x in replay(outputs, self.notation.harmonics)]
 
     def write(self, x: Scalar) -> Any:
-        """A scalar as the shortest expression that is found."""
+        """A scalar as the shortest of three forms."""
         import sympy
 
         if is_number(x):
@@ -209,10 +209,10 @@ class SymbolWriter:
         waves: dict[Wave, Any] = {}
         for (mono, wave), value in x.terms.items():
             waves[wave] = waves.get(wave, sympy.S.Zero) + self._rational(value) * self._monomial(mono)
-        found = [_sum(waves, self._wave)]
+        candidates = [_sum(waves, self._wave)]
         if len(x.terms) <= MOST_TERMS and any(self._is_compound(wave) for wave in waves):
-            found += [self._in_powers(waves, keep) for keep in (sympy.sin, sympy.cos)]
-        return self._decimals(min(found, key=lambda expr: expr.count_ops()))
+            candidates += [self._in_powers(waves, keep) for keep in (sympy.sin, sympy.cos)]
+        return self._decimals(min(candidates, key=lambda expr: expr.count_ops()))
 
     # -- pieces ------------------------------------------------------------------------------------
     def _rational(self, value: Fraction) -> Any:
@@ -245,7 +245,7 @@ class SymbolWriter:
         return getattr(sympy, wave[0])(self._angle(wave[1])) if wave[0] else sympy.S.One
 
     def _phase(self, wave: Wave) -> tuple[Angle, Angle]:
-        """An angle in two parts: what belongs to a law in time, 2 t + phi, and the rest."""
+        """An angle in two parts: the phase of a function of time, 2 t + phi, and the rest."""
         if not any(_has_time(mono) for mono, _ in wave[1]):
             return (), wave[1]
         given = {name for (role, _), name in self.notation.names.items() if role in ("t", "p")}
@@ -253,12 +253,12 @@ class SymbolWriter:
         return tuple(phase), tuple(term for term in wave[1] if term not in phase)
 
     def _is_compound(self, wave: Wave) -> bool:
-        """Whether an angle is a sum or a multiple, which products of sines and cosines could say otherwise."""
+        """Whether an angle is a sum or a multiple, so that products of sines and cosines are another form of it."""
         phase, rest = self._phase(wave)
         return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
 
     def _apart(self, wave: Wave) -> Any:
-        """A sine or cosine by those of single angles, the phase of a law being one of them."""
+        """A sine or cosine expanded in those of single angles; the phase of a function of time is one angle."""
         import sympy
 
         phase, rest = self._phase(wave)
@@ -268,7 +268,7 @@ class SymbolWriter:
         return sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + one)).xreplace({one: self._angle(phase)})
 
     def _in_powers(self, waves: Mapping[Wave, Any], keep: Any) -> Any:
-        """The same with sines and cosines of single angles; of their squares only ``keep``'s stay."""
+        """The sum in sines and cosines of single angles, with squares of ``keep`` only."""
         import sympy
 
         total: dict[Any, Any] = {}
@@ -282,7 +282,7 @@ class SymbolWriter:
         return _sum(total, lambda trig: trig)
 
     def _decimals(self, expr: Any) -> Any:
-        """Fractions that nobody would write become decimals: 981/100 is 9.81."""
+        """The expression with decimals in place of unusual fractions: 9.81 for 981/100."""
         import sympy
 
         ugly = {x for x in expr.atoms(sympy.Rational) if _is_ugly(x.q)}
@@ -297,7 +297,7 @@ def _sum(parts: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _factored(expr: Any) -> Any:
-    """The shortest of a polynomial as it is and with factors taken out."""
+    """The shortest of: the polynomial, the polynomial with common factors taken out, its factorization."""
     import sympy
 
     if not expr.is_Add or len(expr.args) > MOST_FACTORED or expr.has(sympy.Piecewise):
@@ -310,7 +310,7 @@ def _is_square_of(function: Any) -> Callable[[Any], bool]:
 
 
 def _exchanged(power: Any, keep: Any) -> Any:
-    """cos^n by sines, or sin^n by cosines."""
+    """cos^n in terms of sines, or sin^n in terms of cosines."""
     count, rest = divmod(int(power.exp), 2)
     return (1 - keep(power.base.args[0]) ** 2) ** count * power.base**rest
 
@@ -320,8 +320,8 @@ def _has_time(mono: Monomial) -> bool:
 
 
 def _is_ugly(denominator: int) -> bool:
-    """Whether a person would write a decimal: 9.81 and 0.05, but 1/12."""
-    return denominator > SMALL or denominator % 5 == 0
+    """Whether a fraction is written as a decimal: 9.81 and 0.05 are, 1/12 is not."""
+    return denominator > LARGEST_DENOMINATOR or denominator % 5 == 0
 
 
 def _decimal(x: Any) -> Any:

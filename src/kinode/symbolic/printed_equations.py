@@ -1,4 +1,4 @@
-"""What all printed equations have in common: symbols, lines to read, and outputs to compute."""
+"""The common part of all printed equations: symbols, lines of text, and outputs of generated code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EquationLine(NamedTuple):
-    """An equation as a person would write it: terms on the left, terms on the right, in order."""
+    """One equation: the terms of its left and right sides, in the order of writing."""
 
     left: list[Any]
     right: list[Any]
@@ -37,15 +37,15 @@ class Reaction(NamedTuple):
 
 
 class Printed:
-    """Equations that print in a terminal, in LaTeX, as Python and as C.
+    """Equations that print as text, LaTeX, Python and C.
 
-    ``sections`` are what is read, ``outputs`` what the source code computes: matrices by name.
+    ``sections`` are the lines of text, ``outputs`` the matrices that the generated code computes.
     """
 
     system: System
     formulation: str
     shape: str
-    law = ""  # what the outputs mean
+    law = ""  # the equation that the outputs belong to
 
     def __init__(self, topology: Topology, notation: Notation, formulation: str, shape: str) -> None:
         self.system, self.topology, self.notation = topology.system, topology, notation
@@ -54,68 +54,105 @@ class Printed:
 
     @property
     def symbols(self) -> dict[str, Any]:
-        """All symbols by name."""
+        """All SymPy symbols by name."""
         return self.notation.symbols
 
     @property
     def intermediates(self) -> list[tuple[Any, Any]]:
-        """Names of values that are used again, each with its formula, in the order in which they are needed."""
+        """Named intermediate values, each with its formula, in an order in which they can be computed."""
         return self._writer.intermediates
 
     @property
     def unknowns(self) -> list[Any]:
-        """What the equations are solved for."""
+        """The symbols that the equations are solved for."""
         raise NotImplementedError
 
     @property
     def heading(self) -> str:
-        """What is shown."""
+        """The first line of the text."""
         raise NotImplementedError
 
     @property
     def sections(self) -> list[Section]:
-        """What is read."""
+        """The groups of lines of the text."""
         raise NotImplementedError
 
     @property
     def outputs(self) -> dict[str, Any]:
-        """What the source code computes: a matrix for each name."""
+        """The matrices that the generated code computes, by name."""
         raise NotImplementedError
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arrays that the source code takes, beside the time and the parameters."""
+        """The arrays that the generated code takes, besides time and parameters."""
         raise NotImplementedError
 
     @cached_property
     def reactions(self) -> dict[str, Reaction]:
-        """Reactions of the joints that were asked for."""
+        """Reactions of the requested joints."""
         return {}
 
     @property
     def operations(self) -> int:
-        """Additions, multiplications and functions of all formulas together."""
+        """Number of operations of all formulas."""
         parts = [expr for _, expr in self.intermediates] + [x for matrix in self.outputs.values() for x in matrix]
         parts += [x for reaction in self.reactions.values() for part in reaction for x in part]
         return int(sum(part.count_ops() for part in parts))
 
     def latex(self, *, document: bool = False) -> str:
-        """The equations in LaTeX: align environments, or a whole ``document``."""
+        """The equations in LaTeX.
+
+        Parameters
+        ----------
+        document : bool
+            Whether to write a complete document; default are align environments.
+
+        Returns
+        -------
+        str
+        """
         return write_latex(self, document)
 
     def python(self, module: str = "math") -> str:
-        """A Python function of t, q, u and more that returns a dictionary of the outputs.
+        """Python source of a function of t, q, u, ... that returns a dictionary of the outputs.
 
-        Parameters are arguments with their present values.  With ``module="numpy"`` every argument may be an array.
+        Parameters
+        ----------
+        module : {"math", "numpy"}
+            The library of the generated code; with "numpy" every argument may be an array.
+
+        Returns
+        -------
+        str
+            Source code; parameters of the system are keyword arguments with their present values.
+
+        Examples
+        --------
+        >>> exec(kn.equations(pendulum).python())  # doctest: +SKIP
         """
         return write_python(self, module)
 
     def c(self) -> str:
-        """The same as a function in C."""
+        """C99 source of the same function.
+
+        Returns
+        -------
+        str
+        """
         return write_c(self)
 
     def text(self, width: int = 80) -> str:
-        """The equations for a terminal, lines broken at a width."""
+        """The equations as text.
+
+        Parameters
+        ----------
+        width : int
+            Characters of a line; default 80.
+
+        Returns
+        -------
+        str
+        """
         return write_text(self, width)
 
     def __str__(self) -> str:
@@ -129,7 +166,7 @@ class Printed:
         return [EquationLine([symbol], terms_of(formula)) for symbol, formula in self.intermediates]
 
     def _reaction_section(self, joint: str) -> Section:
-        """The components of a reaction that are not zero in every motion."""
+        """The components of a reaction that are not identically zero."""
         import sympy
 
         lines = []
@@ -137,7 +174,7 @@ class Printed:
             for axis, entry in zip("xyz", vector, strict=True):
                 if entry != 0:
                     name = f"{joint}.reaction.{word}.{axis}"
-                    self.notation.looks[name] = SymbolStyle(letter, 0, axis, joint)
+                    self.notation.styles[name] = SymbolStyle(letter, 0, axis, joint)
                     lines.append(EquationLine([sympy.Symbol(name)], terms_of(entry)))
         rest = "" if len(lines) == 6 else ", the rest is zero" if lines else ": zero"
         return Section(f"reaction of {joint}{rest}", lines)

@@ -2,9 +2,9 @@
 
     M u_dot + h = G' lam,    G u_dot = gamma
 
-M is the mass matrix, h all that is left on the left (the model's efforts and loads included, with their signs), G and
-gamma the constraints of loops, of which an independent set of rows is used.  Efforts of friction are inputs, since they
-follow from the reactions.
+M is the mass matrix.  h are all other terms on the left side, those of the model's efforts and loads included.  G and
+gamma are the independent constraint rows of the loops.  Efforts of friction are inputs of the tape, because they depend
+on the reactions.
 """
 
 from __future__ import annotations
@@ -18,44 +18,46 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
-from kinode.formulations.lagrange import Energies
-from kinode.formulations.quasi_base_vectors import QuasiBase
-from kinode.formulations.vector_rotators import Rotators, Term
+from kinode.formulations.lagrange import LAGRANGE
+from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.given import Given
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
-from kinode.symbolic.notation import Notation, chosen_rows, other_states
+from kinode.symbolic.notation import Notation, independent_rows, other_states
 
-WAYS: dict[str, type[Snapshot]] = {
-    "recursive": Snapshot, "lagrange": Energies, "quasi_base": QuasiBase, "rotators": Rotators,
+TRACED_FORMULATIONS: dict[str, Composition] = {
+    "recursive": RECURSIVE, "lagrange": LAGRANGE, "quasi_base": QUASI_BASE, "rotators": ROTATORS,
 }  # fmt: skip
 
 
 def friction_of(topology: Topology, tape: Tape) -> dict[str, Array] | None:
-    """Efforts of friction by joint, as inputs."""
-    found: dict[str, Array] = {}
+    """Efforts of friction by joint, as inputs of the tape; None if there are none."""
+    efforts: dict[str, Array] = {}
     start = 0
     for joint in topology.system.joints.values():
         if joint.friction is not None:
-            found[joint.name] = np.array([tape.input("friction", start + k) for k in range(joint.n_u)], dtype=object)
+            efforts[joint.name] = np.array([tape.input("friction", start + k) for k in range(joint.n_u)], dtype=object)
             start += joint.n_u
-    return found or None
+    return efforts or None
 
 
 class Derivation:
-    """One formulation traced: its outputs as nodes of a tape."""
+    """The outputs of one formulation as nodes of a tape."""
 
     def __init__(self, topology: Topology, way: str, reactions: Sequence[str] = ()) -> None:
         self.topology, self.way, self.joints = topology, way, list(reactions)
         self.tape = Tape()
         point = topology.layout.traced_point(self.tape)
         friction = friction_of(topology, self.tape)
-        self.snapshot = WAYS[way](topology, point, friction=friction)
+        self.snapshot = Snapshot(topology, point, friction=friction, formulation=TRACED_FORMULATIONS[way])
         self.u_dot = self.tape.inputs("u_dot", topology.n_u)
-        moving = WAYS[way] if way in ("rotators", "quasi_base") else Snapshot
-        self.given = moving(topology, point, u_dot=self.u_dot, friction=friction)
-        if topology.constrained:
-            self.given.multipliers = self.tape.inputs("lam", len(chosen_rows(topology)))
+        moving = TRACED_FORMULATIONS[way] if way in ("rotators", "quasi_base") else RECURSIVE
+        lam = self.tape.inputs("lam", len(independent_rows(topology))) if topology.constrained else None
+        given = Given(u_dot=self.u_dot, friction=friction, multipliers=lam)
+        self.given = Snapshot(topology, point, given=given, formulation=moving)
         self.notation = Notation(topology)
 
     @cached_property
@@ -75,12 +77,12 @@ class Derivation:
 
     @cached_property
     def gamma(self) -> Array:
-        """What G u_dot has to be."""
+        """The right side of G u_dot = gamma."""
         return -self._rows(loop_constraints.bias)
 
     @cached_property
     def residuals(self) -> Array:
-        """What vanishes while the constraints hold; zero for those that hold speeds alone."""
+        """Residuals of the constraint rows; zero for constraints on velocities."""
         return self._rows(loop_constraints.residual)
 
     def _rows(self, function: Any) -> Array:
@@ -88,41 +90,42 @@ class Derivation:
 
     @cached_property
     def z_dot(self) -> Array:
-        """Rates of the states of networks and controllers, for the accelerations ``u_dot``."""
+        """Time derivatives of the states of networks and controllers, for the accelerations ``u_dot``."""
         places = [c.index for c in other_states(self.topology)]
         return tidy([self.given.z_dot[i] for i in places]) if places else np.empty(0, dtype=object)
 
     @cached_property
     def reactions(self) -> dict[str, tuple[Array, Array]]:
-        """Moment and force of each joint asked for."""
+        """Moment and force of each requested joint."""
         return {name: self.given.reaction(name) for name in self.joints}
 
     @cached_property
     def Q(self) -> Array:
-        """What is left on the right: efforts, damping, loads, prescribed motions."""
+        """All other terms: efforts, damping, loads, prescribed motions."""
         return tidy(self.C @ self.snapshot.u + self.G - self.h)
 
     @cached_property
     def terms(self) -> dict[str, list[tuple[Term, tuple[Array, Array]]]]:
-        """The kinetic parts of the reactions term by term, by the rotators."""
-        assert isinstance(self.given, Rotators)
-        return {name: self.given.joint_terms(name) for name in self.joints}
+        """The kinetic shares of the reactions, term by term, of the formulation ``rotators``."""
+        motion = self.given.motion
+        assert isinstance(motion, RotatorMotion)
+        return {name: motion.joint_terms(name) for name in self.joints}
 
     @property
     def operations(self) -> int:
-        """How many operations M, h, the constraints, other rates and the reactions take on the tape."""
+        """Number of operations on the tape for M, h, constraints, z_dot and reactions."""
         flat = [*self.M.ravel(), *self.h, *self.jacobian.ravel(), *self.gamma, *self.z_dot]
         flat += [x for pair in self.reactions.values() for part in pair for x in part]
         return sum(count_operations(flat).values())
 
     def along(self, outputs: Sequence[Scalar], direction: Array) -> list[Scalar]:
-        """Rates of outputs while q changes at ``direction``."""
+        """Directional derivatives of outputs along a direction of q."""
         seeds = {("q", i): Dual(self.tape.input("q", i), direction[i]) for i in range(self.topology.n_q)}
         return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
 
     @cached_property
     def directions(self) -> list[Array]:
-        """How q changes for a unit of each speed."""
+        """q_dot for a unit of each speed."""
         units = np.eye(self.topology.n_u)
         return [
             np.asarray(self.snapshot.at(self.snapshot.point.replaced(u=unit)).q_dot, dtype=object) for unit in units
@@ -130,13 +133,13 @@ class Derivation:
 
     @cached_property
     def G(self) -> Array:
-        """Slope of the potential energy along each speed."""
+        """Derivative of the potential energy along each speed."""
         V = [self.snapshot.potential_energy]
         return tidy([self.along(V, n)[0] for n in self.directions])
 
     @cached_property
     def C(self) -> Array:
-        """Christoffel's symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
+        """Christoffel symbols times the speeds: C_ij = sum_k (d_k M_ij + d_j M_ik - d_i M_jk) u_k / 2."""
         if self.topology.layout.quaternions:
             message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
             raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")

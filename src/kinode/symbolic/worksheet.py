@@ -1,8 +1,8 @@
-"""A sheet of working: quantities that are derived one from the other, each with its formula, symbol and number.
+"""A worksheet: quantities that are derived one from another, each with its symbol, formula and number.
 
-Everything stands on one tape.  A quantity that is ``named`` becomes an input of the tape itself, so that what follows
-is written with its symbol and stays short, however many bodies there are; constants and bare symbols are passed on as
-they are.  The number of a quantity is its formula computed with the numbers of those before.
+All quantities are on one tape.  A quantity that is ``named`` becomes an input of the tape.  Later formulas contain its
+symbol and stay short, however many bodies there are.  Constants and bare symbols are used directly.  The number of a
+quantity is its formula, evaluated with the numbers of earlier quantities.
 """
 
 from __future__ import annotations
@@ -17,19 +17,35 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.symbolic.notation import Notation, SymbolStyle, SymbolWriter
 
-LONGEST = 60  # operations of a formula that is still written out
-TRIED = 150  # operations on the tape beyond which nobody tries to
+LONGEST = 60  # operations of a formula that is written out
+LARGEST_TRIED = 150  # operations on the tape up to which writing is tried
 
 
 class Item(NamedTuple):
-    """A quantity with its components: symbols, formulas (None where too long to be read), numbers."""
+    """A quantity with its components.
+
+    Attributes
+    ----------
+    owner : str
+        Body, joint or constraint.
+    names : tuple of str
+        Symbols.
+    formulas : tuple
+        SymPy expressions; None if too long to be read.
+    values : tuple of float
+        Numbers, in SI.
+    units : tuple of str
+        SI units.
+    columns : int
+        3 for a matrix, else 1.
+    """
 
     owner: str
     names: tuple[str, ...]
     formulas: tuple[Any, ...]
     values: tuple[float, ...]
     units: tuple[str, ...]
-    columns: int = 1  # 3 for a matrix
+    columns: int = 1
 
 
 class Worksheet:
@@ -43,14 +59,14 @@ class Worksheet:
         self._harmonics: dict[tuple[str, int], Scalar] = {
             place: Harmonic.symbol(name) for place, name in notation.names.items()
         }
-        self.dotted: dict[str, tuple[str, int]] = {"u": ("u", 0), "u_dot": ("u", 1)}  # letters and their dots
+        self.dotted: dict[str, tuple[str, int]] = {"u": ("u", 0), "u_dot": ("u", 1)}  # stem: letter and number of dots
         self._count = 0
 
     def define(
         self, stem: str, owner: str, entries: Array, unit: str | Sequence[str], *, parts: Sequence[str] = "xyz",
         named: bool = True, columns: int = 1, longest: int = LONGEST,
     ) -> tuple[Item, Array]:  # fmt: skip
-        """Write a quantity down; gives it as an item, and as numbers for what follows."""
+        """Write a quantity; returns its item, and its entries for later formulas."""
         flat = list(np.asarray(entries, dtype=object).ravel())
         names, formulas, values, passed = [], [], [], []
         for part, x in zip(parts, flat, strict=True):
@@ -69,12 +85,12 @@ class Worksheet:
         return item, tidy(passed).reshape(np.shape(entries))
 
     def show(self, stem: str, owner: str, entries: Array, unit: str | Sequence[str], **how: Any) -> Item:
-        """Write a quantity down that gets no symbol of its own in what follows."""
+        """Write a quantity that is not used as a symbol in later formulas."""
         return self.define(stem, owner, entries, unit, named=False, **how)[0]
 
     def write(self, x: Scalar, longest: int = LONGEST) -> Any:
-        """A formula, or None where it would be too long to be read."""
-        if sum(count_operations([x]).values()) > TRIED:
+        """The formula of a scalar; None if it is too long to be read."""
+        if sum(count_operations([x]).values()) > LARGEST_TRIED:
             return None
         try:
             harmonic = replay([x], self._harmonics)[0]
@@ -82,8 +98,8 @@ class Worksheet:
             return None
         if isinstance(harmonic, Harmonic) and 2 * len(harmonic.terms) > longest:
             return None
-        found = self.writer.write(harmonic)
-        return found if found.count_ops() <= longest else None
+        formula = self.writer.write(harmonic)
+        return formula if formula.count_ops() <= longest else None
 
     def _name(self, stem: str, owner: str, part: str) -> str:
         self._count += 1

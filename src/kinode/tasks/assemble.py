@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.dynamics.initialization.assembly_errors import find_gaps
@@ -31,13 +31,39 @@ def assemble(
     hold: str | Iterable[str] = (), weights: Mapping[str, float] | None = None,
     parameters: Any = None, inputs: Any = None, t0: Any = None,
 ) -> Assembly:  # fmt: skip
-    """The state nearest to a rough one in which all loops are closed.
+    """Find the state nearest to a rough one in which all loops are closed (T-4.10).
 
-    Without more it is the one that ``kn.simulate`` starts from.  ``start`` gives rough values by name, or is a State:
-    they need not fit together, unlike those of ``simulate``, and replace the model's own.  The joints named in ``hold``
-    keep theirs exactly; ``weights`` says how much a joint counts where not all can stay, 1 being that of a joint with a
-    rough value or guess.  A joint with neither gives way to those with one.  The result can be the ``start`` of a
-    simulation.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    start : mapping, State or Assembly, optional
+        Rough values by name.  They need not fit together, unlike those of ``kn.simulate``, and replace the model's own.
+    hold : joint or sequence of joints, default ()
+        Joints that keep their values exactly.
+    weights : mapping, optional
+        How much a joint counts where not all can stay; 1 is that of a joint with a rough value or a guess.  A joint
+        with neither gives way to those with one.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+    t0 : float or text, default 0
+        Time in s at which laws are taken.
+
+    Returns
+    -------
+    Assembly
+        Printed, a table; it can be the ``start`` of a simulation.
+
+    Raises
+    ------
+    AssemblyError
+        The loops cannot be closed; ``residuals`` says by how much each joint or constraint is off.
+
+    Examples
+    --------
+    >>> closed = kn.assemble("examples/four_bar.yaml", {"left.q": 0.6}, hold="left")
+    >>> round(closed.values["left.q"], 9)
+    0.6
     """
     model = find_model(model)
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model)
@@ -49,18 +75,19 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    wishes = read_initial_values(dynamics, start or {}, dynamics._resolver(p), rough=True)
+    wishes = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), rough=True)
     held = tuple(_joint(wishes, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
     joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in wishes.joints.items() if n in held}
     joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
     wishes = replace(wishes, joints={**wishes.joints, **joints}, weights=_weights(wishes, weights))
-    return _told(dynamics, Assembler(dynamics, wishes, t, p, given), dynamics.assembled(wishes, t, p, given))
+    assembler = dynamics.start.assembler(wishes, t, p, given)
+    return _told(dynamics, assembler, dynamics.start.solve(wishes, t, p, given))
 
 
 def _told(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
     """What there is to know of an assembled state."""
     values: dict[str, float] = {}
-    snapshot = dynamics.snapshot(state, assembler.p, assembler.inputs)
+    snapshot = dynamics.snapshot(state, assembler.point.p, assembler.point.inputs)
     for name, joint in dynamics.system.joints.items():
         if joint.n_u:
             parts = (coordinate_names(joint)[0], tuple(part for part, _ in joint.coordinates))

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import find_misfit, with_mode
 from kinode.errors import ArgumentError, Error, ModelError
 from kinode.kernels.state import State
@@ -80,10 +80,31 @@ def equilibrium(
     model: System | Dynamics | str | os.PathLike[str], start: Any = None, *, hold: Sequence[str] | str = (),
     t0: Any = None, parameters: Any = None, inputs: Any = None,
 ) -> Equilibrium:  # fmt: skip
-    """The state of rest into which a system settles from ``start`` (initial values by name, a State, a run).
+    """Find the state of rest into which a system settles.
 
-    Joints in ``hold`` stay where they are; what they have to hold with is part of the result.  Laws of time are taken
-    at ``t0``.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    start : mapping, State, Assembly or Trajectory, optional
+        Where the search begins; initial values by name replace the model's own.
+    hold : joint or sequence of joints, default ()
+        Joints that stay where they are; what they have to hold with is part of the result.
+    t0 : float or text, optional
+        Time in s at which laws are taken; that of the start.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+
+    Returns
+    -------
+    Equilibrium
+        Without friction, which may hold the system elsewhere too.
+
+    Examples
+    --------
+    >>> rest = kn.equilibrium("examples/elastic_system.yaml")
+    >>> rest.stable, abs(rest.values["rail.q"]) < 1e-9
+    (True, True)
     """
     found = find_model(model)
     dynamics = found if isinstance(found, Dynamics) else compile_system(found)
@@ -108,11 +129,11 @@ def solve_equilibrium(dynamics: Dynamics, start: State, p: Any, inputs: Any, hel
     search = _Search(dynamics, start, p, inputs, held)
     state, residual = search.run()
     changes = 0
-    while (wrong := find_misfit(dynamics, state, p, inputs)) is not None:
+    while (wrong := find_misfit(dynamics.kernels, dynamics.point(state, p, inputs))) is not None:
         if (changes := changes + 1) > MODES:
             message = "changes its mode again and again: in none all rests; a simulation tells what it does"
             raise ModelError(message, component=wrong.owner)
-        start = with_mode(start, wrong)
+        start = replace(start, z=with_mode(dynamics.point(start, p, inputs), wrong).z)
         search = _Search(dynamics, start, p, inputs, held)
         state, residual = search.run()
     check_rigid_ends(dynamics, state, p)
@@ -146,7 +167,8 @@ class _Search:
             raise ModelError(message, component=steering[0])
         self.kept: tuple[int, ...] = ()  # independent speeds of the step before
         self.begin = self.start = State(start.t, start.q, np.zeros(dynamics.n_u), start.z)
-        z_dot = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)[dynamics.n_q + dynamics.n_u :]
+        rates = dynamics.rate(start.t, self.start.y, p=p, inputs=inputs)
+        z_dot = dynamics.topology.layout.split(rates)[2]
         moving = [c.joint for c in dynamics.coordinates if c.role == "z" and z_dot[c.index] != 0]
         driven = [name for name in moving if name in dynamics.system.joints]
         if driven:
@@ -177,7 +199,7 @@ class _Search:
     def rates(self, state: State) -> Array:
         """Rates of the other states that count."""
         found = self.dynamics.rate(state.t, state.y, p=self.p, inputs=self.inputs)
-        return found[self.dynamics.n_q + self.dynamics.n_u :][self.active]
+        return self.dynamics.topology.layout.split(found)[2][self.active]
 
     def newton(self, state: State, *, moving: bool) -> State | None:
         """Other states at rest, with positions where these may move; None where they are not decided."""
@@ -274,7 +296,7 @@ class _Search:
         if self.dynamics.topology.constrained:
             mask = np.zeros(self.dynamics.n_u, dtype=bool)
             mask[list(self.held)] = True
-            q = self.dynamics.closer.assemble(state.t, q, mask, state.z, self.p, self.inputs)
+            q = self.dynamics.loops.close(self.dynamics.point(replace(state, q=q), self.p, self.inputs), mask)
         return State(state.t, q, state.u, state.z)
 
     def stiffness(self, state: State, T: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
 from kinode.kernels.state import State
 from kinode.model.joints.end_stops import passed_end
@@ -32,7 +32,7 @@ def check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
     values = dynamics.values(state)
     for joint in _rigid_ends(dynamics):
         q = values[f"{joint.name}.q"]
-        end = passed_end(joint, dynamics._resolver(p), q)
+        end = passed_end(joint, dynamics.arguments.resolver(p), q)
         if end is not None:
             message = f"would rest at {q:g}, beyond its rigid end at {end:g}"
             raise ModelError(f"{message}: start there and hold it, or give the end a stiffness", component=joint.name)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, AssemblyError, ModelError, SimulationError
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.joints.end_stops import bounds
@@ -37,20 +37,49 @@ def inverse(
     model: System | Dynamics | str | os.PathLike[str], times: Any, path: Any, by: Any = None, *,
     start: Any = None, parameters: Any = None, inputs: Any = None,
 ) -> Trajectory:  # fmt: skip
-    """The run in which a mechanism follows a path: ``run["elbow.effort"]``, ``run.reaction("elbow")`` and all else.
+    """Find what a mechanism needs to follow a path: efforts, reactions and all else, as a run.
 
-    ``path`` maps joints to their coordinates: laws of t, or numbers for each of the ``times`` (a column for each
-    freedom), which are splined, or {"q": ..., "u": ..., "u_dot": ...} where rates are known too; joint.u to speeds
-    likewise; or frames, such as hand.tip, to the laws or samples of their position in world axes, (x, y, z), with None
-    for a direction that is left open, or to {"position": ..., "rpy": ...}.  A run instead of a path is followed by the
-    joints named in ``by``, or by all; its ``times`` are its own, and so are its inputs unless others are given, while
-    parameters are those of the model.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    times : sequence of float or None
+        Times in s at which the path is followed.  None where the path is a run: its own times are taken.
+    path : mapping or Trajectory
+        Joints mapped to their coordinates: laws of ``t``, or numbers for each of the times (a column for each freedom),
+        which are splined, or ``{"q": ..., "u": ..., "u_dot": ...}`` where rates are known; ``joint.u`` mapped to
+        speeds. Frames, such as ``hand.tip``, mapped to laws or samples of their position in world axes, (x, y, z), with
+        None for a direction that is left open, or to ``{"position": ..., "rpy": ...}``.  A run is followed by its
+        joints.
+    by : joint or sequence of joints, optional
+        The joints whose efforts make the motion, where these are not the joints of the path.
+    start : mapping, State, Assembly or Trajectory, optional
+        Initial values of freedoms that the path does not give.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+        Of a run that is followed the inputs are taken over.
 
-    ``by`` names the joints whose efforts make the motion, where these are not the joints of the path.  Their own effort
-    laws are left out; springs, dampers and friction stay, and ``effort.drive`` is what the drives give beyond them.
-    While a given motion rests, what friction and brakes in its joint hold with depends on what was before: they are
-    taken to hold with nothing.  A path stays within the stops and the play of its joints.
-    Freedoms that are not given move by forces, from the model's initial values or ``start``.
+    Returns
+    -------
+    Trajectory
+        ``run["elbow.effort.drive"]`` is what the drive gives beyond springs, dampers and friction, which stay; effort
+        laws of the joints that make the motion are left out.
+
+    Raises
+    ------
+    ArgumentError, AssemblyError
+        The path cannot be read or followed, or the joints in ``by`` are too few or too many.
+
+    Notes
+    -----
+    While a given motion rests, friction and brakes in its joint are taken to hold with nothing: what they hold with
+    depends on what was before.  A path stays within the stops and the play of its joints.
+
+    Examples
+    --------
+    >>> run = kn.inverse("examples/pendulum.yaml", [0.0, 0.5, 1.0], {"pivot": "0.2*sin(3*t)"})
+    >>> run["pivot.effort.drive"].round(3)
+    array([4.905, 4.209, 4.818])
     """
     model = find_model(model)
     system = (model.system if isinstance(model, Dynamics) else model).copy()
@@ -80,7 +109,7 @@ def inverse(
 def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
     """Refuse a path beyond the ends of a joint, which no longer act where the path is given."""
     for name, joint in joints.items():
-        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics._resolver(run.p))
+        q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics.arguments.resolver(run.p))
         for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
             if np.any(beyond):
                 when = float(run.t[np.argmax(beyond)])
@@ -302,7 +331,7 @@ def _read_run(system: System, times: Any, run: Trajectory, names: Any) -> tuple[
 
 
 def _freedoms(dynamics: Dynamics) -> int:
-    return dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
+    return dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
 
 
 def _follow(

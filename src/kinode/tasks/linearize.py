@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, rate
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import fit_modes
 from kinode.errors import ArgumentError
-from kinode.kernels.kernel_programs import Kernel
+from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
@@ -124,10 +124,39 @@ def linearize(
     model: System | Dynamics | str | os.PathLike[str], at: Any = None, *, outputs: Sequence[str] | str = (),
     t0: Any = None, parameters: Any = None, inputs: Any = None, anywhere: bool = False,
 ) -> Linearization:  # fmt: skip
-    """The linear system about a state: the model's start, values by name, a State, an equilibrium, the end of a run.
+    """Find the linear system of small motions about a state: x_dot = A x + B inputs, outputs = C x + D inputs.
 
-    The motion has to be steady there: at rest, or moving so that nothing but coordinates without influence changes (a
-    shaft that turns evenly, cruise).  ``anywhere`` leaves that to the caller.  ``outputs`` are names of quantities.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    at : mapping, State, Equilibrium, Assembly or Trajectory, optional
+        The state: values by name, or the end of a run; left out, the model's start.
+    outputs : str or sequence of str, default ()
+        Names of quantities.
+    t0 : float or text, optional
+        Time in s at which laws are taken.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+    anywhere : bool, default False
+        Whether a state is accepted that is not steady.  A steady motion is at rest, or nothing changes in it but
+        coordinates without influence, such as the angle of a shaft that turns evenly.
+
+    Returns
+    -------
+    Linearization
+        With A, B, C, D, the names of states, inputs and outputs, ``modes`` and ``stable``.
+
+    Raises
+    ------
+    ArgumentError
+        The motion is not steady.
+
+    Examples
+    --------
+    >>> rest = kn.equilibrium("examples/elastic_system.yaml")
+    >>> kn.linearize("examples/elastic_system.yaml", rest).states
+    ('rail.q', 'hinge.q', 'rail.u', 'hinge.u')
     """
     found = find_model(model)
     dynamics = found if isinstance(found, Dynamics) else compile_system(found)
@@ -135,7 +164,8 @@ def linearize(
     at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
-    return linearize_at(dynamics, fit_modes(dynamics, begin, p, given), p, given, names, anywhere=anywhere)
+    fitted = fit_modes(dynamics.kernels, dynamics.point(begin, p, given))
+    return linearize_at(dynamics, replace(begin, z=fitted.z), p, given, names, anywhere=anywhere)
 
 
 def linearize_at(
@@ -187,8 +217,9 @@ class Slopes:
         q, u, z = (np.broadcast_to(x, (count, len(x))) for x in (self.at.q, self.at.u, self.at.z))
         kernel = Kernel("slope", names)
         if not count:
-            return np.zeros((0, self.dynamics.kernel(kernel).sizes["out"]))
-        return self.dynamics._call(kernel, self.at.t, q, u, z, self.p, self.inputs, directions)
+            return np.zeros((0, self.dynamics.kernels.machine(kernel).sizes["out"]))
+        point = self.dynamics.point(State(self.at.t, q, u, z), self.p, self.inputs)
+        return self.dynamics.kernels.call(kernel, point, directions)
 
     # -- independent changes -----------------------------------------------------------------------
     @cached_property
@@ -202,8 +233,7 @@ class Slopes:
 
     @cached_property
     def _jacobian(self) -> Array:
-        at = self.at
-        return self.dynamics.closer.evaluate(at.t, at.q, at.u, at.z, self.p, self.inputs)[1]
+        return self.dynamics.loops.evaluate(self.dynamics.point(self.at, self.p, self.inputs))[1]
 
     @cached_property
     def follow(self) -> Array:
@@ -230,8 +260,8 @@ class Slopes:
         return found
 
     def _drift(self, step: Array) -> Array:
-        at, q = self.at, self.dynamics.topology.advance_q(self.at.q, step)
-        return self.dynamics.closer.evaluate(at.t, q, at.u, at.z, self.p, self.inputs)[2]
+        moved = replace(self.at, q=self.topology.advance_q(self.at.q, step))
+        return self.dynamics.loops.evaluate(self.dynamics.point(moved, self.p, self.inputs))[2]
 
     @cached_property
     def basis(self) -> Array:

@@ -9,19 +9,19 @@ count is redundant: stress that no motion shows (reaction_uniqueness.py), told b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.initialization.loop_closure import RANK, WALK, ClosureRank
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import StateBatch, analyze, find_poses
 from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
+from kinode.structure.loop_closure import RANK, WALK, Closure
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 NEAR = 1e-6  # of the eigenvalue at the start: below, a position counts as singular
@@ -85,12 +85,29 @@ class Mobility:
 
 
 def mobility(system: System | Dynamics) -> Mobility:
-    """Freedoms, counts and redundant constraints of a system; printed, a table."""
+    """Count the freedoms of a system, and find its redundant constraints.
+
+    Parameters
+    ----------
+    system : System or Dynamics
+
+    Returns
+    -------
+    Mobility
+        Printed, a table.  ``freedoms`` is the number of speeds less the rank of the constraints (T-4.5), ``spatial``
+        and ``planar`` are the counts of Kutzbach and Gruebler, ``redundancies`` the stresses that no motion shows.
+
+    Examples
+    --------
+    >>> found = kn.mobility(kn.load("examples/four_bar.yaml"))
+    >>> found.freedoms, found.redundant
+    (1, 3)
+    """
     dynamics = system if isinstance(system, Dynamics) else Dynamics(system)
     topology, joints = dynamics.topology, dynamics.system.joints
     if not dynamics.system.bodies:
         raise ModelError(f"{dynamics.system.name} has no bodies, and nothing that could move")
-    closing: ClosureRank | None = dynamics.closing if dynamics.topology.constrained else None
+    closing: Closure | None = dynamics.closure if dynamics.topology.constrained else None
     start = dynamics.initial
     state = _generic(dynamics, closing) if closing and closing.singular else start
     groups = tuple(_groups(analyze(dynamics, state))) if closing else ()
@@ -114,36 +131,36 @@ def mobility(system: System | Dynamics) -> Mobility:
 
 
 def _rank(dynamics: Dynamics, state: State) -> int:
-    G = dynamics.closer.evaluate(state.t, state.q, np.zeros(dynamics.n_u), state.z, None, None)[1]
+    G = dynamics.loops.evaluate(dynamics.point(replace(state, u=np.zeros(dynamics.n_u))))[1]
     sizes = np.linalg.svd(G, compute_uv=False)
     return int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
 
 
-def _generic(dynamics: Dynamics, closing: ClosureRank) -> State:
+def _generic(dynamics: Dynamics, closing: Closure) -> State:
     """A position near a singular start in which the constraints have the rank that they have almost everywhere.
 
     Many motions may part at the start, some of which stay singular: of the positions reached along the speeds of the
     start and along random freedoms, the one is taken that is farthest from losing its rank.
     """
-    start, closer, rank = dynamics.initial, dynamics.closer, dynamics.n_u - closing.freedoms
-    still, none = np.zeros(dynamics.n_u), np.zeros(dynamics.n_u, dtype=bool)
+    start, loops, rank = dynamics.initial, dynamics.loops, dynamics.n_u - closing.freedoms
+    at_rest, none = dynamics.point(replace(start, u=np.zeros(dynamics.n_u))), np.zeros(dynamics.n_u, dtype=bool)
     rng = np.random.default_rng(0)
-    _, sizes, V = np.linalg.svd(closer.evaluate(start.t, start.q, still, start.z, None, None)[1])
+    _, sizes, V = np.linalg.svd(loops.evaluate(at_rest)[1])
     free = V[int(np.sum(sizes > RANK * sizes.max(initial=0.0))) :].T
     best, found = 0.0, start.q
     for k in range(TRIES):
         step = start.u if k == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
         try:
             there = dynamics.topology.advance_q(start.q, (WALK + k / TRIES) * step / np.linalg.norm(step))
-            q = closer.assemble(start.t, there, none, start.z, None, None)
+            q = loops.close(at_rest.replaced(q=there), none)
         except AssemblyError:
             continue
-        sizes = np.linalg.svd(closer.evaluate(start.t, q, still, start.z, None, None)[1], compute_uv=False)
+        sizes = np.linalg.svd(loops.evaluate(at_rest.replaced(q=q))[1], compute_uv=False)
         if sizes[rank - 1] > best * sizes[0]:
             best, found = sizes[rank - 1] / sizes[0], q
         if best > CLEAR:
             break
-    return State(start.t, found, still, start.z)
+    return State(start.t, found, at_rest.u, start.z)
 
 
 def _groups(found: Uniqueness) -> Iterator[Redundancy]:
@@ -171,7 +188,7 @@ def _groups(found: Uniqueness) -> Iterator[Redundancy]:
 def _is_planar(dynamics: Dynamics, state: State) -> bool:
     """Whether all freedoms turn about one direction and travel across it."""
     structure = JointConstants(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
-    (poses,) = find_poses(dynamics, StateBatch(state.t, state.q, state.u, state.z))
+    (poses,) = find_poses(dynamics, StateBatch.of(dynamics.point(state)))
     turns, travels = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
         held = structure.held(name, poses)
@@ -197,7 +214,7 @@ def near_singular(
     a pass: around each minimum the motion between them is looked at too, by cubics through q with their rates.
     """
     t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    closing: ClosureRank | None = dynamics.closing if dynamics.topology.constrained else None
+    closing: Closure | None = dynamics.closure if dynamics.topology.constrained else None
     if closing is None or not closing.rows or not len(t):
         return []
     measure = _Measure(dynamics, p, inputs)
@@ -220,13 +237,11 @@ class _Measure:
 
     def __init__(self, dynamics: Dynamics, p: Any, inputs: Any) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
-        self.ends = (dynamics.n_q, dynamics.n_q + dynamics.n_u)
 
     def __call__(self, t: Array, y: Array) -> Array:
-        dynamics, closer, (a, b) = self.dynamics, self.dynamics.closer, self.ends
-        q, u, z = y[:, :a], y[:, a:b], y[:, b:]
-        G = closer.evaluate(t, q, u, z, self.p, self.inputs)[1][:, list(dynamics.closing.rows)]
-        M = dynamics.mass_matrix(t, q, z=z, p=self.p, inputs=self.inputs)
+        dynamics, point = self.dynamics, self.dynamics.point_of(t, y, self.p, self.inputs)
+        G = dynamics.loops.evaluate(point)[1][:, list(dynamics.closure.rows)]
+        M = dynamics.mass_matrix(t, point.q, z=point.z, p=self.p, inputs=self.inputs)
         A = G @ np.linalg.solve(M, np.swapaxes(G, 1, 2))
         return np.maximum(np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))[:, 0], 0.0)
 
@@ -249,12 +264,12 @@ class _Measure:
         from scipy.interpolate import CubicHermiteSpline
 
         keep = np.concatenate([[True], np.diff(t) > 0])
-        t, y, b = t[keep], y[keep], self.ends[0]
+        t, y, layout = t[keep], y[keep], self.dynamics.topology.layout
         rates = np.zeros_like(y)
         for name, where in self.dynamics.topology.q_of.items():
             joint, speeds = self.dynamics.system.joints[name], self.dynamics.topology.u_of[name]
             for k, row in enumerate(y):
-                u = row[b + speeds.start : b + speeds.stop]
+                u = layout.split(row)[1][speeds]
                 rates[k, where] = np.asarray(joint.rate_map(row[where], u), dtype=float)
         return CubicHermiteSpline(t, y, rates) if len(t) > 1 else lambda times: np.repeat(y, len(times), axis=0)
 

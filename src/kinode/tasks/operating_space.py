@@ -13,15 +13,14 @@ still moves by forces, and is in dynamic mode; the rest is given, in kinematic m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import cross
-from kinode.dynamics.compile import Dynamics
-from kinode.dynamics.initialization.loop_closure import RANK, WALK, LoopCloser
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import AssemblyError
 from kinode.expressions.syntax_tree import Expression
 from kinode.kernels.state import State
@@ -31,6 +30,7 @@ from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.simulation.task_arguments import find_model
+from kinode.structure.loop_closure import RANK, WALK, characteristic_length
 
 PLACES = 5  # positions that are looked at
 WALKS = 4  # steps from one to the next in loops
@@ -131,10 +131,24 @@ class OperatingSpace:
 
 
 def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
-    """The rotations and translations that each body can have relative to the world, and the class of the whole.
+    """Find the rotations and translations that each body can have relative to the world, and the class of the whole.
 
-    They are told in world axes, or in those of another body or frame; drives may move in any way, unless their laws
-    are constant.  For each joint it says how it moves, and whether that is given (kinematic) or by forces (dynamic).
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.  Drives may move in any way, unless their laws are constant.
+    expressed_in : body, frame or name, optional
+        The axes in which motions are told; left out, those of the world.
+
+    Returns
+    -------
+    OperatingSpace
+        For each joint it says how it moves, and whether that is given (kinematic) or by forces (dynamic).
+
+    Examples
+    --------
+    >>> str(kn.operating_space("examples/motor_axis.yaml").whole)
+    'P3 = (Tx ∩ Ty) ∩ Rz'
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
@@ -194,7 +208,7 @@ class _Search:
                 self.held = np.vstack([self.held, rows[still]])
                 self.drives = np.vstack([self.drives, rows[~still]])
         start = self.dynamics.initial
-        self.length = LoopCloser(self.dynamics).length
+        self.length = characteristic_length(topology)
         self._states = [State(start.t, q, np.zeros(topology.n_u), start.z) for q in self._positions(start)]
         ranks = [self._null(state, self.held).shape[1] for state in self._states]
         self.freedoms = min(ranks)  # positions with more are singular
@@ -214,8 +228,8 @@ class _Search:
         """Speeds that constraints and rows held at rest leave, a column for each freedom."""
         G = held
         if self.dynamics.topology.constrained:
-            still = np.zeros(self.dynamics.n_u)
-            G = np.vstack([self.dynamics.closer.evaluate(state.t, state.q, still, state.z, None, None)[1], held])
+            at_rest = replace(state, u=np.zeros(self.dynamics.n_u))
+            G = np.vstack([self.dynamics.loops.evaluate(self.dynamics.point(at_rest))[1], held])
         if not len(G):
             return np.eye(self.dynamics.n_u)
         _, sizes, V = np.linalg.svd(G)
@@ -235,7 +249,7 @@ class _Search:
                 there = self.dynamics.topology.advance_q(q, length * step)
                 if constrained:
                     try:
-                        there = self.dynamics.closer.assemble(start.t, there, none, start.z, None, None)
+                        there = self.dynamics.loops.close(self.dynamics.point(replace(start, q=there)), none)
                     except AssemblyError:
                         continue
                 q = there
@@ -341,7 +355,7 @@ def _follower(system: System, constraint: Any) -> str | None:
 
 
 def _law(values: tuple[Any, ...]) -> str:
-    texts = [f"{x:.6g}" if isinstance(x, float) else x.short() for x in values]
+    texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
     return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
 

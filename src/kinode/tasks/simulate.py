@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kinode.dynamics.compile import Dynamics
 from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import SimulationError
 from kinode.kernels.state import State

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import analyze
 from kinode.dynamics.static_support import find_hold, freedom_name
 from kinode.errors import ArgumentError
@@ -130,7 +130,25 @@ def verify(
 ) -> Verification:
     """Derive a system in every way that applies and say how far the results are apart.
 
-    ``states`` is how many random states to try, or a list of states with t, q, u, z.
+    Parameters
+    ----------
+    system : System
+    states : int or sequence of states, optional
+        How many random states are tried, or states with t, q, u, z; left out, up to 5, fewer for large systems.
+    seed : int, default 0
+        Of the random states.
+    compiled : bool, default True
+        Whether the machine code is compared as well.
+
+    Returns
+    -------
+    Verification
+        ``ok`` says whether all agree; printed, a table.
+
+    Examples
+    --------
+    >>> kn.verify(kn.load("examples/pendulum.yaml")).ok
+    True
     """
     if not isinstance(system, System):
         raise ArgumentError(f"verify: a System is expected, not {short(system)}; kn.load reads one from a file")
@@ -219,7 +237,7 @@ def _compiled(dynamics: Dynamics) -> Formulation:
 def _other_rates(dynamics: Dynamics, n: InstantValues) -> Array:
     """Rates of the entries of the state that are neither coordinates nor speeds."""
     rates = dynamics.rate(n.t, np.concatenate([n.q, n.u, n.z]), p=n.p, inputs=n.inputs)
-    return rates[dynamics.n_q + dynamics.n_u :]
+    return dynamics.topology.layout.split(rates)[2]
 
 
 # -- states ----------------------------------------------------------------------------------------
@@ -276,15 +294,16 @@ def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tupl
     States that no joint has, such as currents, are as drawn.
     """
     t, _, u, drawn = state
-    start, closer, none = dynamics.initial, dynamics.closer, np.zeros(dynamics.n_u, dtype=bool)
+    start, loops, none = dynamics.initial, dynamics.loops, np.zeros(dynamics.n_u, dtype=bool)
     q, z = start.q, start.z.copy()
     for owner, where in dynamics.topology.z_of.items():
         if owner not in dynamics.system.joints:
             z[where] = drawn[where]
     for _ in range(3):
-        speeds = closer.assemble_speeds(t, q, 0.1 * u, none, z, None, None)
-        q = closer.assemble(t, dynamics.topology.advance_q(q, speeds), none, z, None, None)
-    speeds = closer.assemble_speeds(t, q, u, none, z, None, None)
+        speeds = loops.close_speeds(dynamics.point(State(t, q, 0.1 * u, z)), none)
+        there = dynamics.topology.advance_q(q, speeds)
+        q = loops.close(dynamics.point(State(t, there, speeds, z)), none)
+    speeds = loops.close_speeds(dynamics.point(State(t, q, u, z)), none)
     return with_modes(dynamics.topology, t, q, speeds, z)
 
 
@@ -299,16 +318,15 @@ def random_state(
     topology: Topology, rng: np.random.Generator, length: float = 1.0
 ) -> tuple[float, Array, Array, Array]:
     """t, q, u, z: angles and rates of the order of 1, lengths of the order of ``length``, unit quaternions."""
-    n_q, n_u = topology.n_q, topology.n_u
-    y = rng.uniform(-1.0, 1.0, n_q + n_u + topology.n_z)
-    start = {"q": 0, "u": n_q, "z": n_q + n_u}
+    layout = topology.layout
+    y = rng.uniform(-1.0, 1.0, layout.n_y)
     for c in topology.coordinates:
         if c.kind == "length":
-            y[start[c.role] + c.index] *= length
+            y[layout.role_slices[c.role].start + c.index] *= length
     for k in topology.layout.quaternions:
         y[k : k + 4] = rng.normal(size=4)
         y[k : k + 4] /= np.linalg.norm(y[k : k + 4])
-    return with_modes(topology, float(rng.uniform(0.0, 1.0)), y[:n_q], y[n_q : n_q + n_u], y[n_q + n_u :])
+    return with_modes(topology, float(rng.uniform(0.0, 1.0)), *layout.split(y))
 
 
 def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tuple[float, Array, Array, Array]:

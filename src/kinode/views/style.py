@@ -22,7 +22,7 @@ MUTED = "#66707c"
 GRID = "#e4e7eb"
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#e69f00", "#56b4e9")
 MINUS = "\u2212"
-POINTS = 1200  # of a line, at the most; a screen shows no more
+MOST_POINTS = 1200  # of a line, at the most; a screen shows no more
 
 _SIGNS = (("**", "^"), ("^-1", "⁻¹"), ("^-2", "⁻²"), ("^2", "²"), ("^3", "³"), ("*", "·"))
 
@@ -161,7 +161,7 @@ def tick(value: float, _: object = None) -> str:
     return (f"{mantissa}e{int(exponent)}" if mark else mantissa).replace("-", MINUS)
 
 
-def thin(t: Array, y: Array, limit: int = POINTS) -> tuple[Array, Array]:
+def thin(t: Array, y: Array, limit: int = MOST_POINTS) -> tuple[Array, Array]:
     """A long line with fewer points: of every stretch its lowest and highest, so that no peak is lost."""
     count = len(t)
     if count <= limit:

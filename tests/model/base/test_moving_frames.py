@@ -16,7 +16,7 @@ from strategies import build, plans
 import kinode as kn
 from kinode.algebra.scalars import rate, tidy
 from kinode.algebra.spatial import cross
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LawError, ModelError
 from kinode.formats.json_schema import schema
 from kinode.formats.yaml_files import dumps, loads

@@ -384,20 +384,18 @@ def test_free_masses_need_no_reference():
         floating.check()
 
 
-# -- spellings ---------------------------------------------------------------------------------------------
-def test_every_part_has_a_spelling_with_its_ports_in_order():
+# -- shortcuts ---------------------------------------------------------------------------------------------
+def test_every_part_has_a_shortcut_with_its_ports_in_order():
     for kind, cls in ELEMENTS.items():
         if issubclass(cls, kn.Part) and cls.__module__.startswith("kinode."):
-            spelled = getattr(kn.System, kind)
-            names = list(inspect.signature(spelled).parameters)
-            assert names[: 1 + len(cls.ports())] == ["name", *cls.ports()]
-            assert spelled.__doc__ == cls.__doc__ and spelled.__name__ == kind
+            parameters = list(inspect.signature(getattr(kn.System, kind)).parameters)
+            assert parameters[: 2 + len(cls.ports())] == ["self", "name", *cls.ports()]
 
 
 def test_ends_by_place_and_by_name_are_the_same():
     one, two = kn.System("s"), kn.System("s")
     assert one.resistor("r", "a", "b", resistance=1) == two.resistor("r", minus="b", plus="a", resistance="1 Ohm")
-    with pytest.raises(kn.ModelError, match=r"r2: a resistor has 2 ports \(plus, minus\), not 3"):
+    with pytest.raises(kn.ModelError, match=r"r2: 3 values are given by their place; a resistor takes plus, minus so"):
         one.resistor("r2", "a", "b", "c", resistance=1)
     with pytest.raises(kn.ModelError, match="given twice"):
         one.resistor("r2", "a", "b", plus="c", resistance=1)

@@ -15,23 +15,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
 from kinode.dynamics.initialization.initial_values import UNSAID, InitialValues, depart
-from kinode.dynamics.initialization.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
-from kinode.dynamics.initialization.loop_closure import close as close_rows
-from kinode.kernels.kernel_programs import Kernel, outputs_of
-from kinode.kernels.state import State
+from kinode.dynamics.initialization.loop_equations import LoopEquations
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import outputs_of
+from kinode.model.base.frames import Resolve
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import measured_joints
-
-if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
+from kinode.structure.loop_closure import close as close_rows
 
 NEAR = 0.25  # rad, or characteristic lengths: a state so near is taken without a look at other branches
 STARTS = range(4, 10)  # how many others are tried, fewer the larger the system
@@ -53,21 +55,31 @@ class Point:
 
 
 class Assembler:
-    """One assembly: what is wished, and the numbers that do not change on the way."""
+    """One assembly: the initial values that are asked for, and the numbers that do not change on the way.
 
-    def __init__(self, dynamics: Dynamics, wishes: InitialValues, t: float, p: Any, inputs: Any) -> None:
-        self.dynamics, self.wishes, self.topology = dynamics, wishes, dynamics.topology
-        self.t, self.p, self.inputs = t, p, inputs
-        self.closer = dynamics.closer if self.topology.constrained else None
-        self.length = self.closer.length if self.closer is not None else 1.0
+    ``loops`` are the constraint rows, None where there are none.  ``point`` has the time, the other states, the
+    parameters and the inputs; its q and u do not count.  ``resolve`` gives numbers of the model at these parameters.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        loops: LoopEquations | None,
+        wishes: InitialValues,
+        point: EvaluationPoint,
+        resolve: Resolve,
+    ) -> None:
+        self.kernels, self.loops, self.wishes, self.point, self.resolve = kernels, loops, wishes, point, resolve
+        self.topology, self.joints = kernels.topology, kernels.topology.system.joints
+        self.length = loops.length if loops is not None else 1.0
         self.measured = measured_joints(self.topology)
         self.names = [*(n for n in self.topology.q_of), *self.measured]
-        joints = [dynamics.system.joints[name] for name in self.names]
+        joints = [self.joints[name] for name in self.names]
         self.units = np.array([1.0 if kind == "angle" else self.length for j in joints for _, kind in j.coordinates])
         self.weights = np.concatenate([np.full(j.n_u, self._weight(j.name)) for j in joints] or [np.empty(0)])
         self.held = self._of_state("exact_q")
-        self.wraps = {j.name: _wraps(j, dynamics._resolver(p)) for j in joints}
-        constraints = dynamics.system.constraints.values()
+        self.wraps = {j.name: _wraps(j, resolve) for j in joints}
+        constraints = self.topology.system.constraints.values()
         self.tied = {name for c in constraints if isinstance(c, CoordinateCoupling) for name in c.joints().values()}
 
     def _weight(self, name: str) -> float:
@@ -76,7 +88,7 @@ class Assembler:
     @property
     def bound(self) -> bool:
         """Whether coordinates depend on each other at all."""
-        return self.closer is not None or bool(self.measured)
+        return self.loops is not None or bool(self.measured)
 
     def _of_state(self, field: str) -> Array:
         """What is exact of the speeds of the state."""
@@ -88,7 +100,7 @@ class Assembler:
     # -- what is asked of a position ---------------------------------------------------------------
     def measure(self, q: Array, u: Array) -> tuple[dict[str, Array], dict[str, Array], Array]:
         """Coordinates and speeds of all joints by name, and all speeds for unit speeds of the state."""
-        topology, joints = self.topology, self.dynamics.system.joints
+        topology, joints = self.topology, self.joints
         found_q = {name: q[where] for name, where in topology.q_of.items()}
         found_u = {name: u[where] for name, where in topology.u_of.items()}
         if not self.measured:
@@ -108,10 +120,10 @@ class Assembler:
         """What joints that are not in the state measure; where it is asked for a few times, without compiling it."""
         kernel = Kernel("measures")
         self._times_measured += 1
-        if self._times_measured <= FEW and not self.dynamics.has_kernel(kernel):
-            now = self.dynamics.snapshot(State(self.t, q, u, self.wishes.z), self.p, self.inputs)
-            return np.array(outputs_of(kernel, now), dtype=float)
-        return self.dynamics._call(kernel, self.t, q, u, self.wishes.z, self.p, self.inputs)
+        there = self.point.replaced(q=q, u=u)
+        if self._times_measured <= FEW and not self.kernels.has(kernel):
+            return np.array(outputs_of(kernel, Snapshot(self.topology, there)), dtype=float)
+        return self.kernels.call(kernel, there)
 
     _times_measured = 0
 
@@ -120,7 +132,7 @@ class Assembler:
         found, _, H = self.measure(q, np.zeros(self.topology.n_u))
         d, D, start = np.zeros(len(H)), np.zeros_like(H), 0
         for name in self.names:
-            joint, wraps = self.dynamics.system.joints[name], self.wraps[name] & (name in self.topology.cut_names)
+            joint, wraps = self.joints[name], self.wraps[name] & (name in self.topology.cut_names)
             rows = slice(start, start + joint.n_u)
             d[rows], change = depart(joint, found[name], self.wishes.joints[name].q, wraps)
             D[rows] = change @ H[rows]
@@ -130,10 +142,9 @@ class Assembler:
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Residuals of all that must hold, and their Jacobian: constraints, then exact values of measured joints."""
         r, A = np.zeros(0), np.zeros((0, self.topology.n_u))
-        if self.closer is not None:
-            still = np.zeros(self.topology.n_u)
-            c, G, _ = self.closer.evaluate(self.t, q, still, self.wishes.z, self.p, self.inputs)
-            r, A = c[self.closer.holding], G[self.closer.holding]
+        if self.loops is not None:
+            c, G, _ = self.loops.evaluate(self.point.replaced(q=q, u=np.zeros(self.topology.n_u)))
+            r, A = c[self.loops.holding], G[self.loops.holding]
         exact = self.exact_measures("exact_q")
         if exact.any():
             d, D = self.departures(q)
@@ -180,7 +191,11 @@ class Assembler:
     def _pinned(self) -> Assembler:
         """The same with all guesses exact, for where they can be met."""
         joints = {n: replace(w, exact_q=w.exact_q | (self._weight(n) > UNSAID)) for n, w in self.wishes.joints.items()}
-        return Assembler(self.dynamics, replace(self.wishes, joints=joints), self.t, self.p, self.inputs)
+        return self.with_values(replace(self.wishes, joints=joints))
+
+    def with_values(self, wishes: InitialValues) -> Assembler:
+        """The same assembly with other initial values."""
+        return Assembler(self.kernels, self.loops, wishes, self.point, self.resolve)
 
     def _is_met(self, q: Array, which: Array, within: float = CLOSED_ENOUGH) -> bool:
         """Whether a position is closed and some of the joints are where they are wished."""
@@ -196,7 +211,7 @@ class Assembler:
 
     def close(self, q: Array) -> tuple[Array, float]:
         """A position near q in which all holds, and by how much it does not."""
-        return close_rows(self.rows, self.dynamics.topology.advance_q, q, ~self.held)
+        return close_rows(self.rows, self.topology.advance_q, q, ~self.held)
 
     def _wished_q(self) -> Array:
         q = np.zeros(self.topology.n_q)
@@ -211,7 +226,7 @@ class Assembler:
         reach = self.units[: self.topology.n_u] * np.where(self.units[: self.topology.n_u] == 1.0, np.pi, 1.0)
         for k in range(max(STARTS.start, min(STARTS.stop, 200 // max(self.topology.n_u, 1)))):
             step = rng.uniform(-1.0, 1.0, self.topology.n_u) * reach * (1.0 if k % 2 else 0.3)
-            yield self.dynamics.topology.advance_q(begin, np.where(self.held, 0.0, step))
+            yield self.topology.advance_q(begin, np.where(self.held, 0.0, step))
 
     def _unwound(self, q: Array) -> Array:
         """The same position with full turns taken off that lead away from what is wished."""
@@ -258,7 +273,7 @@ class Assembler:
         longest = float(abs(step).max())
         share = min(1.0, 0.5 / longest) if longest > 0 else 1.0
         for _ in range(HALVINGS):
-            q, gap = self.close(self.dynamics.topology.advance_q(here.q, share * step))
+            q, gap = self.close(self.topology.advance_q(here.q, share * step))
             if gap <= CLOSED_ENOUGH:
                 there = self._point(q, weights)
                 less = there.cost < here.cost * (1 - 1e-12)
@@ -289,7 +304,7 @@ class Assembler:
         for k in range(n):
             ends = []
             for side in (1e-5, -1e-5):
-                slope, A = parts(self.dynamics.topology.advance_q(here.q, side * here.tangent[:, k]))
+                slope, A = parts(self.topology.advance_q(here.q, side * here.tangent[:, k]))
                 ends.append(slope + A.T @ lam)
             found[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
         return 0.5 * (found + found.T)
@@ -306,8 +321,8 @@ class Assembler:
         u = np.where(held, wished[:n], 0.0)
         carried = np.concatenate([moving[name] for name in self.names] or [still])  # by drives alone
         A, b = H[exact] / self.units[exact][:, None], ((wished - carried) / self.units)[exact]
-        if self.closer is not None:
-            _, G, drift = self.closer.evaluate(self.t, q, still, self.wishes.z, self.p, self.inputs)
+        if self.loops is not None:
+            _, G, drift = self.loops.evaluate(self.point.replaced(q=q, u=still))
             A, b = np.vstack([G, A]), np.concatenate([-drift, b])
         free = np.flatnonzero(~held)
         if len(free):
@@ -322,7 +337,7 @@ class Assembler:
     @property
     def owners(self) -> list[str]:
         """The joint of each freedom."""
-        return [name for name in self.names for _ in range(self.dynamics.system.joints[name].n_u)]
+        return [name for name in self.names for _ in range(self.joints[name].n_u)]
 
 
 def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.loop_closure import CLOSED_ENOUGH
 from kinode.errors import AssemblyError, Gap
+from kinode.structure.loop_closure import CLOSED_ENOUGH
 
 if TYPE_CHECKING:
     from kinode.dynamics.initialization.assembler import Assembler
@@ -21,10 +21,10 @@ def find_gaps(assembler: Assembler, q: Array, least: float = TOLD) -> dict[str, 
     """By how much each joint or constraint is off at a position, in m and rad; ``joint.q`` is off what is given."""
     r, _ = assembler.rows(q)
     owners: list[tuple[str, str]] = []
-    if assembler.closer is not None:
-        pairs = zip(assembler.closer.names, assembler.closer.holding, strict=True)
+    if assembler.loops is not None:
+        pairs = zip(assembler.loops.names, assembler.loops.holding, strict=True)
         owners = [owner for owner, holds in pairs if holds]
-    joints = assembler.dynamics.system.joints
+    joints = assembler.joints
     kinds = [(f"{name}.q", kind) for name in assembler.names for _, kind in joints[name].coordinates]
     exact = assembler.exact_measures("exact_q")
     owners += [owner for owner, sure in zip(kinds, exact, strict=True) if sure]
@@ -73,8 +73,7 @@ def _freed(assembler: Assembler) -> Assembler:
     """The same with nothing exact."""
     wishes = assembler.wishes
     joints = {name: replace(wish, exact_q=np.zeros_like(wish.exact_q)) for name, wish in wishes.joints.items()}
-    given = (assembler.t, assembler.p, assembler.inputs)
-    return type(assembler)(assembler.dynamics, replace(wishes, joints=joints), *given)
+    return assembler.with_values(replace(wishes, joints=joints))
 
 
 def _loops(assembler: Assembler, gaps: dict[str, Gap]) -> str:
@@ -93,7 +92,7 @@ def check_speeds(assembler: Assembler, off: Array, u: Array, exact: Array) -> No
     """Refuse speeds that do not fit together; ``off`` are the rows of constraints, then exact speeds as marked."""
     if abs(off).max(initial=0.0) <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
         return
-    owners = [name for name, _ in assembler.closer.names] if assembler.closer is not None else []
+    owners = [name for name, _ in assembler.loops.names] if assembler.loops is not None else []
     owners += [name for name, sure in zip(assembler.owners, exact, strict=True) if sure]
     worst = owners[int(np.argmax(abs(off)))]
     given = [name for name in assembler.names if assembler.wishes.joints[name].exact_u.any()]

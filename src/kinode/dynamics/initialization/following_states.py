@@ -1,38 +1,37 @@
-"""Where states begin that follow others: the output of a filter where its input is, and the like.
+"""Consistent initial values of following states: the output of a filter starts at its input, and the like.
 
-Components say so by ``settled``; what a start gives by name stays.  One may follow another, so that the values are
-found in rounds until nothing changes; a ring of followers has no such place and keeps what the rounds leave.
+Components give them by ``settled``.  A value that the user gives by name stays.  One following state may depend on
+another, so that the values are found in rounds until nothing changes.  A ring of following states has no consistent
+value and keeps what the rounds leave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.kernels.state import State
 from kinode.model.base.fields import Component
-
-if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.topology import Topology
 
 ROUNDS = 50
 
 
-def settle(dynamics: Dynamics, state: State, said: Collection[str], p: Any, inputs: Any) -> State:
-    """The state with the followers where they settle; those in ``said`` stay as they are."""
-    topology, system = dynamics.topology, dynamics.system
+def settle(topology: Topology, point: EvaluationPoint, said: Collection[str]) -> EvaluationPoint:
+    """The point with consistent initial values of following states; those in ``said`` stay as they are."""
+    system = topology.system
     owners = dict.fromkeys((*topology.z_of, *topology.layout.discrete_of))
     followers = [name for name in owners if name in system and type(system[name]).settled is not Component.settled]
     places = {c.name: c.index for c in topology.coordinates if c.role == "z" and c.name not in said}
     for _ in range(ROUNDS if followers else 0):
-        scene, z = dynamics.snapshot(state, p, inputs), state.z.copy()
+        scene, z = Snapshot(topology, point), point.z.copy()
         for name in followers:
             for part, value in system[name].settled(scene).items():
                 if f"{name}.{part}" in places:
                     z[places[f"{name}.{part}"]] = float(value)
-        if np.array_equal(z, state.z):
+        if np.array_equal(z, point.z):
             break
-        state = State(state.t, state.q, state.u, z)
-    return state
+        point = point.replaced(z=z)
+    return point

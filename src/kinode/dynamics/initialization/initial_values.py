@@ -70,7 +70,7 @@ def read_initial_values(
             owner = f"{owner}.{part}"
         role, _, part = rest.partition(".")
         if text in names:
-            z[names[text].index] = arguments._number(text, value)
+            z[names[text].index] = arguments.read_number(text, value)
         elif owner in topology.z_of and rest == "q":
             z[topology.z_of[owner]] = _vector(text, value, arguments.system.joints[owner].n_q)
         elif owner in found and role in ("q", "u"):
@@ -104,7 +104,7 @@ def _with(
         raise ArgumentError(unknown("the state has no coordinate", text, [f"{owner}.{role}.{x}" for x in parts]))
     which = slice(parts.index(part), parts.index(part) + 1) if part else slice(0, len(parts))
     size = which.stop - which.start
-    new = np.array([arguments._number(text, value)]) if size == 1 else _vector(text, value, size)
+    new = np.array([arguments.read_number(text, value)]) if size == 1 else _vector(text, value, size)
     exact = (wish.exact_q if role == "q" else wish.exact_u).copy()
     if role == "u":
         exact[which] = not rough

@@ -1,49 +1,54 @@
-"""Where a network begins: initial values of parts that are not just those of one state.
+"""Network initialization: initial states from initial values of derived quantities.
 
-What a spring is wound up by, or the speed of a shaft that is geared to another, follows from the states: those whose
-start nobody gives are moved, as little as it takes, until every initial value holds.  One that cannot hold is refused.
+The twist of a spring, or the speed of a shaft that is geared to another, follows from the states.  States without an
+initial value of their own are moved as little as it takes until every initial value holds.  A value that cannot hold
+is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.initial_values import InitialValues
 from kinode.errors import ModelError
-from kinode.kernels.state import State
+from kinode.model.base.frames import Resolve
 from kinode.model.network.part import Start
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.network_blocks import Network, single_order
 from kinode.structure.network_equations import ExpressionOrNumber
-
-if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+from kinode.structure.topology import Topology
 
 ROUNDS = 10  # of Newton steps; one does where quantities are linear in states
 HOLDS = 1e-9  # relative
 
 
-def start_network(dynamics: Dynamics, state: State, wishes: InitialValues, p: Any, inputs: Any) -> State:
-    """The state with the initial values of all parts; what is at ease by itself, as a gear is, begins so if it can."""
-    network = dynamics.topology.network
+def start_network(
+    topology: Topology, point: EvaluationPoint, wishes: InitialValues, resolve: Resolve
+) -> EvaluationPoint:
+    """The point with the initial values of all parts.
+
+    Quantities that are zero by default (``at_ease`` of a part: the twist of a gear) start at zero where nothing else
+    decides about them.
+    """
+    network = topology.network
     if network is None:
-        return state
+        return point
     eases = [network.formula(name, quantity) for name, part in network.parts.items() for quantity in part.at_ease]
     if not network.starts and not eases:
-        return state
+        return point
     direct = {single_order(start.quantity) for start in network.starts}
     said = {(s.variable, s.order) for s in network.states if f"{s.owner}.{s.name}" in wishes.said}
     starts = [start for start in network.starts if single_order(start.quantity) not in said]
     held = direct | said
-    places = {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
+    places = {c.name: c.index for c in topology.coordinates if c.role == "z"}
     loose = [places[f"{s.owner}.{s.name}"] for s in network.states if (s.variable, s.order) not in held]
-    resolve = dynamics._resolver(p)
     wanted = np.array([float(resolve(start.value)) for start in starts])
-    given = _Measure(dynamics, state, [start.quantity for start in starts], p, inputs)
-    z, r = state.z.copy(), given(state.z) - wanted
+    given = _Measure(topology, point, [start.quantity for start in starts])
+    z, r = point.z.copy(), given(point.z) - wanted
     for _ in range(ROUNDS):
         if _holds(r, wanted).all() or not loose:
             break
@@ -54,24 +59,21 @@ def start_network(dynamics: Dynamics, state: State, wishes: InitialValues, p: An
         k = int(wrong[0])
         raise _refused(network, starts[k], wanted[k], wanted[k] + r[k])
     if eases and loose:
-        ease = _Measure(dynamics, state, eases, p, inputs)
+        ease = _Measure(topology, point, eases)
         _, sizes, V = np.linalg.svd(given.slopes(z, loose))
         N = V[int((sizes > 1e-10 * sizes.max(initial=0.0)).sum()) :].T  # what leaves the initial values as they are
         z[loose] += N @ np.linalg.lstsq(ease.slopes(z, loose) @ N, -ease(z), rcond=1e-10)[0]
-    return State(state.t, state.q, state.u, z)
+    return point.replaced(z=z)
 
 
 class _Measure:
     """Quantities of the network as functions of z."""
 
-    def __init__(
-        self, dynamics: Dynamics, state: State, quantities: Sequence[ExpressionOrNumber], p: Any, inputs: Any
-    ) -> None:
-        self.dynamics, self.state, self.quantities, self.p, self.inputs = dynamics, state, quantities, p, inputs
+    def __init__(self, topology: Topology, point: EvaluationPoint, quantities: Sequence[ExpressionOrNumber]) -> None:
+        self.topology, self.point, self.quantities = topology, point, quantities
 
     def __call__(self, z: Array) -> Array:
-        there = State(self.state.t, self.state.q, self.state.u, z)
-        condensed = self.dynamics.snapshot(there, self.p, self.inputs).condensed
+        condensed = Snapshot(self.topology, self.point.replaced(z=z)).condensed
         assert condensed is not None
         return np.array([float(condensed.evaluate(quantity)) for quantity in self.quantities])
 

@@ -1,1 +1,1 @@
-"""The component circuit: equations from components and nodal laws alone."""
+"""The component circuit: equations of motion from component equations and nodal laws."""

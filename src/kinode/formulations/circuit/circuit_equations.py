@@ -1,24 +1,25 @@
-"""Components of a mechanism as rows of a circuit: solid bodies, kinematic nodes, and what closes loops [SPEC 2.1-2.3].
+"""Equations of the components of a mechanism: solid bodies, kinematic nodes, loop closures (T-7.13).
 
 Every link has a potential V = [w; v] and a flow [moment; force], which acts on the component at that port.  A component
-is its rows; nothing is collected along a tree by hand.
+is defined by its equations; nothing is summed along a tree by hand.
 
     solid body        momentum P = m v + w x h, H = J w + h x v about its first link, in the axes of that:
-                      P' + w x P = sum of forces + m g,  H' + w x H + v x P = sum of moments + h x g     [1.1], [1.2]
-                      V of a further link = V seen from there                                            [1.3]
-    kinematic node    T = V_F seen from M,  V_M = T + S u                                                [1.4], [1.8]
-                      flow on F = (flow on M) seen from F, with the opposite sign                        [1.5], [1.9]
-                      S' flow = effort                                                                   [1.6], [1.10]
+                      P' + w x P = sum of forces + m g,  H' + w x H + v x P = sum of moments + h x g    (T-7.1), (T-7.2)
+                      V of a further link = V seen from there                                            (T-7.3)
+    kinematic node    T = V_F seen from M,  V_M = T + S u                                               (T-7.4), (T-7.8)
+                      flow on F = (flow on M) seen from F, with the opposite sign                       (T-7.5), (T-7.9)
+                      S' flow = effort                                                                 (T-7.6), (T-7.10)
     node              the flows of two links that are joined sum to zero
     information       the direction of gravity goes from body to body as the orientation does
 
-The rows of potentials are written once, on dual numbers: their values one level lower give V from root to leaf, their
-rates are rows of the linear system for V', u' and the flows, as differentiating [1.12] once asks for.
+The equations of potentials are written once, on dual numbers.  Their values give V from the root to the leaves; their
+rates are equations of the linear system for V', u' and the flows: (T-7.12) differentiated once.
 
-Pivots go by causality: each row says what it is solved for, from leaf to root, and the row of a joint's own axis gives
-its acceleration.  Every pivot is then 1 but for one articulated inertia for each freedom, and the work is in proportion
-to the number of links.  A joint that closes a loop has the same rows combined by the directions that it holds, so that
-its own accelerations drop out; flows along rows that depend on others (``topology.rows``) are zero, and not unique.
+The order of elimination follows causality: each equation has the unknown that it is solved for, from the leaves to the
+root, and the equation of a joint's axis gives its acceleration.  Every pivot is then 1, except one articulated inertia
+for each freedom, and the work is proportional to the number of links.  A cut joint has the same equations, projected on
+its constrained directions, so that its own accelerations drop out.  Flows of dependent rows (not in ``topology.rows``)
+are zero; they are not unique.
 """
 
 from __future__ import annotations
@@ -29,65 +30,64 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, is_zero
-from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
-from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, cross, moved_force, moved_motion, skew
+from kinode.algebra.affine import Affine, Unknown
+from kinode.algebra.scalars import Array, Dual, Scalar, is_zero, new_level, tidy
+from kinode.algebra.spatial import Pose, RigidInertia, cross, moved_force, moved_motion, skew
 
 WrenchPair = tuple[Array, Array]
-NOTHING: WrenchPair = (ZERO3, ZERO3)
 
 
 class CircuitEquations:
-    """Rows that have to vanish, and the order in which they are solved for what."""
+    """Linear equations (rows that vanish), and the order in which they are solved for which unknowns."""
 
     def __init__(self) -> None:
         self.rows: list[Scalar] = []
         self.pivots: list[tuple[int, Unknown]] = []
 
     def add(self, rows: Iterable[Scalar]) -> list[int]:
-        """Take rows in; where they are."""
+        """Add rows; returns their indices."""
         start = len(self.rows)
         self.rows.extend(rows)
         return list(range(start, len(self.rows)))
 
     def solve_for(self, places: Sequence[int], unknowns: Iterable[Scalar]) -> None:
-        """The next pivots: these rows give these unknowns."""
+        """The next pivots: solve these rows for these unknowns."""
         self.pivots += [(i, name_of(x)) for i, x in zip(places, unknowns, strict=True)]
 
 
 def unknowns(owner: str, what: str, size: int) -> Array:
-    """Forms of unknowns of their own: (owner, what, number)."""
-    found = np.empty(size, dtype=object)
+    """Affine forms of new unknowns (owner, what, number)."""
+    forms = np.empty(size, dtype=object)
     for k in range(size):
-        found[k] = Affine.unknown((owner, what, k))
-    return found
+        forms[k] = Affine.unknown((owner, what, k))
+    return forms
 
 
 def name_of(x: Affine) -> Unknown:
-    """The unknown that a form is."""
+    """The name of the unknown that a form consists of."""
     (name,) = x.terms
     return name
 
 
 def duals(values: Array, rates: Array, level: int) -> Array:
-    """Numbers with their rates; what rests is a plain number."""
-    found = np.empty(len(values), dtype=object)
+    """Dual numbers of values and rates; an entry whose rate is zero stays as it is."""
+    pairs = np.empty(len(values), dtype=object)
     for i, (value, rate) in enumerate(zip(values, rates, strict=True)):
-        found[i] = value if is_zero(rate) else Dual(value, rate, level)
-    return found
+        pairs[i] = value if is_zero(rate) else Dual(value, rate, level)
+    return pairs
 
 
 def parts(moving: Array, level: int) -> tuple[Array, Array]:
     """Values and rates of duals."""
-    found = np.empty((2, len(moving)), dtype=object)
+    values_and_rates = np.empty((2, len(moving)), dtype=object)
     for i, x in enumerate(moving):
-        found[:, i] = (x.value, x.rate) if isinstance(x, Dual) and x.level == level else (x, 0.0)
-    return found[0], found[1]
+        values_and_rates[:, i] = (x.value, x.rate) if isinstance(x, Dual) and x.level == level else (x, 0.0)
+    return values_and_rates[0], values_and_rates[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Potential:
-    """[w; v] of a link as duals: values are known, rates are unknowns, or zero for what rests."""
+    """[w; v] of a link as duals: values are known, rates are unknowns, or zero at rest."""
 
     moving: Array
     level: int
@@ -101,12 +101,12 @@ class Potential:
         return parts(self.moving, self.level)[1]
 
     def seen_from(self, X: Pose) -> Array:
-        """The same body's motion at another of its links, or at a place that moves in its axes: duals."""
+        """The motion of the same body at another frame X, which may move relative to it."""
         return np.concatenate(moved_motion(X, self.moving[:3], self.moving[3:]))
 
 
 class Cause:
-    """The rows that give a potential: to be solved for its rates when its turn comes."""
+    """The equations that define a potential; ``solve`` adds them to the order of elimination."""
 
     def __init__(self, rows: CircuitEquations, owner: str, what: str, moving: Array, level: int) -> None:
         values, rates = parts(moving, level)
@@ -123,7 +123,7 @@ class Cause:
 
 
 def momentum(inertia: RigidInertia, V: Array) -> tuple[Array, Array]:
-    """P and H about the origin, of any kind of number."""
+    """P and H about the origin, of any scalar type."""
     w, v = V[:3], V[3:]
     P: Array = inertia.mass * v + cross(w, inertia.moment)
     H: Array = inertia.J @ w + cross(inertia.moment, v)
@@ -131,7 +131,7 @@ def momentum(inertia: RigidInertia, V: Array) -> tuple[Array, Array]:
 
 
 def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[WrenchPair]) -> Array:
-    """Moments and forces that are missing: six rows of a solid body [1.1], [1.2]."""
+    """The residual moment and force of a solid body: six rows (T-7.1), (T-7.2)."""
     w, v = V.values[:3], V.values[3:]
     (P, P_dot), (H, H_dot) = (parts(x, V.level) for x in momentum(inertia, V.moving))
     moment = H_dot + cross(w, H) + cross(v, P) - cross(inertia.moment, g)
@@ -142,7 +142,7 @@ def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[Wrenc
 
 
 def held_directions(joint: Any, X: Pose, form: Array) -> Array:
-    """Rates of what is missing for a joint to be closed, for the six unit velocities of M in its own axes."""
+    """The Jacobian of a joint's closure for the six unit velocities of M in its own axes."""
     level, columns = new_level(), []
     for unit in np.eye(6):
         R_dot, p_dot = X.R @ skew(unit[:3]), X.R @ unit[3:]
@@ -153,5 +153,5 @@ def held_directions(joint: Any, X: Pose, form: Array) -> Array:
 
 
 def seen_flow(X: Pose, flow: Array) -> WrenchPair:
-    """A flow given at a link, about the origin and in the axes of the frame in which the link's pose is X."""
+    """Transform a flow from a link to the frame in which the link's pose is X."""
     return moved_force(X, flow[:3], flow[3:])

@@ -19,11 +19,11 @@ from kinode.structure.link_geometry import WORLD, TreeLink
 
 
 class Potentials:
-    """Potentials and the rows that give them, from the root to the leaves: nothing that efforts change."""
+    """Potentials and their equations, from the root to the leaves; they do not depend on efforts."""
 
     def __init__(self, kinematics: CircuitKinematics) -> None:
         self.rows, self.level = CircuitEquations(), new_level()
-        self.sources: list[tuple[Cause, ...]] = []  # for each node: of its link V_M, of what F brings there, of F
+        self.sources: list[tuple[Cause, ...]] = []  # for each node: of V_M, of V_F at M, of V_F
         self.links: list[Potential] = []
         self.poses: list[Pose] = []  # X_FM
         self.subspaces: list[Array] = []
@@ -56,7 +56,7 @@ class CircuitKinematics(Kinematics):
         return super().serves(given) and given.u_dot is self.given.u_dot
 
     def rates_of(self, node: TreeLink) -> Array:
-        """u_dot of a node's joint: prescribed, given, or unknown."""
+        """u_dot of a node's joint: prescribed, given, or unknowns."""
         name, known = node.joint.name, self.node_states[node.index][2]
         if known is not None:
             return known
@@ -74,7 +74,7 @@ class CircuitKinematics(Kinematics):
 
     @cached_property
     def link_kinematics(self) -> list[LinkKinematics]:
-        """What is asked of a link besides its pose: no bias of accelerations, which differentiating rows gives."""
+        """Link kinematics without bias accelerations, which follow here from differentiating the equations."""
         p = self.potentials
         each = zip(p.poses, p.subspaces, p.links, strict=True)
         return [LinkKinematics(X, S, V.values[:3], ZERO3, ZERO3) for X, S, V in each]

@@ -1,9 +1,9 @@
-"""Parts of a network as rows of the circuit: flows and rates are unknowns beside those of bodies and joints.
+"""Network components as equations of the circuit, with flows and rates as unknowns beside those of bodies and joints.
 
-Levels below the last (what depends on states alone) are solved as in ``network_condensation``; the last one is left
-open, with the accelerations of joints as the unknowns that they are.  Nothing is condensed: what a part does to a joint
-is the flow at its port.  Blocks of the last level that others use in products and functions, such as the voltage of a
-bus that a law divides by, are solved before as well.
+All levels but the last depend on states alone, and are solved as in ``network_condensation``.  The equations of the
+last level are added to those of the circuit; the accelerations of joints are unknowns there.  Nothing is condensed: the
+effort of a component on a joint is the flow at its port.  Blocks of the last level that others need in products and
+functions (such as the voltage of a bus that an expression divides by) are solved beforehand too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from kinode.algebra.affine import Affine, NonlinearError
 from kinode.algebra.scalars import Array, Scalar
 from kinode.formulations.circuit.circuit_equations import CircuitEquations, unknowns
-from kinode.multibody.networks.network_condensation import Condensed, find_pivots
+from kinode.multibody.networks.network_condensation import Condensed
 
 if TYPE_CHECKING:
     from kinode.formulations.circuit.circuit_kinematics import CircuitKinematics
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Wired(Condensed):
-    """The network of one instant, its last level open."""
+    """The network of one evaluation, with its last level unsolved."""
 
     kinematics: CircuitKinematics
 
@@ -36,7 +36,7 @@ class Wired(Condensed):
         return kinematics.rates_of(kinematics.tree.nodes[kinematics.node_named[joint]])[coordinate]
 
     def solve(self) -> None:
-        """All levels but the last, once."""
+        """Solve all levels but the last, once."""
         if not self._done:
             self._done = True
             last = len(self.network.stages) - 1
@@ -44,7 +44,7 @@ class Wired(Condensed):
             self._leave_open(last)
 
     def _leave_open(self, last: int) -> None:
-        """The forms of the last level, with as few of its blocks solved before as linear rows need."""
+        """The affine forms of the last level; as few of its blocks are solved beforehand as linearity needs."""
         blocks = self.network.stages[last]
         solved: set[int] = set()
         self.forms: dict[int, list[Scalar]] = {}
@@ -56,23 +56,25 @@ class Wired(Condensed):
             except NonlinearError as error:
                 before = needed(blocks, error.unknowns) - solved
                 if not before or max(before) >= b:
-                    self.forms[b] = [self._form(row) for row in blocks[b].rows]  # which says what is wrong
+                    self.forms[b] = [
+                        self._form(row) for row in blocks[b].rows
+                    ]  # raises an error that names the equation
                 for number in sorted(before):
                     self.solve_block(last, number)
                 solved |= before
                 self.forms.clear()
 
     def wire(self, rows: CircuitEquations) -> None:
-        """The rows of the last level, to be solved for its flows and rates."""
+        """Add the equations of the last level, solved for its flows and rates."""
         self.solve()
         last = len(self.network.stages) - 1
         for b, forms in sorted(self.forms.items()):
             places = rows.add(forms)
-            for i, order in find_pivots(self.network, last, b):
+            for i, order in self.network.pivots(last, b):
                 rows.solve_for([places[i]], [Affine.unknown(order)])
 
     def along(self, joint: str) -> Array:
-        """What the parts do along a joint: their flows with the opposite sign."""
+        """The effort of network components along a joint: minus their flows."""
         total = np.zeros(self.kinematics.system.joints[joint].n_u, dtype=object)
         total[:] = 0.0
         for name, flows in self.network.flows_at.items():
@@ -84,14 +86,14 @@ class Wired(Condensed):
 
 
 def needed(blocks: Sequence[NetworkBlock], unknowns: Iterable[Any]) -> set[int]:
-    """The blocks in which unknowns are solved for, and those whose unknowns these need."""
+    """The blocks that solve for the unknowns, and all blocks that these need."""
     holder = {order: b for b, block in enumerate(blocks) for order in block.unknowns}
-    found: set[int] = set()
+    numbers: set[int] = set()
     stack = [holder[order] for order in unknowns if order in holder]
     while stack:
         b = stack.pop()
-        if b not in found:
-            found.add(b)
+        if b not in numbers:
+            numbers.add(b)
             orders = (order for row in blocks[b].rows for order in (*row.terms, *row.rest_orders))
             stack += [holder[order] for order in orders if order in holder]
-    return found
+    return numbers

@@ -1,8 +1,8 @@
-"""All components of an instant wired together, and solved: one linear system for accelerations and flows.
+"""The linear system of a component circuit: all components connected, and solved for accelerations and flows.
 
-Order of the pivots (causality): from leaf to root for each joint its potential V_M, the flow of its body, the
-acceleration of its own axis, what F brings, and the flow that goes on to the carrier; behind them what joins branches,
-closing rows of loops, constraints and locks, whose flows have a symmetric positive matrix among themselves.
+Order of elimination (causality): from the leaves to the root, for each joint its potential V_M, the flow of its body,
+the acceleration along its axis, the contribution of F, and the flow on its carrier.  Loop constraints, constraint
+elements and locks follow; the matrix of their flows is symmetric positive definite.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, Unknown, is_zero, substitute
+from kinode.algebra.affine import Affine, Unknown, substitute
 from kinode.algebra.elimination import solve
-from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.scalars import Array, Scalar, is_zero, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross
 from kinode.formulations.circuit.circuit_equations import (
     CircuitEquations,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClosingJoint:
-    """A joint that closes a loop: what it holds with and what drives it, at M in M's axes; its own accelerations."""
+    """A cut joint: its reaction (``held``) and the wrench of its effort (``driving``), at M in M's axes; its u_dot."""
 
     held: Array
     driving: Array
@@ -55,7 +55,7 @@ class ClosingJoint:
 
 @dataclass(frozen=True, eq=False)
 class CircuitSolution:
-    """Values of all unknowns; ``brakes`` are those of friction where it stayed open."""
+    """Values of all unknowns; ``brakes`` are the friction forces if they stayed symbolic."""
 
     values: Mapping[Unknown, Scalar]
     closings: Mapping[str, ClosingJoint]
@@ -63,21 +63,21 @@ class CircuitSolution:
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
     def numbers(self, forms: Iterable[Scalar]) -> Array:
-        """What forms of unknowns are."""
-        solved = [substitute(x, self.values) for x in forms]
-        return tidy([substitute(x, self.brakes) for x in solved] if self.brakes else solved)
+        """The values of affine forms."""
+        partial = [substitute(x, self.values) for x in forms]
+        return tidy([substitute(x, self.brakes) for x in partial] if self.brakes else partial)
 
 
 def closing_flows(kinematics: CircuitKinematics) -> dict[str, Array]:
-    """Flows of the rows that close loops, by constraint; zero where a row depends on others."""
-    chosen, start, by_constraint = kinematics.topology.rows, 0, {}
+    """Flows of the loop constraints; zero for dependent rows."""
+    chosen, start, flows_of = kinematics.topology.rows, 0, {}
     for tie in kinematics.constraints.ties:
         flows = unknowns(tie.name, "held", len(tie.units))
         for k in range(len(flows)):
             if chosen is not None and start + k not in chosen:
                 flows[k] = 0.0
-        by_constraint[tie.name], start = flows, start + len(flows)
-    return by_constraint
+        flows_of[tie.name], start = flows, start + len(flows)
+    return flows_of
 
 
 def holding_flows(lock_rows: LockRows) -> Array:
@@ -86,9 +86,9 @@ def holding_flows(lock_rows: LockRows) -> Array:
 
 
 class CircuitSystem:
-    """The rows of an instant, as they are put together.
+    """The equations of one evaluation, while they are assembled.
 
-    Where accelerations are given, loops are open and nothing is locked: efforts are what has to be found.
+    If accelerations are given (inverse dynamics), loops are open and no joint is locked.
     """
 
     def __init__(self, motion: CircuitMotion) -> None:
@@ -102,11 +102,11 @@ class CircuitSystem:
         self.on: list[list[WrenchPair]] = [[] for _ in self.nodes]  # flows on each link, about its origin
         network = self.topology.network
         self.network = None if network is None else Wired(self.kinematics, self.loads.scene, network)
-        self.along: dict[str, Array] = {}  # what gears and locks do along joints
+        self.along: dict[str, Array] = {}  # efforts of gears and locks along joints
         self.closings: dict[str, ClosingJoint] = {}
 
     def solve(self) -> CircuitSolution:
-        """Wire everything together and eliminate."""
+        """Assemble all equations and solve them."""
         self.load(self.loads.outer_loads)
         self.gear()
         if self.network is not None:
@@ -119,24 +119,24 @@ class CircuitSystem:
             last += [self.tie(constraint, flows[constraint.name]) for constraint in self.topology.constraints]
         for node in reversed(self.nodes):
             self.wire(node)
-        for places, found in last:
-            self.rows.solve_for(places, found)
+        for places, unknown_flows in last:
+            self.rows.solve_for(places, unknown_flows)
         if self.free:
             self.hold()
         return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.network)
 
     def load(self, loads: list[Load]) -> None:
-        """Flows on bodies that are given as loads in world axes."""
+        """Add loads, given in world axes, to the flows on bodies."""
         for flows, load in zip(self.on, self.loads.gathered(loads), strict=True):
             if load is not None:
                 flows.append(load)
 
     def act(self, name: str, effort: Array) -> None:
-        """Something acts along a joint's freedoms."""
+        """Add an effort along a joint's freedoms."""
         self.along[name] = self.along[name] + effort if name in self.along else effort
 
     def effort(self, name: str) -> Array:
-        """All that acts along a joint's freedoms, but for a drive that is to be found."""
+        """The effort along a joint's freedoms, without that of a drive that prescribes its motion."""
         total, added = self.loads.own_effort(name), self.given.effort
         if added is not None and name in self.topology.u_of:
             total = total + added[self.topology.u_of[name]]
@@ -146,7 +146,7 @@ class CircuitSystem:
 
     # -- trees -----------------------------------------------------------------------------------------
     def wire(self, node: TreeLink) -> None:
-        """A link, the kinematic node that carries it, and the flow that goes on to its carrier."""
+        """Add a link, the kinematic node that carries it, and its flow on the carrier."""
         i, name, rows, p = node.index, node.joint.name, self.rows, self.potentials
         geometry = self.kinematics.geometry
         X_PF, X, S = geometry.placements[i], p.poses[i], p.subspaces[i]
@@ -166,7 +166,7 @@ class CircuitSystem:
         at_F.solve(rows)
 
     def drive(self, node: TreeLink, needed: Array) -> None:
-        """The third link of a kinematic node: it gives the acceleration, or what a gear passes on."""
+        """Add the third link of a kinematic node: it gives the acceleration, or the effort of a gear."""
         name, topology, kinematics = node.joint.name, self.topology, self.kinematics
         effort = self.effort(name)
         open_rates = self.free and kinematics.node_states[node.index][2] is None
@@ -183,7 +183,7 @@ class CircuitSystem:
             self.rows.solve_for(self.rows.add(needed - effort), u_dot)
 
     def gear(self) -> None:
-        """Gears act along the joint that follows, and back on the one that leads."""
+        """Add the efforts of gears along the following and the leading joint."""
         for follower, coupling in self.topology.couplings.items():
             flow = unknowns(coupling.constraint, "gear", self.kinematics.system.joints[follower].n_u)
             self.act(follower, flow)
@@ -199,7 +199,7 @@ class CircuitSystem:
         return node, X, Potential(V.seen_from(X), self.potentials.level)
 
     def close(self, joint: Joint, flows: Array) -> tuple[list[int], Array]:
-        """A joint that closes a loop: rows along the directions that it holds, and flows along these."""
+        """Add a cut joint: its rows along the constrained directions, and the flows along them."""
         kinematics, level = self.kinematics, self.potentials.level
         form = joint.form(kinematics.resolve)
         C = Pose(joint.axis_rotation(kinematics.resolve, kinematics.system.nominal), ZERO3)
@@ -224,7 +224,7 @@ class CircuitSystem:
         return self.chosen(G @ missing, flows)
 
     def tie(self, constraint: Constraint, flows: Array) -> tuple[list[int], Array]:
-        """A constraint that is no joint: its rows with as many rates as they need, and what it does to bodies."""
+        """Add a constraint element: its differentiated rows, and its loads on bodies."""
         k = self.kinematics
         tie = loop_constraints.loop_constraint_of(self.topology, constraint)
         then = MotionRates(self.acceleration, self.turn)
@@ -233,12 +233,12 @@ class CircuitSystem:
         return self.chosen(rows, flows)
 
     def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
-        """The independent ones."""
+        """Add the independent rows; returns their indices and flows."""
         open_ = [not is_zero(flow) for flow in flows]
         return self.rows.add(rows[open_]), flows[open_]
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular acceleration and acceleration of a frame on a body, in world axes, as forms."""
+        """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""
         node, X = self.kinematics.place(frame)
         if node == WORLD:
             return ZERO3, ZERO3
@@ -252,13 +252,13 @@ class CircuitSystem:
 
     # -- locks -----------------------------------------------------------------------------------------
     def lock(self) -> None:
-        """What holds joints still acts along them."""
+        """Add the locking forces along joints."""
         for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
             for name, factor in lock.joints:
                 self.act(name, np.array([factor * flow], dtype=object))
 
     def hold(self) -> None:
-        """A lock gives the effort that keeps accelerations away, or none: rows whose pivot never vanishes."""
+        """Add the rows of locks: zero acceleration if stuck, else zero force; their pivots never vanish."""
         for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
             rate: Scalar = 0.0
             for name, factor in lock.joints:

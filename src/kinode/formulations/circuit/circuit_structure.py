@@ -1,17 +1,18 @@
-"""The structure of a mechanism's circuit: its rows as they are written, before anything is differentiated [SPEC 2.3].
+"""The structure of a mechanism's circuit: its equations before differentiation (T-7.12).
 
     circuit = find_circuit(topology)
     circuit.rows, circuit.variables        names: (owner, what, number)
-    circuit.structure                      index, how often each row is differentiated (``network.sigma``)
+    circuit.structure                      index, number of differentiations of each row (``structure.sigma_method``)
 
-Rows are those of ``circuit_rows`` with the third links of joints: the law of an effort, a source of velocity (speed) or
-of position (motion), a gear, q' = N(q) u, and the acceleration u', which a joint declares so that its speed, and not
-that of some link, can be a state.  Which variable occurs in which row is read off exact derivatives at a random sample.
+The equations are those of ``circuit_equations`` with the third links of joints: the expression of an effort, a source
+of velocity (speed) or of position (motion), a gear, q' = N(q) u, and the acceleration u', which a joint declares so
+that its speed, and not that of a link, is chosen as a state.  Exact derivatives at a random sample show which variables
+occur in a row.
 
-Joints are constraints on velocities: index 2, whatever drives them; a position that is given adds one.
+Joints are constraints on velocities, which gives index 2; a prescribed position adds one.
 
-Constraints that are no joints are not written here.  Of redundant loops structure tells those whose rows vanish, as of
-planar ones (StructureError); others look independent to it, and are left to numbers.
+Constraint elements are not included.  Structure detects redundant loops whose rows vanish, such as planar ones
+(StructureError); others look independent to it, and only numbers tell.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from kinode.structure.topology import Topology
 
 Name = tuple[str, str, int]
 Given = tuple[str, str, int, int]  # owner, what, size, order of the derivative
-SMALL = 1e-9  # an exact derivative below that is rounding of one that vanishes
+VANISHING_DERIVATIVE = 1e-9  # an exact derivative below this is a rounding error of zero
 
 
 @dataclass(frozen=True)
 class CircuitStructure:
-    """Rows and variables by name, and what follows from who occurs where."""
+    """Rows and variables by name, and the structural analysis of their incidence."""
 
     rows: tuple[Name, ...]
     variables: tuple[Name, ...]
@@ -47,7 +48,7 @@ class CircuitStructure:
 
 
 def find_circuit(topology: Topology) -> CircuitStructure:
-    """The circuit of a mechanism of bodies and joints."""
+    """The structure of the circuit of a mechanism of bodies and joints."""
     if topology.constraints:
         names = ", ".join(c.name for c in topology.constraints)
         raise ArgumentError(f"the structure of a circuit is that of bodies and joints; no joint: {names}")
@@ -65,7 +66,7 @@ def find_circuit(topology: Topology) -> CircuitStructure:
 
 
 class _Writer:
-    """Rows as they are written down, by who occurs in them."""
+    """Collects rows, with the variables that occur in them."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.resolve = topology, topology.system.nominal
@@ -76,7 +77,7 @@ class _Writer:
         self.ports: dict[int, list[tuple[str, Pose]]] = {node.index: [] for node in topology.full.nodes}
 
     def write(self, owner: str, what: str, function: Callable[..., Iterable[Any]], *given: Given) -> None:
-        """The rows of a function of variables: each with those that it depends on at a random sample."""
+        """Add the rows of a function of variables, each with those that it depends on at a random sample."""
         names = [((whose, kind, k), order) for whose, kind, size, order in given for k in range(size)]
         ends = np.cumsum([size for _, _, size, _ in given])[:-1]
         x = self.rng.uniform(0.3, 1.0, len(names))
@@ -88,14 +89,14 @@ class _Writer:
         for i in range(len(rows(x))):
             entries: dict[Name, int] = {}
             for (name, order), column in zip(names, columns, strict=True):
-                if abs(column[i]) > SMALL:
+                if abs(column[i]) > VANISHING_DERIVATIVE:
                     entries[name] = max(order, entries.get(name, 0))
             self.rows.append((owner, what, i))
             self.entries.append(entries)
 
     # -- components ------------------------------------------------------------------------------------
     def node(self, node: TreeLink) -> None:
-        """A joint of the tree, which carries a body at that body's first link."""
+        """Add a joint of the tree, which carries a body at the body's first link."""
         X_PF, name, body = self.geometry.placements[node.index], node.joint.name, node.bodies[0]
         self.port(node.parent, f"{name}.F", X_PF)
         form = self.geometry.forms[node.index]
@@ -104,13 +105,13 @@ class _Writer:
 
         def turned(q: Array, own: Array, *other: Array) -> Array:
             g = other[0] if other else np.ones(3)
-            found: Array = own - node.mechanics.transform(q, form).R.T @ (X_PF.R.T @ g)
-            return found
+            difference: Array = own - node.mechanics.transform(q, form).R.T @ (X_PF.R.T @ g)
+            return difference
 
         self.write(body, "sees gravity", turned, (name, "q", node.joint.n_q, 0), (body, "gravity", 3, 0), *carried)
 
     def closing(self, joint: Joint) -> None:
-        """A joint that closes a loop, between further links of its bodies."""
+        """Add a cut joint, between further links of its bodies."""
         C = Pose(joint.axis_rotation(self.resolve, self.resolve), np.zeros(3))
         for side, letter in (("parent", "F"), ("child", "M")):
             node, X = find_node_frame(self.topology.full, self.geometry, joint_frame(joint, side), self.resolve)
@@ -122,36 +123,36 @@ class _Writer:
         return self.topology.full.nodes[node].bodies[0]
 
     def port(self, node: int, link: str, X: Pose) -> None:
-        """A further link of a body; the base has a source of zero velocity there."""
+        """Add a further link of a body; the base has a source of zero velocity there."""
         if node == WORLD:
             self.write(link, "rests", lambda V: V, (link, "V", 6, 0))
             return
         self.ports[node].append((link, X))
 
         def moved(V: Array, own: Array) -> Array:
-            found: Array = own - np.concatenate(moved_motion(X, V[:3], V[3:]))
-            return found
+            difference: Array = own - np.concatenate(moved_motion(X, V[:3], V[3:]))
+            return difference
 
         self.write(link, "moves with its body", moved, (self.name_of(node), "V", 6, 0), (link, "V", 6, 0))
 
     def joint(self, joint: Joint, mechanics: Any, form: Array, M: Given) -> None:
-        """A kinematic node from its link F to its link M, and its third link."""
+        """Add a kinematic node from its link F to its link M, and its third link."""
         name, n_q, n_u = joint.name, joint.n_q, joint.n_u
         q, u = (name, "q", n_q, 0), (name, "u", n_u, 0)
         on_F, on_M, effort = (f"{name}.F", "flow", 6, 0), (f"{name}.M", "flow", 6, 0), (name, "effort", n_u, 0)
 
         def moves(q: Array, u: Array, V_F: Array, V_M: Array) -> Array:
             own = mechanics.motion_subspace(q, form) @ u if n_u else np.zeros(6)
-            found: Array = V_M - np.concatenate(moved_motion(mechanics.transform(q, form), V_F[:3], V_F[3:])) - own
-            return found
+            difference: Array = V_M - np.concatenate(moved_motion(mechanics.transform(q, form), V_F[:3], V_F[3:])) - own
+            return difference
 
         def passes(q: Array, f_F: Array, f_M: Array) -> Array:
-            found: Array = f_F + np.concatenate(moved_force(mechanics.transform(q, form), f_M[:3], f_M[3:]))
-            return found
+            total: Array = f_F + np.concatenate(moved_force(mechanics.transform(q, form), f_M[:3], f_M[3:]))
+            return total
 
         def acts(q: Array, f: Array, e: Array) -> Array:
-            found: Array = mechanics.motion_subspace(q, form).T @ f - e
-            return found
+            difference: Array = mechanics.motion_subspace(q, form).T @ f - e
+            return difference
 
         self.write(name, "moves", moves, q, u, (f"{name}.F", "V", 6, 0), M)
         self.write(name, "passes on", passes, q, on_F, on_M)
@@ -162,7 +163,7 @@ class _Writer:
             self.third(joint, q, u, effort)
 
     def third(self, joint: Joint, q: Given, u: Given, effort: Given) -> None:
-        """What is joined to the third link: a source of position or velocity, or laws of the effort, and gears."""
+        """Add the equations of the third link: a source of position or velocity, or the effort, and gears."""
         name, couplings = joint.name, self.topology.couplings
         if joint.motion is not None:
             self.write(name, "is given", lambda q: q, q)
@@ -177,7 +178,7 @@ class _Writer:
             self.write(name, "follows", lambda u, v: u - 2.0 * v, u, leader)
 
     def body(self, node: TreeLink) -> None:
-        """The balance of a solid body with all its links."""
+        """Add the balance of a solid body with all its links."""
         body, inertia, ports = node.bodies[0], self.geometry.inertias[node.index], self.ports[node.index]
 
         def balance(V_dot: Array, V: Array, g: Array, own: Array, *flows: Array) -> Array:

@@ -1,13 +1,13 @@
-"""The component circuit: the equations of a mechanism from component equations and nodal laws alone [SPEC 2].
+"""The component circuit: the equations of a mechanism from component equations and nodal laws alone (T-7.13).
 
-``circuit_equations`` holds the rows of components; ``circuit_solution`` joins them to one linear system for all
-accelerations and flows of an instant, which is solved in the order of causality (``elimination``).  With the recursive
-formulation it shares what joints say of themselves (``transform``, ``motion_subspace``, ``closure``), the constants of
-bodies, laws and loads; no recursion, no mass matrix, no derivative written by hand.
+``circuit_equations`` has the equations of components.  ``circuit_solution`` forms one linear system for all
+accelerations and flows, which is solved in the order of causality (``algebra.elimination``).  Shared with the recursive
+formulation are the functions of joints (``transform``, ``motion_subspace``, ``closure``), the constants of bodies,
+expressions and loads.  There is no recursion, no mass matrix, and no derivative written by hand.
 
-Reactions are the flows of links.  Where friction depends on them, the brakes of the contacts are unknowns that stay
-open in the solution: it is affine in them, and ``coupled_friction`` finds those that agree with their reactions.
-The mass matrix and the bias are what the efforts are when accelerations stay open.
+Reactions are the flows of links.  If friction depends on them, the friction forces stay symbolic: the solution is
+affine in them, and ``coupled_friction`` finds the values that agree with the reactions.  The mass matrix and the bias
+are the coefficients and the constant of the efforts with symbolic accelerations.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinode.algebra.affine import gather, is_zero
-from kinode.algebra.scalars import Array, inverse, tidy
+from kinode.algebra.affine import constant_and_terms
+from kinode.algebra.scalars import Array, inverse, is_zero, tidy
 from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross
 from kinode.formulations.circuit.circuit_equations import name_of, unknowns
@@ -54,14 +54,14 @@ class CircuitMotion(Motion):
     # -- the linear system ------------------------------------------------------------------------------
     @cached_property
     def solution(self) -> CircuitSolution:
-        """All accelerations and flows; with friction, at the brakes that agree with the reactions they make."""
+        """All accelerations and flows; with friction, for the friction forces that agree with the reactions."""
         system = self.kinematics.system
         if self.given.friction is not None or self.problem.own_motion() is not None or not has_friction(system):
             return CircuitSystem(self).solve()
         rubbing = find_joint_friction(self.kinematics)
         x = unknowns("friction", "brake", rubbing[-1].where.stop)
         there = self.problem.with_friction({one.name: one.efforts(x) for one in rubbing})
-        forms = [[gather(entry) for entry in one.wrench(there)] for one in rubbing]
+        forms = [[constant_and_terms(entry) for entry in one.wrench(there)] for one in rubbing]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
         values, sound = solve_brakes(rubbing, W_0, B)
@@ -93,7 +93,7 @@ class CircuitMotion(Motion):
 
     @property
     def multipliers(self) -> Array:
-        """Flows of the independent closing rows; accelerations that are given leave loops open."""
+        """Flows of the independent loop constraints; None if accelerations are given, which leaves loops open."""
         if not self.topology.constrained or self.given.u_dot is not None:
             return super().multipliers
         flows = closing_flows(self.kinematics)
@@ -107,7 +107,7 @@ class CircuitMotion(Motion):
 
     # -- networks ---------------------------------------------------------------------------------------
     def network_effort(self, name: str) -> Array:
-        """What components of networks do along a joint: nothing is condensed, as they act by their flows."""
+        """The effort of network components along a joint: nothing is condensed, as they act by their flows."""
         network = self.solution.network
         if network is None or name not in network.network.touched:
             return np.zeros(self.kinematics.system.joints[name].n_u)
@@ -119,10 +119,10 @@ class CircuitMotion(Motion):
         pairs = zip(self.loads.efforts, self.kinematics.tree.nodes, strict=True)
         return [tau + self.network_effort(node.joint.name) for tau, node in pairs]
 
-    # -- what follows -----------------------------------------------------------------------------------
+    # -- energies, mass matrix, bias --------------------------------------------------------------------
     @cached_property
     def _open(self) -> Array:
-        """Efforts along the speeds of the state as forms in its accelerations: M u_dot + h - tau."""
+        """Efforts along the speeds of the state as affine forms in its accelerations: M u_dot + h - tau."""
         friction = self.loads.friction.sliding if has_friction(self.kinematics.system) else {}
         u_dot, given = unknowns("state", "u_dot", self.topology.n_u), self.given
         there = self.problem.again(Given(effort=given.effort, wrenches=given.wrenches, u_dot=u_dot, friction=friction))
@@ -131,12 +131,12 @@ class CircuitMotion(Motion):
     @cached_property
     def mass_rows(self) -> list[Row]:
         """The coefficients of accelerations in the efforts."""
-        return [{name[2]: x for name, x in gather(row)[1].items()} for row in self._open]  # type: ignore[index]
+        return [{name[2]: x for name, x in constant_and_terms(row)[1].items()} for row in self._open]  # type: ignore[index]
 
     @cached_property
     def bias_effort(self) -> Array:
         """The efforts without accelerations, with the opposite sign."""
-        return tidy([-gather(row)[0] for row in self._open])
+        return tidy([-constant_and_terms(row)[0] for row in self._open])
 
 
 class CircuitNetwork(NetworkMotion):
@@ -149,12 +149,12 @@ class CircuitNetwork(NetworkMotion):
         return self.motion.solution
 
     def effort_on(self, name: str) -> Array:
-        """What components do along a joint."""
+        """The effort of network components along a joint."""
         assert isinstance(self.motion, CircuitMotion)
         return self.motion.network_effort(name)
 
     def state_rates(self, name: str) -> Array:
-        """Rates of the states of a component or a node: unknowns of the circuit."""
+        """Time derivatives of the states of a network component or node: unknowns of the circuit."""
         network = self.solution.network
         assert network is not None
         states = [state for state in network.network.states if state.owner == name]

@@ -2,13 +2,14 @@
 
 An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
 potential energy where it has one (the contract test checks that the loads are its gradient), and
-``quantities`` what can be asked of it by name.  The scene (model/base/scene.py) answers for poses, velocities and
-laws, in whatever kind of number the question is put.  The kinds stand in the modules of ``model/builtin_kinds.py``.
+``quantities`` what can be asked of it by name.  The scene (scene.py) answers for poses, velocities and laws, in
+whatever kind of number the question is put.  The kinds are in the packages
+``elements``, ``environment``, ``network`` and ``signals``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,45 +17,18 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.errors import ModelError
-from kinode.hooks import hook
-from kinode.model.base.fields import Component, Reader, Spec, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
+from kinode.model.base.registration import Registry
 from kinode.model.base.scene import PositionScene, Scene, VelocityScene
 
 if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
     from kinode.model.system import System
 
 
-class Kinds(MutableMapping[str, "type[Element]"]):
-    """Kinds of elements by name; those that many systems do without are imported when one is looked for."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, type[Element]] = {}
-        self.whole = False
-
-    def _all(self) -> dict[str, type[Element]]:
-        if not self.whole:
-            self.whole = True
-            hook("load_builtin_kinds")()
-        return self.known
-
-    def __getitem__(self, kind: str) -> type[Element]:
-        return self.known[kind] if kind in self.known else self._all()[kind]
-
-    def __setitem__(self, kind: str, cls: type[Element]) -> None:
-        self.known[kind] = cls
-
-    def __delitem__(self, kind: str) -> None:
-        del self._all()[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-
-ELEMENTS = Kinds()
+ELEMENTS: Registry[Element] = Registry()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +46,12 @@ class Element(Component):
     """Something that loads bodies."""
 
     section: ClassVar[str] = "elements"
+    kind_registry: ClassVar[Registry[Any]] = ELEMENTS
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
     lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
     pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
+    symbol: ClassVar[Symbol | str] = "box"  # what it is drawn with: a symbol, or the name of one of kinode's
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         """What can be asked of it by name: the unit, and the names of its parts where it is no single number."""
@@ -120,10 +96,6 @@ class Element(Component):
         """The same where the world that it was made in is a frame: directions of the world are turned with it."""
         return self
 
-    @classmethod
-    def check_kind(cls) -> None:
-        """Refuse a kind that cannot be meant, when it is registered."""
-
 
 def check_still(world: Frame, turned: Iterable[Any], component: str, field: str) -> None:
     """Refuse a direction of the world where that is a frame that moves, or is turned by other than plain numbers."""
@@ -143,9 +115,3 @@ def turned_letter(component: Component, field: str, world: Frame) -> str:
     kind = component.kind
     message = f"is no axis of the system that its subsystem is added to; write the {kind} in that system"
     raise ModelError(message, component=component.name, field=field)
-
-
-def register_element(cls: type[Element]) -> type[Element]:
-    """Make an element known by its ``kind``; those of this package are checked by their contract tests."""
-    ELEMENTS[cls.kind] = cls
-    return cls

@@ -9,21 +9,21 @@ of parameters or a law, with a dimension that may depend on the joint, and error
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from kinode.errors import LawError, ModelError, UnitError, find_close
-from kinode.expressions.parser import locate, parse
+from kinode.errors import find_close
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity
+from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root, Sampler
 from kinode.model.base.lock import Lock
 
 if TYPE_CHECKING:
+    from kinode.model.base.field_reader import Reader
+    from kinode.model.base.registration import Registry
     from kinode.model.base.scene import Scene, VelocityScene
 
 Value = float | Expression
@@ -41,6 +41,13 @@ class Spec:
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
     aside: bool = False  # no part of the equations: initial values, limits, looks
+
+
+class Alternative(NamedTuple):
+    """A name that stands for other fields, which ``gather`` makes of it: ``torque_constant`` for ``constant``."""
+
+    fields: tuple[str, ...]
+    spec: Spec
 
 
 def declare(default: Any, spec: Spec) -> Any:
@@ -120,6 +127,11 @@ class Component:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
     section: ClassVar[str] = ""
     kind: ClassVar[str] = ""
+    kind_registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
+    symbol: ClassVar[Any] = None  # what it is drawn with: a symbol, or the name of one that comes with kinode
+    has_shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
+    leading_fields: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
     name: str
@@ -173,6 +185,29 @@ class Component:
             declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
             found = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
         return found
+
+    @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        """The fields that its shortcut takes by place: what it is connected to, then what else it needs."""
+        needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
+        connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
+        return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
+
+    @classmethod
+    def shortcut_result(cls) -> type[Component]:
+        """What its shortcut gives back."""
+        return cls
+
+    @classmethod
+    def field_unit(cls, spec: Spec) -> str:
+        """The SI unit of a field as text; empty where it has none."""
+        dimension = spec.dimension or ""
+        unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else ""
+        return "" if unit == "1" else unit
+
+    @classmethod
+    def check_kind(cls) -> None:
+        """Refuse a kind whose declaration is wrong, when it is registered."""
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -285,174 +320,25 @@ def find_expressions(value: Any) -> Iterable[Expression]:
             yield from find_expressions(getattr(value, name))
 
 
-class Reader:
-    """Reads raw fields of one component into values; knows the system's names for its errors."""
-
-    def __init__(
-        self,
-        component: str,
-        *,
-        parameters: Mapping[str, Any],
-        tables: Collection[str],
-        frame: Callable[[Any], Any],
-        symbols: Callable[[], Any],
-    ) -> None:
-        self.component = component
-        self.parameters = parameters
-        self.tables = tables
-        self._frame = frame
-        self._symbols = symbols
-
-    def fail(self, field: str | None, message: str) -> ModelError:
-        return ModelError(message, component=self.component, field=field)
-
-    def read_component(self, cls: type[Component], raw: Mapping[str, Any]) -> dict[str, Any]:
-        """All declared fields of a component from what was given; defaults fill the rest."""
-        specs = cls.specs()
-        raw = cls.gather(self, raw)
-        for name in raw:
-            if name not in specs:
-                raise self.fail(str(name), unknown(f"a {cls.kind or cls.sort()} has no field", name, specs))
-        values = {}
-        for name, (field, spec) in specs.items():
-            if name in raw and not (raw[name] is None and field.default is None):
-                values[field.name] = self.read(cls, name, spec, raw[name])
-            elif field.default is dataclasses.MISSING:
-                raise self.fail(name, "is needed and was not given")
-        return values
-
-    def read(self, cls: type[Component], name: str, spec: Spec, raw: Any) -> Any:
-        """One field."""
-        if spec.shape == "number":
-            return self.number(raw, spec.dimension, name)
-        if spec.shape == "law":
-            return self.law(raw, spec.dimension, name)
-        if spec.shape == "vector":
-            return self.vector(raw, spec.dimension, name)
-        if spec.shape == "laws":
-            return self.sequence(raw, 3, name, lambda item: self.law(item, spec.dimension, name))
-        if spec.shape == "frame":
-            return self.frame(raw, name)
-        if spec.shape == "choice":
-            if not isinstance(raw, str) or raw not in spec.choices:
-                raise self.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
-            return raw
-        if spec.shape in ("text", "joint"):
-            return self.text(raw, name)
-        reader = getattr(cls, f"read_{spec.shape}")
-        return reader(self, raw, name, spec)
-
-    def text(self, raw: Any, field: str) -> str:
-        """A word or a sentence; a component stands for its name."""
-        raw = raw.name if isinstance(raw, Component) else raw
-        if not isinstance(raw, str):
-            raise self.fail(field, f"text is expected, not {short(raw)}")
-        return raw
-
-    def frame(self, raw: Any, field: str) -> Any:
-        """A body or a place on one."""
-        try:
-            return self._frame(raw)
-        except ModelError as error:
-            raise error.located(component=self.component, field=field) from None
-
-    def number(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
-        """A constant: a number, a quantity, or arithmetic with declared parameters."""
-        value = self._value(raw, dimension, field)
-        if isinstance(value, Expression):
-            for name in sorted(value.names()):
-                if name not in self.parameters:
-                    raise self._unknown_name(value, name, field)
-            if value.calls():
-                raise self.fail(field, f"a table cannot be used in a constant: {value.text()}")
-            self._check_expression(value, dimension, field)
-        return value
-
-    def law(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
-        """A law; its names are checked once the whole system is known."""
-        if callable(raw) and not isinstance(raw, Expression):
-            raw = self._call(raw, field)
-        return self._value(raw, dimension, field)
-
-    def _call(self, function: Callable[[Any], Any], field: str) -> Any:
-        """What a law written as a Python function gives for symbols."""
-        hint = "it is given symbols s, once: s.t, s['elbow.q'], for kn.sin, kn.where and so on"
-        symbols = self._symbols()
-        try:
-            found = function(symbols)
-        except ModelError as error:
-            raise error.located(component=self.component, field=field) from None
-        except Exception as error:  # whatever a user's function may raise
-            message = f"the law's function fails with {type(error).__name__}: {error}; {hint}"
-            raise LawError(message, component=self.component, field=field) from error
-        if found is symbols:
-            raise LawError(f"the law's function returns no number; {hint}", component=self.component, field=field)
-        return found
-
-    def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
-        if isinstance(raw, Expression):
-            return raw
-        if isinstance(raw, bool) or raw is None:
-            raise self.fail(field, f"a number is expected, not {raw!r}")
-        if isinstance(raw, (int, float, np.integer, np.floating)):
-            if not math.isfinite(raw):
-                raise self.fail(field, f"must be finite, not {raw}")
-            return float(raw)
-        if not isinstance(raw, str):
-            raise self.fail(field, f"a number is expected, not {short(raw)}")
-        try:
-            quantity = parse_quantity(raw)
-            if quantity is not None:
-                if dimension is not None:
-                    return check_dimension(quantity, dimension, field=field, component=self.component)
-                return quantity.value_si
-            return parse(raw, self.tables)
-        except (LawError, UnitError) as error:
-            raise error.located(component=self.component, field=field) from None
-
-    def _check_expression(self, value: Expression, dimension: str | Dimension | None, field: str) -> None:
-        try:
-            found = value.dimension(lambda name: self.parameters[name].dimension)
-        except UnitError as error:
-            raise error.located(component=self.component, field=field) from None
-        if found is not None and dimension is not None:
-            quantity = Quantity(0.0, found, "", text=value.text())
-            check_dimension(quantity, dimension, field=field, component=self.component)
-
-    def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
-        text = value.text()
-        changes = "; it stays the same in a run: a number or arithmetic with parameters is expected, no law"
-        return LawError(
-            unknown("no parameter is called", name, self.parameters) + changes * (name == "t" or "." in name),
-            text=text,
-            position=locate(text, name),
-            component=self.component,
-            field=field,
-        )
-
-    def sequence(self, raw: Any, count: int, field: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """A tuple of ``count`` items."""
-        if isinstance(raw, np.ndarray):
-            raw = raw.tolist()
-        numbers = f"{count} numbers are" if count > 1 else "one number is"
-        if isinstance(raw, (str, Mapping)) or not isinstance(raw, Sequence):
-            raise self.fail(field, f"{numbers} expected, not {short(raw)}")
-        split = any(isinstance(item, str) and item.count("(") > item.count(")") for item in raw)
-        if split and len(raw) > 1:
-            raise self.fail(field, f"{numbers} expected; a law was split at its comma: quote the law")
-        if len(raw) != count:
-            raise self.fail(field, f"{numbers} expected, not {len(raw)}")
-        return tuple(read(item) for item in raw)
-
-    def vector(self, raw: Any, dimension: str | None, field: str) -> Vector:
-        values = self.sequence(raw, 3, field, lambda item: self.number(item, dimension, field))
-        return (values[0], values[1], values[2])
-
-
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
     """A message about a name that is not known, with the nearest ones that are."""
     near = find_close(str(name), known, 3)
     return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+
+
+def unknown_fields(what: str, names: Sequence[object], known: Iterable[str]) -> str:
+    """A message about names that are no fields: the nearest ones that are, and all that there are."""
+    fields = list(known)
+    count = 3 if len(names) == 1 else 1
+    near = dict.fromkeys(field for name in names for field in find_close(str(name), fields, count))
+    hint = f"; did you mean {' or '.join(near)}? Its" if near else "; its"
+    shown = ", ".join(repr(name) for name in names)
+    return f"{what} has no field{'s' * (len(names) > 1)} {shown}{hint} fields are {', '.join(fields)}"
+
+
+def missing_fields(names: Sequence[str]) -> str:
+    """A message about several fields that have to be given."""
+    return f"{', '.join(names[:-1])} and {names[-1]} are needed and were not given"
 
 
 def short(raw: Any) -> str:

@@ -19,7 +19,8 @@ from kinode.algebra.spatial import (
     rotation_from_rpy,
     turn_about,
 )
-from kinode.model.base.fields import Reader, Value, Vector, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, Vector, unknown
 
 Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)

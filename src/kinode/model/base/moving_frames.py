@@ -3,7 +3,7 @@
 An observer stands on another frame (a body, the world, another observer) and moves relative to it in a known way.
 Results can be seen from it and expressed in its axes, laws and loads can use its axes; nothing is joined to it and
 nothing acts on it.  One class is one kind: it gives its pose, velocity and acceleration relative to the frame that it
-stands on, in that frame's axes; how these add up in space is the same for all [2.0]:
+stands on, in that frame's axes; how these add up in space is the same for all (T-8.0):
 
     w = w_B + w_rel                         v = v_B + w_B x r + v_rel
     eps = eps_B + eps_rel + w_B x w_rel     a = a_B + eps_B x r + w_B x (w_B x r) + 2 w_B x v_rel + a_rel
@@ -22,9 +22,9 @@ from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about, skew
 from kinode.errors import ModelError
 from kinode.model.base.element import turned_letter
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     Vector,
@@ -36,9 +36,10 @@ from kinode.model.base.fields import (
     vector,
 )
 from kinode.model.base.frames import LETTERS, ZERO, Frame, Resolve, axis_vector, read_axis
+from kinode.model.base.registration import Registry, register
 from kinode.model.base.scene import AccelerationScene, LawScene, PositionScene, VelocityScene
 
-FRAMES: dict[str, type[Observer]] = {}
+FRAMES: Registry[Observer] = Registry()
 WORLD = Frame("world")
 Rates = tuple[Array, Array]  # angular, linear
 
@@ -48,6 +49,7 @@ class Observer(Component):
     """A frame that is no part of a body; of this kind, it rests in the frame that it stands on."""
 
     section: ClassVar[str] = "frames"
+    kind_registry: ClassVar[Registry[Any]] = FRAMES
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension, beside those of every frame
 
     on: Frame = special("base", "what it stands on: a body, a place on one, another frame", WORLD)
@@ -105,26 +107,15 @@ class Observer(Component):
         return eps + eps_rel + cross(w, w_rel), a
 
 
-def register_frame(cls: type[Observer]) -> type[Observer]:
-    """Make a kind of frame known."""
-    FRAMES[cls.kind] = cls
-    return cls
-
-
-@register_frame
-@record
+@register("fixed")
 class FixedFrame(Observer):
     """A place on a body, or in the world, under a name of its own."""
 
-    kind: ClassVar[str] = "fixed"
 
-
-@register_frame
-@record
+@register("inertial")
 class Inertial(Observer):
     """A frame that moves evenly along a line in the world and does not turn."""
 
-    kind: ClassVar[str] = "inertial"
     even: Vector = vector("velocity", "its velocity, in the axes of the place that it starts from", ZERO, "velocity")
 
     def check(self) -> None:
@@ -142,12 +133,10 @@ class Inertial(Observer):
         return tidy([scene.resolve(x) for x in self.even])
 
 
-@register_frame
-@record
+@register("moving")
 class PrescribedFrame(Observer):
     """A frame that moves by laws of time relative to the frame that it stands on."""
 
-    kind: ClassVar[str] = "moving"
     timely: ClassVar[tuple[str, ...]] = ("position", "rpy", "turns")
     position: Vector = laws("length", "position of the origin, three laws of time", ZERO)
     rpy: Vector | None = laws("angle", "turns about the fixed axes x, y, z, three laws of time", None)
@@ -232,15 +221,13 @@ class _Rolled(Observer):
         return self.axis_in(scene) * -self.roll_change(scene), ZERO3
 
 
-@register_frame
-@record
+@register("nonrolling")
 class Nonrolling(_Rolled):
-    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it [2.14].
+    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it (T-8.14).
 
     The roll of the body relative to them is a state of its own, phi_dot = p.
     """
 
-    kind: ClassVar[str] = "nonrolling"
     axis: Any = special("axis", "the shared axis: x, y, z, -x, -y, -z or three numbers, in the axes stood on", "x")
     roll: Value = number("angle", "initial roll of the body relative to the frame", 0.0, aside=True)
 
@@ -270,8 +257,7 @@ class Nonrolling(_Rolled):
         return scene.other_states(self.name)[0]
 
 
-@register_frame
-@record
+@register("fixed_plane")
 class FixedPlane(_Rolled):
     """Fixed-plane axes: they follow an axis of a body, and the next axis stays level [2.14, second closure].
 
@@ -280,7 +266,6 @@ class FixedPlane(_Rolled):
     from where the axis points.  Where it points along Z there is no such frame.
     """
 
-    kind: ClassVar[str] = "fixed_plane"
     axis: str = choice(LETTERS, "the shared axis, of the axes stood on", "x")
     upright: str = choice(LETTERS, "axis of the world that the next axis stays at right angles to", "z")
 

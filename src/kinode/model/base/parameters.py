@@ -12,7 +12,8 @@ from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, parse_quantity
-from kinode.model.base.fields import Component, Reader, Spec, Value, Values, choice, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, Values, choice, number, record, short, special
 
 
 @record
@@ -31,6 +32,7 @@ class Input(Component):
     """A number that comes from outside: a control, an FMU's input; ``value`` holds until one comes."""
 
     section: ClassVar[str] = "inputs"
+    symbol: ClassVar[str] = "input"
     value: Value = 0.0
     dimension: Dimension | None = None
 
@@ -40,6 +42,7 @@ class Signal(Component):
     """A named law."""
 
     section: ClassVar[str] = "signals"
+    symbol: ClassVar[str] = "signal"
     law: Value = 0.0
 
 
@@ -84,7 +87,7 @@ class RunDefaults(Component):
         given = cls("run", **reader.read_component(cls, raw)).given()
         for field, value in given.items():
             if isinstance(value, Expression):
-                raise reader.fail(field, f"a plain number is expected, not {value.short()}")
+                raise reader.fail(field, f"a plain number is expected, not {value.excerpt()}")
             if field in ("step", "rtol", "atol") and value <= 0:
                 raise reader.fail(field, f"must be positive, not {value:g}")
         if "until" in given and given["until"] <= given.get("t0", 0.0):
@@ -137,7 +140,7 @@ def evaluate_constant(value: Expression, lookup: Callable[[str], float]) -> floa
     except (ArithmeticError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise LawError(f"{value.short()} has no finite value at the parameters' present values")
+        raise LawError(f"{value.excerpt()} has no finite value at the parameters' present values")
     return number
 
 

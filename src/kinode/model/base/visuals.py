@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinode.model.base.fields import Reader, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import unknown
 
 Numbers = tuple[float, ...]
 ORIGIN: Numbers = (0.0, 0.0, 0.0)

@@ -9,25 +9,25 @@ import numpy as np
 from kinode.algebra.scalars import Array, cos, sin
 from kinode.algebra.spatial import dot
 from kinode.errors import ModelError
-from kinode.model.base.fields import Value, frame, law, record, special
+from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     FLAT,
     Constraint,
     direction_of,
     law_at_start,
-    register_constraint,
     scalar_row,
 )
 
+ORDER = 40  # in lists of kinds
 
-@register_constraint
-@record
+
+@register("angle", symbol="angle")
 class AngleConstraint(Constraint):
     """Directions of two frames keep an angle, neither parallel nor opposite; the multiplier is the moment."""
 
-    kind: ClassVar[str] = "angle"
     timely: ClassVar[tuple[str, ...]] = ("angle",)
     units: ClassVar[tuple[str, ...]] = ("angle",)
     a: Frame = frame("one frame")

@@ -11,7 +11,7 @@ tree, one of them leaves the state and there is no row at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,17 +19,21 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import rotation_to_axis
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     record,
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
+from kinode.model.base.registration import Registry
 from kinode.model.base.scene import ConstraintScene, SlidingScene
 
-CONSTRAINTS: dict[str, type[Constraint]] = {}
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
+
+CONSTRAINTS: Registry[Constraint] = Registry()
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
 FLAT = 1e-6  # sine of an angle below which two directions count as parallel
 
@@ -49,8 +53,10 @@ class Constraint(Component):
     """Ties bodies or coordinates together beyond what joints do."""
 
     section: ClassVar[str] = "constraints"
+    kind_registry: ClassVar[Registry[Any]] = CONSTRAINTS
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""
@@ -121,12 +127,6 @@ def law_at_start(system: Any, value: Value) -> float:
         return 0.0 if name == "t" else float(system.parameter_values()[name])
 
     return float(value.evaluate(look_up, lambda table, args, axes=(): system.callable_tables[table].call(args, axes)))
-
-
-def register_constraint(cls: type[Constraint]) -> type[Constraint]:
-    """Make a constraint known by its ``kind``."""
-    CONSTRAINTS[cls.kind] = cls
-    return cls
 
 
 def basis_of(axis: Any, scene: ConstraintScene) -> Array:

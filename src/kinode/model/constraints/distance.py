@@ -6,22 +6,23 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import dot
-from kinode.model.base.fields import Value, frame, law, record
+from kinode.model.base.fields import Value, frame, law
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
-from kinode.model.constraints.constraint import Constraint, register_constraint, scalar_row
+from kinode.model.constraints.constraint import Constraint, scalar_row
+
+ORDER = 10  # in lists of kinds
 
 
 # -- between frames --------------------------------------------------------------------------------
-@register_constraint
-@record
+@register("distance", symbol="distance")
 class Distance(Constraint):
     """Two points keep a distance, as if a massless rod held them; the multiplier is its force, positive pushing.
 
     With a law of time it is an actuator of prescribed length.
     """
 
-    kind: ClassVar[str] = "distance"
     timely: ClassVar[tuple[str, ...]] = ("distance",)
     units: ClassVar[tuple[str, ...]] = ("length",)
     a: Frame = frame("one point")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
 from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
-from kinode.model.constraints.constraint import Constraint, Relation, register_constraint, scalar_row
+from kinode.model.constraints.constraint import Constraint, Relation, scalar_row
+
+ORDER = 70  # in lists of kinds
 
 
 # -- between joints --------------------------------------------------------------------------------
@@ -62,12 +65,10 @@ def _within_a_turn(angle: Scalar) -> Scalar:
     return atan2(sin(angle), cos(angle))
 
 
-@register_constraint
-@record
+@register("gear", symbol="gear")
 class GearConstraint(CoordinateCoupling):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
-    kind: ClassVar[str] = "gear"
     input: str = special("joint", "the joint that follows", ...)
     output: str = special("joint", "the joint that leads", ...)
     ratio: Value = number(None, "input.q for a unit of output.q")
@@ -84,12 +85,10 @@ class GearConstraint(CoordinateCoupling):
             raise ModelError("must not be zero", component=self.name, field="ratio")
 
 
-@register_constraint
-@record
+@register("rack", symbol="rack")
 class RackConstraint(CoordinateCoupling):
     """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way."""
 
-    kind: ClassVar[str] = "rack"
     rack: str = special("joint", "the joint that travels", ...)
     pinion: str = special("joint", "the joint that turns", ...)
     radius: Value = number("length", "travel for a radian of the pinion: its pitch radius")

@@ -6,23 +6,23 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Array, sqrt
 from kinode.algebra.spatial import cross, dot
-from kinode.model.base.fields import frame, record, special
+from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import SlidingScene
 from kinode.model.constraints.constraint import (
     Constraint,
     direction_of,
-    register_constraint,
     scalar_row,
 )
 
+ORDER = 60  # in lists of kinds
 
-@register_constraint
-@record
+
+@register("knife_edge", symbol="knife_edge")
 class KnifeEdge(Constraint):
     """A blade, skate or wheel of no size: its point moves along the blade, not across it in the plane."""
 
-    kind: ClassVar[str] = "knife_edge"
     units: ClassVar[tuple[str, ...]] = ("velocity",)
     blade: Frame = frame("frame at the point of contact")
     axis: Any = special("axis", "direction of the blade, in that frame's axes", "x")

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Array
-from kinode.model.base.fields import frame, record, special
+from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
-from kinode.model.constraints.constraint import Constraint, basis_of, register_constraint
+from kinode.model.constraints.constraint import Constraint, basis_of
+
+ORDER = 20  # in lists of kinds
 
 
-@register_constraint
-@record
+@register("point_on_line", symbol="point_on_line")
 class PointOnLine(Constraint):
     """The origin of a frame stays on a line of another; turning is free."""
 
-    kind: ClassVar[str] = "point_on_line"
     units: ClassVar[tuple[str, ...]] = ("length", "length")
     labels: ClassVar[tuple[str, ...]] = ("x", "y")
     point: Frame = frame("the point")

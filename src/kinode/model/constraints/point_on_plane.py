@@ -6,23 +6,23 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import dot
-from kinode.model.base.fields import Value, frame, law, record, special
+from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     Constraint,
     direction_of,
-    register_constraint,
     scalar_row,
 )
 
+ORDER = 30  # in lists of kinds
 
-@register_constraint
-@record
+
+@register("point_on_plane", symbol="point_on_plane")
 class PointOnPlane(Constraint):
     """The origin of a frame stays in a plane of another, or at a height over it; turning is free."""
 
-    kind: ClassVar[str] = "point_on_plane"
     timely: ClassVar[tuple[str, ...]] = ("height",)
     units: ClassVar[tuple[str, ...]] = ("length",)
     point: Frame = frame("the point")

@@ -6,28 +6,28 @@ from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Array, Scalar, sqrt
 from kinode.algebra.spatial import cross, dot
-from kinode.model.base.fields import Value, choice, frame, number, record, special
+from kinode.model.base.fields import Value, choice, frame, number, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene, SlidingScene
 from kinode.model.constraints.constraint import (
     Constraint,
     basis_of,
     direction_of,
-    register_constraint,
     scalar_row,
 )
 
+ORDER = 50  # in lists of kinds
+
 
 # -- rolling and sliding ---------------------------------------------------------------------------
-@register_constraint
-@record
+@register("rolling", symbol="rolling")
 class Rolling(Constraint):
     """A thin disc or a ball rolls on a plane: it touches, and its lowest point does not slip.
 
     The disc may tilt but not lie flat, since then it would touch everywhere.
     """
 
-    kind: ClassVar[str] = "rolling"
     units: ClassVar[tuple[str, ...]] = ("length", "velocity", "velocity")
     labels: ClassVar[tuple[str, ...]] = ("normal", "x", "y")
     wheel: Frame = frame("frame at the center of the wheel")

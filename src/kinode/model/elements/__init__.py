@@ -1,7 +1,1 @@
-"""Force elements.  Springs, forces and moments are always known; the others when a kind is looked for."""
-
-# isort: off
-from kinode.model.elements.spring import Spring
-from kinode.model.elements.applied_loads import Force, Moment
-
-__all__ = ["Force", "Moment", "Spring"]
+"""Force elements, and friction, brakes and clutches in joints."""

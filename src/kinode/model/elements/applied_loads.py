@@ -11,10 +11,13 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, Vector, frame, laws, record, special
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import PositionScene
+
+ORDER = 20  # in lists of kinds
 
 
 @record
@@ -39,12 +42,10 @@ class _Push(Element):
         return values if self.expressed_in is None else scene.pose(self.expressed_in).R @ values
 
 
-@register_element
-@record
+@register("force", symbol="force", shortcut=True)
 class Force(_Push):
     """A force at a point, as laws; its reaction acts at the same point of space."""
 
-    kind: ClassVar[str] = "force"
     quantities: ClassVar[dict[str, str]] = {"force": "force"}
     force: Vector = laws("force", "three components")
 
@@ -59,12 +60,10 @@ class Force(_Push):
         return self._components(scene, self.force)
 
 
-@register_element
-@record
+@register("moment", symbol="moment", shortcut=True)
 class Moment(_Push):
     """A free moment on a body, as laws."""
 
-    kind: ClassVar[str] = "moment"
     quantities: ClassVar[dict[str, str]] = {"moment": "moment"}
     moment: Vector = laws("moment", "three components")
 

@@ -19,16 +19,19 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element
+from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
 from kinode.model.base.lock import Lock
+from kinode.model.base.registration import register
 from kinode.model.base.scene import AccelerationScene, LawScene, LockScene, PositionScene, VelocityScene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 70  # in lists of kinds
 
 RELEASED = 2.0
 
@@ -168,12 +171,10 @@ class Grip(Element):
         return {"u": u, "mode": mode}
 
 
-@register_element
-@record
+@register("brake", symbol="brake", shortcut=True)
 class Brake(Grip):
     """A brake in a joint that turns."""
 
-    kind: ClassVar[str] = "brake"
     other: ClassVar[str] = "; a slide_brake acts in those that slide"
     joint_fields: ClassVar[tuple[str, ...]] = ("joint",)
     joint: str = joint("the joint that it brakes")
@@ -182,12 +183,10 @@ class Brake(Grip):
         return ((self.joint, 1.0),)
 
 
-@register_element
-@record
+@register("slide_brake", shortcut=True)
 class SlideBrake(Brake):
     """A brake in a joint that slides."""
 
-    kind: ClassVar[str] = "slide_brake"
     turns: ClassVar[bool] = False
     other: ClassVar[str] = "; a brake acts in those that turn"
     capacity: Value = number("force", "what it slides with when it is fully applied")
@@ -195,12 +194,10 @@ class SlideBrake(Brake):
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
 
-@register_element
-@record
+@register("clutch", symbol="clutch", shortcut=True)
 class Clutch(Grip):
     """A clutch between two joints: the speed of the first is brought to ratio times that of the second."""
 
-    kind: ClassVar[str] = "clutch"
     joint_fields: ClassVar[tuple[str, ...]] = ("first", "second")
     first: str = joint("one joint")
     second: str = joint("the other")

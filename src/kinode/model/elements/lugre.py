@@ -17,13 +17,16 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, number, record, unknown
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, VelocityScene
 from kinode.model.elements.brakes import joint
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 80  # in lists of kinds
 
 
 @record
@@ -32,6 +35,7 @@ class Bristles(Element):
 
     pushes: ClassVar[bool] = False
     turns: ClassVar[bool] = True
+    symbol: ClassVar[str] = "friction"
     joint: str = joint("the joint that it acts in")
 
     def check(self) -> None:
@@ -94,12 +98,10 @@ def _check(element: Element, field: str, value: Any, above: float | None = None,
         raise ModelError(f"must {must}, not {value:g}", component=element.name, field=field)
 
 
-@register_element
-@record
+@register("lugre", shortcut=True)
 class LuGre(Bristles):
     """LuGre friction in a joint that turns."""
 
-    kind: ClassVar[str] = "lugre"
     quantities: ClassVar[dict[str, str]] = {"moment": "moment", "deflection": "angle"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
     sliding: Value = number("moment", "friction while it slides")
@@ -110,12 +112,10 @@ class LuGre(Bristles):
     viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
 
 
-@register_element
-@record
+@register("slide_lugre", shortcut=True)
 class SlideLuGre(Bristles):
     """LuGre friction in a joint that slides."""
 
-    kind: ClassVar[str] = "slide_lugre"
     turns: ClassVar[bool] = False
     quantities: ClassVar[dict[str, str]] = {"force": "force", "deflection": "length"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)

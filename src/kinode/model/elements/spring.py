@@ -8,21 +8,22 @@ from typing import ClassVar
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element
-from kinode.model.base.fields import Value, frame, law, number, record
+from kinode.model.base.element import Element, Load
+from kinode.model.base.fields import Value, frame, law, number
 from kinode.model.base.frames import Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
+ORDER = 10  # in lists of kinds
 
-@register_element
-@record
+
+@register("spring", symbol="spring", shortcut=True)
 class Spring(Element):
     """A spring and damper between two points; tension is positive when it pulls.
 
     tension = stiffness (length - free_length) + damping rate, or a law of the names ``length`` and ``rate``.
     """
 
-    kind: ClassVar[str] = "spring"
     quantities: ClassVar[dict[str, str]] = {"length": "length", "rate": "velocity", "tension": "force"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
     local: ClassVar[Mapping[str, frozenset[str]]] = {"tension": frozenset({"length", "rate"})}

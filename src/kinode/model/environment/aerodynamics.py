@@ -24,14 +24,17 @@ from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.element import Element, Load, check_still, register_element
+from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.base.frames import ROUNDING, ZERO, Frame
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 from kinode.model.environment.atmosphere import air_density, air_sound_speed
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 110  # in lists of kinds
 
 AIR = {"altitude": "length", "density": "density", "sound_speed": "velocity"}
 FLOW = {
@@ -52,6 +55,7 @@ class _Airborne(Element):
     quantities: ClassVar[dict[str, str]] = {"force": "force", "moment": "moment", "wind": "velocity", **AIR, **FLOW}
     single: ClassVar[frozenset[str]] = NAMES
     lawful: ClassVar[frozenset[str]] = frozenset(quantities)
+    symbol: ClassVar[str] = "aerodynamics"
     local: ClassVar[Mapping[str, frozenset[str]]] = {
         **dict.fromkeys(("wind", "density", "sound_speed"), frozenset({"altitude"}))
     }
@@ -165,15 +169,13 @@ class _Airborne(Element):
         return (Load(self.on, *self.load(scene)),)
 
 
-@register_element
-@record
+@register("aerodynamic", shortcut=True)
 class Aerodynamic(_Airborne):
     """Air on any body, by six coefficients along the axes.
 
     force = dynamic_pressure area C_F,  moment = dynamic_pressure area length C_M.
     """
 
-    kind: ClassVar[str] = "aerodynamic"
     local: ClassVar[Mapping[str, frozenset[str]]] = {
         **_Airborne.local, "force_coefficients": NAMES, "moment_coefficients": NAMES,
     }  # fmt: skip
@@ -197,8 +199,7 @@ class Aerodynamic(_Airborne):
 COEFFICIENTS = ("drag", "lift", "magnus_force", "roll_damping", "overturning", "pitch_damping", "magnus_moment")
 
 
-@register_element
-@record
+@register("ballistic", shortcut=True)
 class Ballistic(_Airborne):
     """Air on a body of revolution, as exterior ballistics has it (McCoy, Modern Exterior Ballistics, chapter 2).
 
@@ -212,7 +213,6 @@ class Ballistic(_Airborne):
     Written below with v = V i, which needs no division and holds in still air too.
     """
 
-    kind: ClassVar[str] = "ballistic"
     local: ClassVar[Mapping[str, frozenset[str]]] = {**_Airborne.local, **dict.fromkeys(COEFFICIENTS, NAMES)}
     drag: Value = law("dimensionless", "C_D, against the flow", 0.0)
     lift: Value = law("dimensionless", "C_La, across the flow, for a unit of sin(incidence)", 0.0)

@@ -14,13 +14,16 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element, turned_letter
+from kinode.model.base.element import Element, Load, turned_letter
 from kinode.model.base.fields import Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 90  # in lists of kinds
 
 EARTH_MU = 3.986004418e14  # m^3/s^2, WGS 84
 EARTH_RATE = 7.292115e-5  # rad/s
@@ -41,8 +44,7 @@ class _Everywhere(Element):
             raise ModelError(message, component=self.name)
 
 
-@register_element
-@record
+@register("central_gravity", symbol="gravity", shortcut=True)
 class CentralGravity(_Everywhere):
     """The pull of a sphere on every body, with the moment by which it turns long bodies upright.
 
@@ -54,7 +56,6 @@ class CentralGravity(_Everywhere):
         moment    = 3 mu n x J n / r^3
     """
 
-    kind: ClassVar[str] = "central_gravity"
     quantities: ClassVar[dict[str, str]] = {"potential": "energy"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
@@ -104,8 +105,7 @@ class CentralGravity(_Everywhere):
         return n, away, Jn, dot(n, Jn), J[0, 0] + J[1, 1] + J[2, 2]
 
 
-@register_element
-@record
+@register("earth_rotation", symbol="earth_rotation", shortcut=True)
 class EarthRotation(_Everywhere):
     """The world turns evenly about an axis: what is at rest in it feels the earth's rotation.
 
@@ -121,7 +121,6 @@ class EarthRotation(_Everywhere):
     what a plumb line shows.  With central gravity, which is the pull alone, let it go through the center.
     """
 
-    kind: ClassVar[str] = "earth_rotation"
     quantities: ClassVar[dict[str, str]] = {"angular_velocity": "angular_velocity", "potential": "energy"}
     single: ClassVar[frozenset[str]] = frozenset({"potential"})
 

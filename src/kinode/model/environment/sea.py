@@ -26,7 +26,8 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, is_number, sin
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.fields import Reader, Value, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, short, unknown
 
 Spectrum = Literal["jonswap", "pierson_moskowitz"]
 SPECTRA = ("jonswap", "pierson_moskowitz")

@@ -9,21 +9,22 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.spatial import ZERO3
-from kinode.model.base.element import Element, Load, register_element
-from kinode.model.base.fields import Value, choice, frame, law, record
+from kinode.model.base.element import Element, Load
+from kinode.model.base.fields import Value, choice, frame, law
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 
+ORDER = 120  # in lists of kinds
 
-@register_element
-@record
+
+@register("thrust", symbol="thrust", shortcut=True)
 class Thrust(Element):
     """A push along an axis of the frame that it acts at, as a law, such as a table of time.
 
     The mass of the body stays what it is: burnt propellant is not taken off.
     """
 
-    kind: ClassVar[str] = "thrust"
     quantities: ClassVar[dict[str, str]] = {"thrust": "force"}
     single: ClassVar[frozenset[str]] = frozenset(quantities)
     lawful: ClassVar[frozenset[str]] = frozenset(quantities)

@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
 from kinode.algebra.spatial import dot
-from kinode.model.base.fields import Reader, Value, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, short, unknown
 
 if TYPE_CHECKING:
+    from kinode.model.base.field_types import NumberLike
     from kinode.model.base.frames import Resolve
     from kinode.model.joints.joint import Joint
 
@@ -70,11 +72,44 @@ STATIC = ("static_coefficient", "static_effort", "stribeck_speed")
 
 
 def coulomb(
-    coefficient: Any = 0.0, *, radius: Any = None, thrust_radius: Any = None, length: Any = None, preload: Any = None,
-    effort: Any = None, slip: Any = None, static_coefficient: Any = None, static_effort: Any = None,
-    stribeck_speed: Any = None,
+    coefficient: NumberLike = 0.0, *, radius: NumberLike | None = None, thrust_radius: NumberLike | None = None,
+    length: NumberLike | None = None, preload: NumberLike | None = None, effort: NumberLike | None = None,
+    slip: NumberLike | None = None, static_coefficient: NumberLike | None = None,
+    static_effort: NumberLike | None = None, stribeck_speed: NumberLike | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Coulomb friction of a joint, in proportion to its reaction; it sticks unless ``slip`` is given."""
+    """Coulomb friction of a joint, in proportion to its reaction; it sticks unless ``slip`` is given.
+
+    Parameters
+    ----------
+    coefficient : number, default 0
+        Friction force for a unit of the force that presses the surfaces together.
+    radius : number, m, optional
+        Where surfaces slide that turn on each other.
+    thrust_radius : number, m, optional
+        Where the force along the axis is carried; not counted if left out.
+    length : number, m, optional
+        Of the bearing or guide, by which a moment across the axis presses; not counted if left out.
+    preload : number, N, optional
+        Force that presses always.
+    effort : number, N or N*m, optional
+        Friction that no load changes, such as that of a seal.
+    slip : number, m/s or rad/s, optional
+        Speed below which friction fades as tanh(speed/slip), so that nothing sticks.
+    static_coefficient, static_effort : number, optional
+        The same at rest; those of sliding if left out.
+    stribeck_speed : number, m/s or rad/s, optional
+        Speed within which the static values fade to those of sliding; at once if left out.
+
+    Returns
+    -------
+    dict
+        For the field ``friction`` of a joint.
+
+    Examples
+    --------
+    >>> import kinode as kn
+    >>> friction = kn.coulomb(0.1, radius="12 mm", effort="0.02 N*m")
+    """
     given = {"coefficient": coefficient, "radius": radius, "thrust_radius": thrust_radius, "length": length,
              "preload": preload, "effort": effort, "slip": slip, "static_coefficient": static_coefficient,
              "static_effort": static_effort, "stribeck_speed": stribeck_speed}  # fmt: skip

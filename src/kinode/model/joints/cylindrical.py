@@ -10,19 +10,19 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import record
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import AxialJoint, register_joint
+from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
 
+ORDER = 40  # in lists of kinds
 
-@register_joint
-@record
+
+@register("cylindrical", symbol="cylindrical", shortcut=True)
 class Cylindrical(AxialJoint):
     """b travels along the axis and turns about it."""
 
-    kind: ClassVar[str] = "cylindrical"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"), ("angle", "angle"))
     n_q: ClassVar[int] = 2
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "length": ""}

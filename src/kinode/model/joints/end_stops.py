@@ -20,7 +20,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array, Scalar, less, minimum, where
-from kinode.model.base.fields import Reader, Value, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, short, unknown
 
 if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve

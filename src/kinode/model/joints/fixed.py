@@ -8,17 +8,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
-from kinode.model.base.fields import record
-from kinode.model.joints.joint import Joint, register_joint
+from kinode.model.base.registration import register
+from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import small_rotation
 
+ORDER = 10  # in lists of kinds
 
-@register_joint
-@record
+
+@register("fixed", symbol="fixed", shortcut=True)
 class Fixed(Joint):
     """Holds b rigidly to a."""
 
-    kind: ClassVar[str] = "fixed"
     no_friction: ClassVar[str] = "it does not move"
 
     def transform(self, q: Array, form: Array) -> Pose:

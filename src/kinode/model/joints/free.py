@@ -10,24 +10,32 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose, quaternion_from_rotation, quaternion_of, rotation_from_quaternion
 from kinode.errors import ModelError
-from kinode.model.base.fields import Reader, Spec, record, special, vector
-from kinode.model.base.frames import ROTATIONS, Resolve, read_rotation, rotation_matrix
-from kinode.model.joints.joint import register_joint
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Alternative, Spec, special, vector
+from kinode.model.base.frames import Resolve, read_rotation, rotation_matrix
+from kinode.model.base.registration import register
 from kinode.model.joints.joint_math import quaternion_rate
 from kinode.model.joints.spherical import Spherical
 
+ORDER = 90  # in lists of kinds
+ROTATION = {
+    "rpy": Alternative(("rotation",), Spec("vector", "angle", "initial rotation: about the fixed axes x, y, z")),
+    "quaternion": Alternative(("rotation",), Spec("numbers", None, "initial rotation: w, x, y, z")),
+    "matrix": Alternative(("rotation",), Spec("matrix", None, "initial rotation: rows of its matrix")),
+    "turns": Alternative(("rotation",), Spec("turns", None, "initial rotation: [axis, angle] in turn")),
+}
 
-@register_joint
-@record
+
+@register("free", symbol="free", shortcut=True)
 class Free(Spherical):
     """No constraint; q is x, y, z in a's axes and a unit quaternion, u velocity and angular velocity in b's axes."""
 
-    kind: ClassVar[str] = "free"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (
         ("x", "length"), ("y", "length"), ("z", "length"), ("wx", "angle"), ("wy", "angle"), ("wz", "angle"),
     )  # fmt: skip
     n_q: ClassVar[int] = 7
     quaternion: ClassVar[int | None] = 3
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = ROTATION
     rubs: ClassVar[Mapping[str, str] | None] = None
     no_friction: ClassVar[str] = "nothing touches"
 
@@ -38,10 +46,10 @@ class Free(Spherical):
 
     @classmethod
     def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """rpy=, quaternion=, matrix= and turns= are spellings of the initial rotation."""
-        found = dict(super().gather(reader, given))
-        ways = {way: found.pop(way) for way in ROTATIONS if found.get(way) is not None}
-        return {**found, "rotation": ways} if ways else found
+        """rpy=, quaternion=, matrix= and turns= give the initial rotation."""
+        fields = dict(super().gather(reader, given))
+        rotations = {name: fields.pop(name) for name in ROTATION if fields.get(name) is not None}
+        return {**fields, "rotation": rotations} if rotations else fields
 
     @classmethod
     def read_rotation(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:

@@ -5,24 +5,26 @@ into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspa
 maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
 ``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
 reaction directions, files and drawing are derived.  ``form`` holds the joint's own numbers (a screw's
-pitch); it is an argument so that one traced step serves every joint of a kind.  The kinds are in joint_math.py.
+pitch); it is an argument so that one traced step serves every joint of a kind.  Each kind has a file
+of its own in this package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, Pose, rotation_to_axis, solve_spd
 from kinode.errors import ModelError
+from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.events import Root
+from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import (
     Component,
-    Reader,
     Spec,
     Value,
     Values,
@@ -35,13 +37,17 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.lock import Lock
+from kinode.model.base.registration import Registry
 from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
 from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
 from kinode.model.joints.joint_compliance import Compliance, read_compliance
 
-JOINTS: dict[str, type[Joint]] = {}
+if TYPE_CHECKING:
+    from kinode.model.base.symbols import Symbol
+
+JOINTS: Registry[Joint] = Registry()
 
 # Unit of a coordinate -> unit of what is derived from it.
 DERIVED = {
@@ -71,12 +77,14 @@ class Joint(Component):
     """Connects frame a (the parent side) to frame b (the child side)."""
 
     section: ClassVar[str] = "joints"
+    kind_registry: ClassVar[Registry[Any]] = JOINTS
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = ()  # (name, angle | length) of each entry of u
     timely: ClassVar[tuple[str, ...]] = ("motion", "speed")
     n_q: ClassVar[int] = 0
     quaternion: ClassVar[int | None] = None  # where in q a quaternion starts
     rubs: ClassVar[Mapping[str, str] | None] = None  # lengths that its friction takes: why they are needed, or nothing
     no_friction: ClassVar[str] = "its kind does not say where it rubs"
+    symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     a: Frame = frame("parent side: a body, a named frame or a place on a body")
     b: Frame = frame("child side")
@@ -215,6 +223,16 @@ class Joint(Component):
 
     # -- reading -----------------------------------------------------------------------------------
     @classmethod
+    def field_unit(cls, spec: Spec) -> str:
+        words = {"initial": "coordinate", "initial_rate": "rate"}
+        units = DERIVED.get(words.get(spec.shape, spec.dimension or ""))
+        if units is None:
+            return super().field_unit(spec)
+        if cls.quaternion is not None and spec.shape == "initial":
+            return "m and quaternion" if cls.quaternion else "quaternion"
+        return ", ".join(dict.fromkeys(DIMENSIONS[units[kind]].unit for _, kind in cls.coordinates))
+
+    @classmethod
     def read_per_coordinate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
         units = DERIVED[spec.dimension or ""]
         return cls._each(raw, field, reader, lambda item, kind: reader.number(item, units[kind], field))
@@ -315,12 +333,6 @@ class Joint(Component):
     @property
     def driven(self) -> bool:
         return self.motion is not None or self.speed is not None
-
-
-def register_joint(cls: type[Joint]) -> type[Joint]:
-    """Make a joint known by its ``kind``."""
-    JOINTS[cls.kind] = cls
-    return cls
 
 
 @record

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.model.base.fields import Reader, Value, Vector, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, Vector, unknown
 from kinode.model.base.frames import Resolve
 
 UNITS = {

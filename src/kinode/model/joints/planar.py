@@ -10,19 +10,19 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import record
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import AxialJoint, register_joint
+from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Z, angle_about_z
 
+ORDER = 80  # in lists of kinds
 
-@register_joint
-@record
+
+@register("planar", symbol="planar", shortcut=True)
 class Planar(AxialJoint):
     """b slides in the plane across the axis (x, y in a's axes) and turns about the axis."""
 
-    kind: ClassVar[str] = "planar"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "length"), ("y", "length"), ("angle", "angle"))
     n_q: ClassVar[int] = 3
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}

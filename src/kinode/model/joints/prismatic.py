@@ -10,19 +10,19 @@ import numpy as np
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import record
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import AxialJoint, register_joint
+from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Z, small_rotation
 
+ORDER = 30  # in lists of kinds
 
-@register_joint
-@record
+
+@register("prismatic", symbol="prismatic", shortcut=True)
 class Prismatic(AxialJoint):
     """A slide: b travels along the axis."""
 
-    kind: ClassVar[str] = "prismatic"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("travel", "length"),)
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "", "length": ""}

@@ -9,19 +9,19 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
-from kinode.model.base.fields import record
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import AxialJoint, register_joint
+from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import BEARING, Z, angle_about_z
 
+ORDER = 20  # in lists of kinds
 
-@register_joint
-@record
+
+@register("revolute", symbol="revolute", shortcut=True)
 class Revolute(AxialJoint):
     """A hinge: b turns about the axis."""
 
-    kind: ClassVar[str] = "revolute"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": BEARING, "thrust_radius": "", "length": ""}

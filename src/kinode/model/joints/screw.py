@@ -11,20 +11,21 @@ import numpy as np
 from kinode.algebra.scalars import Array, cos, sin, tidy
 from kinode.algebra.spatial import ZERO3, Pose, turn_about
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import Value, number, record
+from kinode.model.base.fields import Value, number
 from kinode.model.base.frames import Resolve
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import AxialJoint, register_joint
+from kinode.model.joints.joint import AxialJoint
 from kinode.model.joints.joint_math import Z
 
+ORDER = 50  # in lists of kinds
 
-@register_joint
-@record
+
+@register("screw", symbol="screw", shortcut=True)
 class Screw(AxialJoint):
     """b turns about the axis and advances by ``lead`` for each turn."""
 
-    kind: ClassVar[str] = "screw"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("angle", "angle"),)
     n_q: ClassVar[int] = 1
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "the mean radius of the thread"}

@@ -9,19 +9,21 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, quaternion_of, rotation_from_quaternion
-from kinode.model.base.fields import Reader, Spec, Values, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Values
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import Joint, register_joint
+from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import quaternion_rate
 
+ORDER = 70  # in lists of kinds
 
-@register_joint
-@record
+
+@register("spherical", symbol="spherical", shortcut=True)
 class Spherical(Joint):
     """A ball joint; q is a unit quaternion, u the angular velocity in b's axes."""
 
-    kind: ClassVar[str] = "spherical"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("x", "angle"), ("y", "angle"), ("z", "angle"))
     n_q: ClassVar[int] = 4
     quaternion: ClassVar[int | None] = 0

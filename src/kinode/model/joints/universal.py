@@ -10,20 +10,22 @@ import numpy as np
 from kinode.algebra.scalars import Array, atan2, sqrt, tidy
 from kinode.algebra.spatial import ZERO3, Pose, cross, dot, rotation_about, turn_about
 from kinode.algebra.spatial import vector as vec
-from kinode.model.base.fields import Reader, Spec, record, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, special
 from kinode.model.base.frames import Resolve, axis_vector, read_axis
+from kinode.model.base.registration import register
 from kinode.model.joints import coulomb_friction
 from kinode.model.joints.coulomb_friction import Contact, Sizes
-from kinode.model.joints.joint import Joint, register_joint
+from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_math import Z
 
+ORDER = 60  # in lists of kinds
 
-@register_joint
-@record
+
+@register("universal", symbol="universal", shortcut=True)
 class Universal(Joint):
     """b turns about axes[0], fixed in a, then about axes[1], fixed in b."""
 
-    kind: ClassVar[str] = "universal"
     coordinates: ClassVar[tuple[tuple[str, str], ...]] = (("first", "angle"), ("second", "angle"))
     n_q: ClassVar[int] = 2
     rubs: ClassVar[Mapping[str, str] | None] = {"radius": "that of the pins", "length": ""}

@@ -11,23 +11,23 @@ from functools import partial
 from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, less, minimum
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Root
-from kinode.model.base.fields import Value, number, record
+from kinode.model.base.fields import Value, number
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.joints.end_stops import SIZE
 from kinode.model.network.part import Formula, Row
 from kinode.model.network.rotational import Gear
 
+ORDER = 150  # in lists of kinds
+
 SIDES = ((1.0, "forward flank"), (-1.0, "backward flank"))
 
 
-@register_element
-@record
+@register("backlash_gear", symbol="backlash_gear", shortcut=True)
 class BacklashGear(Gear):
     """A gear with play between its flanks."""
 
-    kind: ClassVar[str] = "backlash_gear"
     modes: ClassVar[tuple[str, ...]] = ("mode",)
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "slip")
     unsigned: ClassVar[tuple[str, ...]] = ("damping", "play", "viscous", "coulomb")

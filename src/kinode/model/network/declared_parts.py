@@ -22,7 +22,8 @@ from weakref import WeakValueDictionary
 from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, find_unit_name
 from kinode.model.base.element import ELEMENTS
-from kinode.model.base.fields import Reader, Spec, law, number, record, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, law, number, record, short, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.network.part import DOMAINS, Formula, Part, Row, Unknown, port
 from kinode.model.network.part_checks import is_word
@@ -209,7 +210,7 @@ class _Normal:
                 raise self.fail(f"{start!r} is {what}; a parameter is expected", "unknowns", name, "start")
 
     def _check_field(self, name: str, section: str) -> None:
-        if keyword.iskeyword(name) or hasattr(Part, name):
+        if keyword.iskeyword(name) or (hasattr(Part, name) and name != "symbol"):  # see symbol_of
             raise self.fail(f"{name!r} has a meaning for every part already; choose another name", section, name)
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:

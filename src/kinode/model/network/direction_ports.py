@@ -22,14 +22,18 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
-from kinode.model.base.element import Load, check_still, register_element
-from kinode.model.base.fields import Reader, Spec, Value, frame, number, record, special
+from kinode.model.base.element import Load, check_still
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, frame, number, special
 from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 130  # in lists of kinds
 
 
 def direction() -> Any:
@@ -37,9 +41,10 @@ def direction() -> Any:
 
 
 class WorldLink(Part):
-    """A direction of the world, along which something of a body is a node; its fields come after the ports."""
+    """A direction of the world, along which something of a body is a node; each kind declares it after its ports."""
 
-    along: Any
+    if TYPE_CHECKING:
+        along: Any
 
     @classmethod
     def read_direction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
@@ -75,12 +80,10 @@ class WorldLink(Part):
         return {}
 
 
-@register_element
-@record
+@register("frame_link", symbol="frame_link", shortcut=True)
 class FrameLink(WorldLink):
     """One direction of a point of a body as a node: ``force`` is what acts on the body along it."""
 
-    kind: ClassVar[str] = "frame_link"
     node: str = port("translational", "node that moves as the point does along the direction")
     on: Frame = frame("body, or frame with a name, whose origin moves")
     along: Any = direction()
@@ -105,12 +108,10 @@ class FrameLink(WorldLink):
             raise ModelError("the frame needs a name: body.at(..., name=...)", component=self.name, field="on")
 
 
-@register_element
-@record
+@register("turn_link", symbol="turn_link", shortcut=True)
 class TurnLink(WorldLink):
     """The turning of a body about one direction as a node: ``moment`` is what acts on the body about it."""
 
-    kind: ClassVar[str] = "turn_link"
     node: str = port("rotational", "node that turns as the body does about the direction")
     on: Frame = frame("body, or frame on it, that turns")
     along: Any = direction()

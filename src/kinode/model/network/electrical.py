@@ -9,30 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.model.base.element import register_element
 from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.registration import register
 from kinode.model.network.part import Row, Unknown, port
 from kinode.model.network.two_port import Names, PoleEnds, Rows, TwoPole
 
+ORDER = 100  # in lists of kinds
 
-@register_element
-@record
+
+@register("resistor", symbol="resistor", shortcut=True)
 class Resistor(TwoPole):
     """Ohm's resistor; a law makes it a switch, a potentiometer or a hot wire."""
 
-    kind: ClassVar[str] = "resistor"
     positive: ClassVar[tuple[str, ...]] = ("resistance",)
     resistance: Value = law("resistance", "voltage for a unit of current, or a law", ...)
     rows: ClassVar[Rows] = (Row("Ohm's law", "voltage = resistance*current", "current"),)
     lost: ClassVar[str] = "resistance*current^2"
 
 
-@register_element
-@record
+@register("capacitor", symbol="capacitor", shortcut=True)
 class Capacitor(TwoPole):
     """A capacitor; its voltage is a state."""
 
-    kind: ClassVar[str] = "capacitor"
     positive: ClassVar[tuple[str, ...]] = ("capacitance",)
     capacitance: Value = number("capacitance", "charge for a unit of voltage")
     initial_voltage: Value | None = number("voltage", "voltage at the start", None, aside=True)
@@ -42,12 +40,10 @@ class Capacitor(TwoPole):
     stores: ClassVar[str] = "electric"
 
 
-@register_element
-@record
+@register("inductor", symbol="inductor", shortcut=True)
 class Inductor(TwoPole):
     """A coil; its current is a state."""
 
-    kind: ClassVar[str] = "inductor"
     positive: ClassVar[tuple[str, ...]] = ("inductance",)
     inductance: Value = number("inductance", "voltage for a unit of current a second")
     initial_current: Value | None = number("current", "current at the start", None, aside=True)
@@ -57,37 +53,31 @@ class Inductor(TwoPole):
     stores: ClassVar[str] = "electric"
 
 
-@register_element
-@record
+@register("voltage_source", symbol="voltage_source", shortcut=True)
 class VoltageSource(PoleEnds):
     """Holds a voltage, whatever current it takes; ``current`` is what it delivers."""
 
-    kind: ClassVar[str] = "voltage_source"
     voltage: Value = law("voltage", "of plus over minus: a number or a law", ...)
     names: ClassVar[Names] = {"current": "-plus.current"}
     rows: ClassVar[Rows] = (Row("voltage that it holds", "plus.voltage - minus.voltage = voltage", "plus.voltage"),)
 
 
-@register_element
-@record
+@register("current_source", symbol="current_source", shortcut=True)
 class CurrentSource(PoleEnds):
     """Delivers a current at plus, whatever voltage it takes."""
 
-    kind: ClassVar[str] = "current_source"
     current: Value = law("current", "out of plus: a number or a law", ...)
     names: ClassVar[Names] = {"voltage": "plus.voltage - minus.voltage"}
     rows: ClassVar[Rows] = (Row("current that it delivers", "plus.current = -current", "plus.current"),)
 
 
-@register_element
-@record
+@register("battery", symbol="battery", shortcut=True)
 class Battery(PoleEnds):
     """A voltage behind an inner resistance; ``drawn`` counts the charge that it has delivered.
 
     Its voltage may be a law of it: ``voltage="12.6 - 0.4*pack.drawn/3600"``, in V and C.
     """
 
-    kind: ClassVar[str] = "battery"
     unsigned: ClassVar[tuple[str, ...]] = ("resistance",)
     voltage: Value = law("voltage", "without load: a number or a law", ...)
     resistance: Value = number("resistance", "inner resistance")
@@ -121,12 +111,10 @@ class TwoPairs(TwoPole):
     )
 
 
-@register_element
-@record
+@register("transformer", symbol="transformer", shortcut=True)
 class Transformer(TwoPairs):
     """An ideal transformer: voltages as the turns, currents the other way, nothing lost; direct current passes too."""
 
-    kind: ClassVar[str] = "transformer"
     nonzero: ClassVar[tuple[str, ...]] = ("ratio",)
     ratio: Value = number("dimensionless", "turns of the first winding for one of the second")
     rows: ClassVar[Rows] = (
@@ -135,12 +123,10 @@ class Transformer(TwoPairs):
     )
 
 
-@register_element
-@record
+@register("bridge", symbol="bridge", shortcut=True)
 class Bridge(TwoPairs):
     """An ideal bridge of switches between a bus and a load: it passes on a share of the voltage, all of the power."""
 
-    kind: ClassVar[str] = "bridge"
     modulation: Value = law("dimensionless", "voltage of the second side for that of the first: -1 to 1, or a law", ...)
     rows: ClassVar[Rows] = (
         Row("voltage of the load", "second_voltage = modulation*voltage", "second_plus.voltage"),
@@ -148,12 +134,10 @@ class Bridge(TwoPairs):
     )
 
 
-@register_element
-@record
+@register("coupled_inductors", symbol="coupled_inductors", shortcut=True)
 class CoupledInductors(TwoPairs):
     """Two coils that share ``coupling`` of their flux: a transformer that has to be magnetized."""
 
-    kind: ClassVar[str] = "coupled_inductors"
     positive: ClassVar[tuple[str, ...]] = ("inductance", "second_inductance")
     inductance: Value = number("inductance", "of the first coil by itself")
     second_inductance: Value = number("inductance", "of the second coil by itself")

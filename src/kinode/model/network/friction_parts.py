@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kinode.algebra.scalars import Scalar, sign, where
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number, record
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, Scene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
@@ -30,6 +30,8 @@ from kinode.model.network.two_port import TwoShaft, TwoSlide, names_along, rows_
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 190  # in lists of kinds
 
 Names = Mapping[str, str | Formula]
 Rows = tuple[Row, ...]
@@ -110,6 +112,7 @@ class BearingFriction(FrictionPart):
     unsigned: ClassVar[tuple[str, ...]] = ("coulomb", "breakaway", "viscous")
     positive: ClassVar[tuple[str, ...]] = ("stribeck_speed",)
     flow: ClassVar[str] = "moment"
+    symbol: ClassVar[str] = "stick_slip_friction"
     coulomb: Value
     breakaway: Value | None
     stribeck_speed: Value | None
@@ -129,15 +132,13 @@ class BearingFriction(FrictionPart):
         return -scene.lookup(f"{self.name}.{self.flow}")
 
 
-@register_element
-@record
+@register("shaft_friction", shortcut=True)
 class ShaftFriction(BearingFriction, TwoShaft):
     """Friction of a bearing that sticks: ``coulomb`` while it turns, up to ``breakaway`` at rest.
 
     The one goes over to the other like exp(-(speed/stribeck_speed)^2), at once where no such speed is given.
     """
 
-    kind: ClassVar[str] = "shaft_friction"
     coulomb: Value = number("moment", "moment against any speed")
     breakaway: Value | None = number("moment", "what it holds with at rest; as coulomb unless it is given", None)
     stribeck_speed: Value | None = number("angular_velocity", "speed over which the latter fades", None)
@@ -158,12 +159,10 @@ class ShaftFriction(BearingFriction, TwoShaft):
     lost: ClassVar[str] = "mode*mode*friction*speed"
 
 
-@register_element
-@record
+@register("slide_friction", shortcut=True)
 class SlideFriction(BearingFriction, TwoSlide):
     """Friction of a guide that sticks, as that of a shaft."""
 
-    kind: ClassVar[str] = "slide_friction"
     flow: ClassVar[str] = "force"
     slow: ClassVar[float] = SLIP["length"]
     coulomb: Value = number("force", "force against any speed")
@@ -179,8 +178,7 @@ class SlideFriction(BearingFriction, TwoSlide):
     lost: ClassVar[str] = ShaftFriction.lost
 
 
-@register_element
-@record
+@register("worm_gear", symbol="worm_gear", shortcut=True)
 class WormGear(FrictionPart, Wheels):
     """An elastic gear that rubs in proportion to what it transmits, and sticks at rest.
 
@@ -189,7 +187,6 @@ class WormGear(FrictionPart, Wheels):
     itself: no load turns it.
     """
 
-    kind: ClassVar[str] = "worm_gear"
     rubs: ClassVar[tuple[str, str]] = ("input", "housing")
     slides: ClassVar[str] = "input_speed"
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency")

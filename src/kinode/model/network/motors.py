@@ -11,13 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from kinode.model.base.element import register_element
-from kinode.model.base.fields import Reader, Value, law, number, record
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Alternative, Spec, Value, law, number, record
+from kinode.model.base.registration import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, Unknown, port
 from kinode.model.network.two_port import Names, Rows, TwoPole
 
-SAME_CONSTANT = ("constant", "torque_constant", "back_emf_constant", "speed_constant")
+ORDER = 160  # in lists of kinds
+
+CONSTANT_NAMES = {
+    "torque_constant": Alternative(("constant",), Spec("number", "torque_constant", "the same as constant")),
+    "back_emf_constant": Alternative(("constant",), Spec("number", "torque_constant", "the same as constant")),
+    "speed_constant": Alternative(("constant",), Spec("number", "speed_constant", "the inverse of constant")),
+}
+SAME_CONSTANT = ("constant", *CONSTANT_NAMES)
 
 
 @record
@@ -38,8 +46,7 @@ class Motor(Part):
     }
 
 
-@register_element
-@record
+@register("dc_motor", symbol="dc_motor", shortcut=True)
 class DcMotor(Motor, TwoPole):
     """A motor with brushes: resistance, inductance, and one constant for its moment and its back EMF.
 
@@ -47,7 +54,7 @@ class DcMotor(Motor, TwoPole):
     given as ``torque_constant``, ``back_emf_constant``, or ``speed_constant``, which is its inverse: "120 rpm/V".
     """
 
-    kind: ClassVar[str] = "dc_motor"
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = CONSTANT_NAMES
     positive: ClassVar[tuple[str, ...]] = ("slip",)
     unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance")
     structural: ClassVar[tuple[str, ...]] = ("inductance", "inertia")
@@ -95,6 +102,9 @@ class Synchronous(Motor):
     angle 0; ``inductance`` gives both axes.
     """
 
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = {
+        "inductance": Alternative(("inductance_d", "inductance_q"), Spec("number", "inductance", "of both axes"))
+    }
     positive: ClassVar[tuple[str, ...]] = ("pole_pairs", "slip")
     unsigned: ClassVar[tuple[str, ...]] = (*Motor.unsigned, "resistance", "inductance_d", "inductance_q")
     structural: ClassVar[tuple[str, ...]] = ("inductance_d", "inductance_q", "inertia")
@@ -158,19 +168,16 @@ class Synchronous(Motor):
         return f"is 1.5 for amplitudes or 1 for equal power, not {value:g}" if wrong else None
 
 
-@register_element
-@record
+@register("brushless_motor", symbol="brushless_motor", shortcut=True)
 class BrushlessMotor(Synchronous):
     """A brushless motor whose voltages along and across its magnets are given, as by an ideal amplifier."""
 
-    kind: ClassVar[str] = "brushless_motor"
     voltage_d: Value = law("voltage", "along the magnets: a number or a law", 0.0)
     voltage_q: Value = law("voltage", "across the magnets: a number or a law", ...)
     supplied: ClassVar[str] = "scaling*(voltage_d*current_d + voltage_q*current_q)"
 
 
-@register_element
-@record
+@register("inverter_motor", symbol="inverter_motor", shortcut=True)
 class InverterMotor(Synchronous, TwoPole):
     """A brushless motor with an ideal inverter, which makes its voltages out of a bus and takes the power from there.
 
@@ -178,7 +185,6 @@ class InverterMotor(Synchronous, TwoPole):
     amplitudes, and 1/sqrt(2) with a scaling of 1.
     """
 
-    kind: ClassVar[str] = "inverter_motor"
     modulation_d: Value = law("dimensionless", "share of the bus along the magnets: a number or a law", 0.0)
     modulation_q: Value = law("dimensionless", "share of the bus across the magnets: a number or a law", ...)
     names: ClassVar[Names] = {

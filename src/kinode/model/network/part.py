@@ -1,4 +1,4 @@
-"""What a part of a network is: ports, unknowns and equations in text (SPEC 2.1, the component contract).
+"""What a part of a network is: ports, unknowns and equations in text (T-7.15).
 
 A port carries a potential and a flow; the flow is what acts on the part there, so that potential times flow is power
 into it.  A port's field holds the name of the node, joint or reference that it is connected to.  The class declares
@@ -25,7 +25,8 @@ from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
 from kinode.model.base.element import Element, Load
-from kinode.model.base.fields import Component, Reader, Spec, Value, declare, record, short, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.scene import LawScene
 
@@ -141,6 +142,10 @@ class Part(Element):
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
         return {name: DOMAINS[spec.dimension or ""] for name, (_, spec) in cls.specs().items() if spec.shape == "port"}
+
+    @classmethod
+    def positional_fields(cls) -> tuple[str, ...]:
+        return tuple(cls.ports())
 
     @classmethod
     def all_unknowns(cls) -> dict[str, Unknown]:

@@ -70,7 +70,7 @@ def check_numbers(part: Part, system: System | None = None, resolve: Resolve | N
 
 
 def check_square(cls: type[Part], rows: Sequence[Row]) -> None:
-    """One equation for each port and one for each unknown (SPEC 2.1)."""
+    """One equation for each port and one for each unknown (T-7.15)."""
     ports, unknowns = cls.ports(), cls.all_unknowns()
     need = len(ports) + len(unknowns)
     if len(rows) == need:

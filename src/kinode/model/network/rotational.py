@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from kinode.model.base.element import register_element
 from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.registration import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row, port
 from kinode.model.network.two_port import Names, Rows, ShaftEnds, TwoShaft
 
+ORDER = 140  # in lists of kinds
 
-@register_element
-@record
+
+@register("shaft_inertia", symbol="shaft_inertia", shortcut=True)
 class ShaftInertia(Part):
     """A wheel or rotor on a shaft."""
 
-    kind: ClassVar[str] = "shaft_inertia"
     positive: ClassVar[tuple[str, ...]] = ("inertia",)
     shaft: str = port("rotational", "shaft, or joint that turns")
     inertia: Value = number("inertia", "moment for a unit of angular acceleration")
@@ -33,12 +33,10 @@ class ShaftInertia(Part):
     stores: ClassVar[str] = "kinetic"
 
 
-@register_element
-@record
+@register("shaft_spring", symbol="spring", shortcut=True)
 class ShaftSpring(TwoShaft):
     """A torsion spring, with damping beside it where it is given."""
 
-    kind: ClassVar[str] = "shaft_spring"
     positive: ClassVar[tuple[str, ...]] = ("stiffness",)
     unsigned: ClassVar[tuple[str, ...]] = ("damping",)
     stiffness: Value = number("rotational_stiffness", "moment for a unit of angle")
@@ -51,24 +49,20 @@ class ShaftSpring(TwoShaft):
     lost: ClassVar[str] = "damping*speed^2"
 
 
-@register_element
-@record
+@register("shaft_damper", symbol="damper", shortcut=True)
 class ShaftDamper(TwoShaft):
     """A moment in proportion to the speed."""
 
-    kind: ClassVar[str] = "shaft_damper"
     unsigned: ClassVar[tuple[str, ...]] = ("damping",)
     damping: Value = number("rotational_damping", "moment for a unit of speed")
     rows: ClassVar[Rows] = (Row("damper", "moment = damping*speed", "a.moment"),)
     lost: ClassVar[str] = "damping*speed^2"
 
 
-@register_element
-@record
+@register("shaft_loss", symbol="smooth_friction", shortcut=True)
 class ShaftLoss(TwoShaft):
     """Losses of a bearing: a moment in proportion to the speed, and one against it, which fades below ``slip``."""
 
-    kind: ClassVar[str] = "shaft_loss"
     positive: ClassVar[tuple[str, ...]] = ("slip",)
     unsigned: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
     viscous: Value = number("rotational_damping", "moment for a unit of speed", 0.0)
@@ -110,12 +104,10 @@ class Gear(Wheels):
     slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"])
 
 
-@register_element
-@record
+@register("gearbox", symbol="gearbox", shortcut=True)
 class Gearbox(Gear):
     """A rigid gear; with a housing that turns, a planetary one.  Its losses depend on speed alone."""
 
-    kind: ClassVar[str] = "gearbox"
     names: ClassVar[Names] = {"drag": "viscous*input_speed + coulomb*tanh(input_speed/slip)"}
     rows: ClassVar[Rows] = (
         Row("ratio of the angles", "input_angle = ratio*output_angle + offset", "input.angle"),
@@ -124,8 +116,7 @@ class Gearbox(Gear):
     lost: ClassVar[str] = "drag*input_speed"
 
 
-@register_element
-@record
+@register("elastic_gearbox", symbol="elastic_gearbox", shortcut=True)
 class ElasticGearbox(Gear):
     """A gear that gives by ``twist``, seen at its output, and rubs in proportion to what it transmits.
 
@@ -133,7 +124,6 @@ class ElasticGearbox(Gear):
     2 - 1/efficiency of the power arrives then, and none below an efficiency of 1/2: the gear locks.
     """
 
-    kind: ClassVar[str] = "elastic_gearbox"
     positive: ClassVar[tuple[str, ...]] = ("stiffness", "efficiency", "slip")
     unsigned: ClassVar[tuple[str, ...]] = ("damping", "viscous", "coulomb")
     stiffness: Value = number("rotational_stiffness", "moment at the output for a unit of twist")
@@ -164,12 +154,10 @@ class ElasticGearbox(Gear):
         return f"is above 0 and at most 1, not {value:g}" if field == "efficiency" and value > 1 else None
 
 
-@register_element
-@record
+@register("speed_source", symbol="speed_source", shortcut=True)
 class SpeedSource(ShaftEnds):
     """Holds a speed, whatever moment it takes; ``moment`` is what it delivers."""
 
-    kind: ClassVar[str] = "speed_source"
     speed: Value = law("angular_velocity", "of a over b: a number or a law", ...)
     initial_angle: Value | None = number("angle", "angle at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "moment": "-a.moment"}
@@ -177,23 +165,19 @@ class SpeedSource(ShaftEnds):
     rows: ClassVar[Rows] = (Row("speed that it holds", "a.speed - b.speed = speed", "a.speed"),)
 
 
-@register_element
-@record
+@register("angle_source", symbol="angle_source", shortcut=True)
 class AngleSource(ShaftEnds):
     """Holds an angle, whatever moment it takes; ``moment`` is what it delivers."""
 
-    kind: ClassVar[str] = "angle_source"
     angle: Value = law("angle", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = {"speed": "a.speed - b.speed", "moment": "-a.moment"}
     rows: ClassVar[Rows] = (Row("angle that it holds", "a.angle - b.angle = angle", "a.angle"),)
 
 
-@register_element
-@record
+@register("moment_source", symbol="moment_source", shortcut=True)
 class MomentSource(ShaftEnds):
     """Delivers a moment at a, whatever speed it takes."""
 
-    kind: ClassVar[str] = "moment_source"
     moment: Value = law("moment", "on a, against b: a number or a law", ...)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "speed": "a.speed - b.speed"}
     rows: ClassVar[Rows] = (Row("moment that it delivers", "a.moment = -moment", "a.moment"),)

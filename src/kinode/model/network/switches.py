@@ -15,12 +15,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from kinode.algebra.scalars import Scalar, less, where
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Row
 from kinode.model.network.two_port import TwoPole
+
+ORDER = 220  # in lists of kinds
 
 MILLI = 1e-3  # A, V: the scale of what decides
 
@@ -36,12 +38,10 @@ class OnOff(TwoPole):
     lost: ClassVar[str] = "voltage*current"
 
 
-@register_element
-@record
+@register("diode", symbol="diode", shortcut=True)
 class Diode(OnOff):
     """Conducts from plus to minus, where the voltage exceeds its ``drop``."""
 
-    kind: ClassVar[str] = "diode"
     unsigned: ClassVar[tuple[str, ...]] = ("drop",)
     drop: Value = number("voltage", "over it where it begins to conduct", 0.0)
     rows: ClassVar[tuple[Row, ...]] = (
@@ -66,12 +66,10 @@ class Diode(OnOff):
         return (scene.law(self.drop) - scene.lookup(f"{self.name}.voltage")) / MILLI
 
 
-@register_element
-@record
+@register("switch", symbol="switch", shortcut=True)
 class Switch(OnOff):
     """Conducts while its ``command`` is above zero."""
 
-    kind: ClassVar[str] = "switch"
     command: Value = law(None, "a law: closed while it is above zero", ...)
     rows: ClassVar[tuple[Row, ...]] = (
         Row("open or closed", "voltage = (mode*on_resistance + (1 - mode)/off_conductance)*current", "current"),

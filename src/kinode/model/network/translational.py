@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kinode.model.base.element import register_element
-from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.fields import Value, law, number
+from kinode.model.base.registration import register
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Part, Row, port
 from kinode.model.network.rotational import (
@@ -24,13 +24,13 @@ from kinode.model.network.rotational import (
 )
 from kinode.model.network.two_port import Names, Rows, SlideEnds, TwoSlide, along, names_along, rows_along
 
+ORDER = 210  # in lists of kinds
 
-@register_element
-@record
+
+@register("slide_mass", symbol="slide_mass", shortcut=True)
 class SlideMass(Part):
     """A mass that moves along a line."""
 
-    kind: ClassVar[str] = "slide_mass"
     positive: ClassVar[tuple[str, ...]] = ("mass",)
     slide: str = port("translational", "node, or joint that slides")
     mass: Value = number("mass", "force for a unit of acceleration")
@@ -43,12 +43,10 @@ class SlideMass(Part):
     stores: ClassVar[str] = "kinetic"
 
 
-@register_element
-@record
+@register("slide_spring", symbol="spring", shortcut=True)
 class SlideSpring(TwoSlide):
     """A spring along a line, with damping beside it where it is given; the force on it at a grows with a - b."""
 
-    kind: ClassVar[str] = "slide_spring"
     positive: ClassVar[tuple[str, ...]] = ShaftSpring.positive
     unsigned: ClassVar[tuple[str, ...]] = ShaftSpring.unsigned
     stiffness: Value = number("stiffness", "force for a unit of position")
@@ -61,24 +59,20 @@ class SlideSpring(TwoSlide):
     lost: ClassVar[str] = along(ShaftSpring.lost)
 
 
-@register_element
-@record
+@register("slide_damper", symbol="damper", shortcut=True)
 class SlideDamper(TwoSlide):
     """A force in proportion to the speed."""
 
-    kind: ClassVar[str] = "slide_damper"
     unsigned: ClassVar[tuple[str, ...]] = ShaftDamper.unsigned
     damping: Value = number("damping", "force for a unit of speed")
     rows: ClassVar[Rows] = rows_along(ShaftDamper.rows)
     lost: ClassVar[str] = along(ShaftDamper.lost)
 
 
-@register_element
-@record
+@register("slide_loss", symbol="smooth_friction", shortcut=True)
 class SlideLoss(TwoSlide):
     """Losses of a guide: a force in proportion to the speed, and one against it, which fades below ``slip``."""
 
-    kind: ClassVar[str] = "slide_loss"
     positive: ClassVar[tuple[str, ...]] = ShaftLoss.positive
     unsigned: ClassVar[tuple[str, ...]] = ShaftLoss.unsigned
     viscous: Value = number("damping", "force for a unit of speed", 0.0)
@@ -88,12 +82,10 @@ class SlideLoss(TwoSlide):
     lost: ClassVar[str] = along(ShaftLoss.lost)
 
 
-@register_element
-@record
+@register("lever", symbol="lever", shortcut=True)
 class Lever(Part):
     """Two points of a lever on a fixed pivot; arms on both sides of it have different signs.  For small angles."""
 
-    kind: ClassVar[str] = "lever"
     nonzero: ClassVar[tuple[str, ...]] = ("arm_a", "arm_b")
     a: str = port("translational", "node, or joint that slides, at one arm")
     b: str = port("translational", "node, or joint that slides, at the other")
@@ -105,12 +97,10 @@ class Lever(Part):
     )
 
 
-@register_element
-@record
+@register("pinion", symbol="pinion", shortcut=True)
 class Pinion(Part):
     """A pinion that moves a rack by ``radius`` for a radian; a screw likewise, with lead/(2*pi)."""
 
-    kind: ClassVar[str] = "pinion"
     nonzero: ClassVar[tuple[str, ...]] = ("radius",)
     shaft: str = port("rotational", "shaft of the pinion, or joint that turns")
     rack: str = port("translational", "the rack: a node, or joint that slides")
@@ -122,12 +112,10 @@ class Pinion(Part):
     )
 
 
-@register_element
-@record
+@register("velocity_source", symbol="velocity_source", shortcut=True)
 class VelocitySource(SlideEnds):
     """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
 
-    kind: ClassVar[str] = "velocity_source"
     velocity: Value = law("velocity", "of a over b: a number or a law", ...)
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {**names_along(SpeedSource.names), "speed": "a.speed - b.speed"}
@@ -135,23 +123,19 @@ class VelocitySource(SlideEnds):
     rows: ClassVar[Rows] = (Row("velocity that it holds", "a.speed - b.speed = velocity", "a.speed"),)
 
 
-@register_element
-@record
+@register("position_source", symbol="position_source", shortcut=True)
 class PositionSource(SlideEnds):
     """Holds a position, whatever force it takes; ``force`` is what it delivers."""
 
-    kind: ClassVar[str] = "position_source"
     position: Value = law("length", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = names_along(AngleSource.names)
     rows: ClassVar[Rows] = rows_along(AngleSource.rows)
 
 
-@register_element
-@record
+@register("force_source", symbol="force_source", shortcut=True)
 class ForceSource(SlideEnds):
     """Delivers a force at a, whatever speed it takes."""
 
-    kind: ClassVar[str] = "force_source"
     force: Value = law("force", "on a, against b: a number or a law", ...)
     names: ClassVar[Names] = names_along(MomentSource.names)
     rows: ClassVar[Rows] = rows_along(MomentSource.rows)

@@ -19,12 +19,16 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, register_element
-from kinode.model.base.fields import Reader, Spec, Value, law, number, record, special
+from kinode.model.base.element import Element, Load
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, law, number, record, special
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 30  # in lists of kinds
 
 Range = tuple[Value, Value]
 PLAIN = "dimensionless"  # a signal is a number; its unit is what its laws make of it
@@ -43,6 +47,7 @@ class SignalPart(Element):
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}
     positive: ClassVar[tuple[str, ...]] = ()  # numbers that have to be
     ordered: ClassVar[tuple[str, ...]] = ()  # ranges, [low, high]
+    symbol: ClassVar[str] = "block"
 
     @property
     def conservative(self) -> bool:
@@ -121,12 +126,10 @@ class _Follower(SignalPart):
         return self.state("output", scene)
 
 
-@register_element
-@record
+@register("filter", symbol="filter", shortcut=True)
 class Filter(_Follower):
     """A lag of first order: time_constant d(output)/dt + output = gain input."""
 
-    kind: ClassVar[str] = "filter"
     positive: ClassVar[tuple[str, ...]] = ("time_constant",)
     time_constant: Value = number("time", "time in which a step is followed to 63 %")
     gain: Value = number(None, "output for a unit of a constant input", 1.0)
@@ -138,8 +141,7 @@ class Filter(_Follower):
         return tidy([(self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)])
 
 
-@register_element
-@record
+@register("rate_limit", symbol="rate_limit", shortcut=True)
 class RateLimit(_Follower):
     """A signal that changes no faster than it may.
 
@@ -148,7 +150,6 @@ class RateLimit(_Follower):
         d(output)/dt = (input - output) / time_constant, kept between -fall and rise
     """
 
-    kind: ClassVar[str] = "rate_limit"
     positive: ClassVar[tuple[str, ...]] = ("rise", "fall", "time_constant")
     rise: Value = number(None, "largest rate of growth, in a second")
     fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
@@ -161,12 +162,10 @@ class RateLimit(_Follower):
         return tidy([clamp(wanted, -fall, rise)])
 
 
-@register_element
-@record
+@register("integrator", symbol="integrator", shortcut=True)
 class Integrator(SignalPart):
     """The integral of a signal; at limits it stays, and leaves them as soon as the input leads back."""
 
-    kind: ClassVar[str] = "integrator"
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN, "integral": PLAIN}
     input: Value = law(None, "the signal that is integrated", ...)
@@ -211,15 +210,13 @@ class Integrator(SignalPart):
         )
 
 
-@register_element
-@record
+@register("saturation", symbol="saturation", shortcut=True)
 class Saturation(SignalPart):
     """A signal kept within limits, with corners or, by ``smoothing``, rounded ones.
 
     Rounded: low + s(input - low) - s(input - high) with s(x) = (x + root(x^2 + smoothing^2))/2.
     """
 
-    kind: ClassVar[str] = "saturation"
     positive: ClassVar[tuple[str, ...]] = ("smoothing",)
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that goes in", ...)
@@ -238,12 +235,10 @@ class Saturation(SignalPart):
         return low + above(x - low) - above(x - high)
 
 
-@register_element
-@record
+@register("dead_zone", symbol="dead_zone", shortcut=True)
 class DeadZone(SignalPart):
     """A signal without what lies within a zone: zero inside, and beyond it the distance from the zone."""
 
-    kind: ClassVar[str] = "dead_zone"
     ordered: ClassVar[tuple[str, ...]] = ("zone",)
     input: Value = law(None, "the signal that goes in", ...)
     zone: Range = special("range", "[low, high] between which the output is zero", ...)
@@ -253,12 +248,10 @@ class DeadZone(SignalPart):
         return x - clamp(x, *(scene.law(edge) for edge in self.zone))
 
 
-@register_element
-@record
+@register("sensor", symbol="sensor", shortcut=True)
 class Sensor(SignalPart):
     """What an instrument shows: gain measures + offset, behind a lag where it has one."""
 
-    kind: ClassVar[str] = "sensor"
     positive: ClassVar[tuple[str, ...]] = ("lag",)
     measures: Value = law(None, "the quantity that is measured, or a law of several", ...)
     gain: Value = number(None, "what is shown for a unit", 1.0)

@@ -19,14 +19,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import register_element
-from kinode.model.base.fields import Reader, Spec, Value, Values, law, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, Values, law, number, record, short, special
 from kinode.model.base.frames import NAME
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, SignalPart
 
 if TYPE_CHECKING:
     from kinode.model.system import System
+
+ORDER = 40  # in lists of kinds
 
 Matrix = tuple[Values, ...]
 Resolve = Callable[[Any], Any]
@@ -152,12 +155,9 @@ def trim(coefficients: Values) -> Values:
     return coefficients[first:]
 
 
-@register_element
-@record
+@register("transfer_function", symbol="transfer_function", shortcut=True)
 class TransferFunction(Rational):
     """A linear system by its transfer function, coefficients of powers of s."""
-
-    kind: ClassVar[str] = "transfer_function"
 
     def check(self) -> None:
         super().check()
@@ -293,12 +293,9 @@ class StateSpaceMatrices(Coefficients):
         return found
 
 
-@register_element
-@record
+@register("state_space", shortcut=True)
 class StateSpace(StateSpaceMatrices):
     """A linear system by its matrices: x' = A x + B inputs, outputs = C x + D inputs."""
-
-    kind: ClassVar[str] = "state_space"
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import register_element
 from kinode.model.base.fields import Value, law, number, record, special
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
+
+ORDER = 170  # in lists of kinds
 
 SHARES = ("unlimited", "error", "proportional", "integral", "derivative")  # what can be asked for beside the output
 
@@ -101,8 +103,7 @@ class Regulator(SignalPart):
         return total if self.limits is None else clamp(total, *(scene.law(x) for x in self.limits))
 
 
-@register_element
-@record
+@register("pid", symbol="pid", shortcut=True)
 class PID(Regulator):
     """A PID controller; gains that are left out are zero, so that P, PI and PD are PIDs too.
 
@@ -115,8 +116,6 @@ class PID(Regulator):
 
     K. J. Astrom and T. Hagglund, Advanced PID Control, ISA 2006, sections 3.3 to 3.5.
     """
-
-    kind: ClassVar[str] = "pid"
 
     def check(self) -> None:
         super().check()

@@ -16,23 +16,25 @@ from typing import Any, ClassVar
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.parser import RESERVED
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Sampler
-from kinode.model.base.fields import Reader, Spec, Value, record, short, special, unknown
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, short, special, unknown
 from kinode.model.base.frames import NAME
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.signals.linear_systems import Coefficients
 from kinode.model.signals.sampling import Memory, Sampled
 
+ORDER = 60  # in lists of kinds
+
 Named = tuple[tuple[str, Value], ...]
 
 
-@register_element
-@record
+@register("controller", symbol="controller", shortcut=True)
 class Controller(Coefficients, Sampled):
     """A Python function of sampled signals, called once at each tick of a clock."""
 
-    kind: ClassVar[str] = "controller"
+    leading_fields: ClassVar[tuple[str, ...]] = ("function", "inputs")
     inputs: Named = special("named_laws", "signals that are sampled, {name: law}: arguments of the function", ...)
     outputs: tuple[str, ...] | None = special("words", "names of several outputs; one alone is called output")
     remembers: Named = special("named_numbers", "{name: value at the start}: what the function gets and gives anew", ())

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from kinode.algebra.scalars import Scalar, less
 from kinode.errors import ModelError
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Root
-from kinode.model.base.fields import Value, law, number, record
+from kinode.model.base.fields import Value, law, number
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import SignalPart
 
+ORDER = 180  # in lists of kinds
 
-@register_element
-@record
+
+@register("relay", symbol="relay", shortcut=True)
 class Relay(SignalPart):
     """Gives ``high`` once its input rises above ``on``, and ``low`` once it falls below ``off``."""
 
-    kind: ClassVar[str] = "relay"
     input: Value = law(None, "the signal that goes in", ...)
     on: Value = number(None, "above this it switches on")
     off: Value = number(None, "below this it switches off")

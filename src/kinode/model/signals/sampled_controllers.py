@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
-from kinode.model.base.element import register_element
-from kinode.model.base.fields import record
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.linear_systems import Rational, StateSpaceMatrices, apply_row
 from kinode.model.signals.pid import Regulator
@@ -17,9 +16,10 @@ from kinode.model.signals.sampling import Memory, Sampled
 if TYPE_CHECKING:
     from kinode.model.system import System
 
+ORDER = 200  # in lists of kinds
 
-@register_element
-@record
+
+@register("sampled_pid", symbol="sampled_pid", shortcut=True)
 class SampledPID(Regulator, Sampled):
     """A PID controller at the ticks of a clock; h is its period, the other words are those of ``pid``.
 
@@ -32,7 +32,6 @@ class SampledPID(Regulator, Sampled):
     K. J. Astrom and B. Wittenmark, Computer-Controlled Systems, 3rd ed., Prentice-Hall 1997, section 8.5.
     """
 
-    kind: ClassVar[str] = "sampled_pid"
     positive: ClassVar[tuple[str, ...]] = ("resolution", "filter_time", "tracking_time")
 
     def check(self) -> None:
@@ -93,12 +92,11 @@ class SampledPID(Regulator, Sampled):
         return held.get(name, 0.0)  # the share of a gain that is zero
 
 
-@register_element
-@record
+@register("sampled_transfer_function", symbol="sampled_transfer_function", shortcut=True)
 class SampledTransferFunction(Rational, Sampled):
     """A linear system of samples by its transfer function, coefficients of powers of z."""
 
-    kind: ClassVar[str] = "sampled_transfer_function"
+    leading_fields: ClassVar[tuple[str, ...]] = ("input",)
     improper: ClassVar[str] = "the output would need samples that are still to come"
 
     def check_in(self, system: System) -> None:
@@ -128,12 +126,11 @@ class SampledTransferFunction(Rational, Sampled):
         return [output], dict(zip(self.memory, [*x[1:], given - apply_row(a, x)], strict=True)) if x else {}
 
 
-@register_element
-@record
+@register("sampled_state_space", shortcut=True)
 class SampledStateSpace(StateSpaceMatrices, Sampled):
     """A linear system of samples by its matrices: next x = A x + B inputs, outputs = C x + D inputs."""
 
-    kind: ClassVar[str] = "sampled_state_space"
+    leading_fields: ClassVar[tuple[str, ...]] = ("inputs",)
 
     @property
     def memory(self) -> tuple[str, ...]:

@@ -23,11 +23,14 @@ from kinode.algebra.random_numbers import SIZE, draw_normal, seeded
 from kinode.algebra.scalars import Array, Scalar, floor, tidy
 from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
-from kinode.model.base.element import register_element
 from kinode.model.base.events import Sampler, exact_seconds
-from kinode.model.base.fields import Reader, Spec, Value, law, number, record, short, special
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Spec, Value, law, number, record, short, special
+from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
+
+ORDER = 50  # in lists of kinds
 
 LONGEST_DELAY = 10_000
 RATIO = re.compile(r"(\d{1,18})/(\d{1,18}) s")  # how files write what has no decimals
@@ -178,15 +181,14 @@ class Sampled(SignalPart):
         return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
 
 
-@register_element
-@record
+@register("sample_hold", symbol="sample_hold", shortcut=True)
 class SampleHold(Sampled):
     """A signal sampled and held: a converter, a digital instrument, a delay of whole samples.
 
     What is taken in is kept within ``limits``, after noise of a standard deviation is added, and before it is rounded.
     """
 
-    kind: ClassVar[str] = "sample_hold"
+    leading_fields: ClassVar[tuple[str, ...]] = ("input",)
     positive: ClassVar[tuple[str, ...]] = ("resolution", "noise")
     ordered: ClassVar[tuple[str, ...]] = ("limits",)
     input: Value = law(None, "the signal that is sampled", ...)

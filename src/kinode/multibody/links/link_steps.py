@@ -4,7 +4,7 @@ Unrolled over a tree their constants fold; traced once for a kind of joint, with
 inputs, they roll into a loop over a table of bodies.
 
 Accelerations are the classical ones of a link's origin, ``A = [angular; linear]`` in link axes, so that
-velocities of points never enter: with pole O, first moment h and tensor J about O [U.3, U.4, 0.6],
+velocities of points never enter: with pole O, first moment h and tensor J about O (T-1.3), (T-1.4), (T-6.6),
 
     force  = m W + eps x h + w x (w x h)
     moment = J eps + h x W + w x (J w)

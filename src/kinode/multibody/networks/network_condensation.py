@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, NonlinearError, form, gather
-from kinode.algebra.elimination import Pivots, SingularError, choose_pivots, solve
+from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, form
+from kinode.algebra.elimination import SingularError, solve
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
 from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import split_rate
@@ -28,40 +28,13 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.scene import Scene
 from kinode.multibody.networks.solving_scene import SolvingScene
 from kinode.structure import network_errors
-from kinode.structure.network_blocks import Network, NetworkBlock
-from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, Order, UnknownRate
-from kinode.structure.sample_values import SampleValues
+from kinode.structure.network_blocks import Network
+from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, Order
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
 
-SAMPLES = 5
 ACCELERATION = "acceleration"  # with the index of a speed of the state: what stays open
-
-
-def find_pivots(network: Network, stage: int, number: int) -> Pivots:
-    """The order of elimination in a block: chosen once, at samples."""
-    key = ("pivots", stage, number)
-    if key not in network.plans:
-        block = network.stages[stage][number]
-        network.plans[key] = _choose(network, block) if len(block.rows) > 1 else [(0, block.unknowns[0])]
-    found: Pivots = network.plans[key]
-    return found
-
-
-def _choose(network: Network, block: NetworkBlock) -> Pivots:
-    samplers = [SampleValues(network.system, shift=k) for k in range(SAMPLES)]
-    wanted = set(block.unknowns)
-    rows: list[dict[Any, Array]] = []
-    for row in block.rows:
-        orders = [order for order in dict.fromkeys((*row.terms, *row.rest_orders)) if order in wanted]
-        rows.append({order: np.array([s.coefficient(row, *order) for s in samplers]) for order in orders})
-    try:
-        return choose_pivots(rows, block.unknowns)
-    except SingularError as error:
-        raise network_errors.explain_singular(
-            network.rows, [block.rows[i] for i in error.rows], error.unknowns
-        ) from None
 
 
 class Condensed:
@@ -110,7 +83,7 @@ class Condensed:
         self.solving = frozenset(block.unknowns)
         rows = [self._form(row) for row in block.rows]
         try:
-            found = solve(rows, find_pivots(self.network, stage, number))
+            found = solve(rows, self.network.pivots(stage, number))
         except SingularError as error:
             wrong = [block.rows[i] for i in error.rows]
             raise network_errors.explain_singular(self.network.rows, wrong, error.unknowns) from None
@@ -174,7 +147,7 @@ class Condensed:
             total: Scalar = 0.0
             for flow in flows:
                 total = total - self.value((flow, 0))
-            tau[coordinate], slopes[coordinate] = gather(total)
+            tau[coordinate], slopes[coordinate] = constant_and_terms(total)
             self._check_slopes(name, slopes[coordinate])
         return found
 
@@ -263,15 +236,8 @@ class Condensed:
 
     def stored_rate(self, part: str) -> Scalar | None:
         """The rate of what a part stores, a form in accelerations; None where it takes rates that no row has."""
-        key = ("stored rate", part)
-        plans = self.network.plans
-        if key not in plans:
-            try:
-                plans[key] = self.network.rows.rate(self.network.formula(part, "stored"))
-            except UnknownRate as error:
-                message = f"the rate of {error}, by which it stores energy, is not known"
-                raise ModelError(message, component=part, field="stored") from None
+        rate = self.network.stored_rate(part)
         self.solve()
-        orders = (split_rate(name) for name in plans[key].names()) if isinstance(plans[key], Expression) else ()
+        orders = (split_rate(name) for name in rate.names()) if isinstance(rate, Expression) else ()
         known = (x in self.values or x in self.solving for x in orders if x[0] in self.network.variables)
-        return self.evaluate(plans[key]) if all(known) else None
+        return self.evaluate(rate) if all(known) else None

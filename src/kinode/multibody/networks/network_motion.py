@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.affine import gather, substitute
+from kinode.algebra.affine import constant_and_terms, substitute
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import LawError
 from kinode.multibody.networks.network_condensation import ACCELERATION, Condensed
@@ -59,7 +59,7 @@ class NetworkMotion:
 
     def number(self, value: Scalar, what: str) -> Scalar:
         """A number from a form in accelerations, at those of the motion."""
-        _, terms = gather(value)
+        _, terms = constant_and_terms(value)
         if not terms:
             return value
         if self.motion.solving:

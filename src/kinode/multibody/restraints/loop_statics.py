@@ -1,9 +1,9 @@
 """Equilibrium without inertia where constraints close loops: what the static part of a reaction is made of.
 
-In a tree every freedom holds itself, and the static part follows from the loads behind a joint [SPEC 3.24].  In a loop
+In a tree every freedom holds itself, and the static part follows from the loads behind a joint (T-9.24).  In a loop
 it matters who holds: the freedoms that are held take efforts e, all others have only what acts in them anyway,
 
-    S'W - tau = G' lam + H' e
+    S'W - tau = G' lam + H' e                                              (T-5.3)
 
 with W the wrenches that carry weight and loads along the tree, tau the own efforts of the joints, G the rows of the
 constraints and H the rates of the held freedoms, both by the speeds of the state.  Driven joints are not in the state:

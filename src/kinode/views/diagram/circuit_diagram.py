@@ -1,7 +1,7 @@
 """The circuit diagram of a system, as SVG: ``kn.diagram``.
 
-What is connected with what is found in circuit_graph.py, where it stands in circuit_layout.py, how lines run in
-link_routing.py; here it is written.  SVG is text, and is written as such: the drawing needs no plotting library.
+circuit_graph.py finds what is connected, circuit_layout.py places it, link_routing.py draws the lines; this file writes
+the SVG.  SVG is text, and is written as such: no plotting library is needed.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
 from kinode.simulation.task_arguments import find_model
 from kinode.views.diagram import circuit_symbols
+from kinode.views.diagram.box_extents import STUB, words_at
 from kinode.views.diagram.circuit_graph import ENERGY, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
-from kinode.views.diagram.circuit_layout import STUB, Layout, words_at
-from kinode.views.diagram.link_routing import WAYS, Router, port_point
+from kinode.views.diagram.circuit_layout import Layout
+from kinode.views.diagram.link_routing import OUTWARD, Router, port_point
 from kinode.views.style import COLORS, INK, MUTED
 
 MARGIN = 24.0
 WIDTH = 1600.0  # of a page: letters stay readable
-NARROW = 240.0
+LEAST_WIDTH = 240.0
 STYLE = f"""
 .circuit text {{ font-family: "DejaVu Sans", Verdana, Arial, sans-serif; fill: {INK}; stroke: none; }}
 .circuit .component {{ fill: none; stroke: {INK}; stroke-width: 1.4; stroke-linejoin: round; }}
@@ -76,13 +77,33 @@ def diagram(
 ) -> Diagram:  # fmt: skip
     """The circuit diagram of a system: solid bodies, kinematic nodes, sources, parts, signals, and their links.
 
-    ``file`` (.svg) keeps it.  A chain that is longer than ``width``, in units of which a component has 40, is folded
-    where that is possible, or never with None; ``legend`` explains signs and lines; ``note`` stands beside the name.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        What to draw; a text is the name of a file.
+    file : str or path, optional
+        An .svg file to write.
+    width : float or None, default 1600
+        Chains that are longer are folded where that is possible; a component is 40 wide.  None never folds.
+    legend : bool, default True
+        Whether signs and lines are explained below the drawing.
+    note : str, default ""
+        A text beside the name of the system.
+
+    Returns
+    -------
+    Diagram
+        With ``svg``, ``components``, ``links``, ``crossings`` and ``size``; a notebook shows it.
+
+    Examples
+    --------
+    >>> kn.diagram("examples/motor_axis.yaml")
+    <Diagram: 9 components, 8 links, 0 crossings>
     """
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
-    if width is not None and not (isinstance(width, int | float) and NARROW <= width < math.inf):
-        raise ArgumentError(f"width: a number from {NARROW:g} on is expected, not {width!r}")
+    if width is not None and not (isinstance(width, int | float) and LEAST_WIDTH <= width < math.inf):
+        raise ArgumentError(f"width: a number from {LEAST_WIDTH:g} on is expected, not {width!r}")
     system.check()
     circuit = CircuitGraph(system)
     if not circuit.boxes:
@@ -91,7 +112,7 @@ def diagram(
     router = Router(circuit)
     crossings = router.route()
     svg, size = _write(circuit, system.name, note, legend)
-    found = Diagram(
+    drawing = Diagram(
         svg,
         {box.name: box.role for box in circuit.boxes.values()},
         {link.name: tuple((box.name, port.name) for box, port in link.ends) for link in circuit.links.values()},
@@ -99,8 +120,8 @@ def diagram(
         size,
     )
     if file is not None:
-        found.save(file)
-    return found
+        drawing.save(file)
+    return drawing
 
 
 def _write(circuit: CircuitGraph, name: str, note: str, legend: bool) -> tuple[str, tuple[float, float]]:
@@ -136,7 +157,7 @@ def _bounds(boxes: list[Box], links: list[Connection]) -> tuple[tuple[float, flo
             points += [(left, top), (right, bottom)]
         for port in box.ports.values():
             if port.reference:
-                (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+                (x, y), (dx, dy) = port_point(box, port), OUTWARD[port.side]
                 points += [(x + dx * STUB - 10, y + dy * STUB - 10), (x + dx * STUB + 10, y + dy * STUB + 12)]
     return (min(x for x, _ in points), min(y for _, y in points)), (
         max(x for x, _ in points),
@@ -160,7 +181,7 @@ def _path(line: list[tuple[float, float]]) -> str:
 
 def _head(box: Box, port: Port) -> str:
     """The arrow head at the end of an information link."""
-    (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+    (x, y), (dx, dy) = port_point(box, port), OUTWARD[port.side]
     ax, ay = x + 8 * dx, y + 8 * dy
     corners = f"{x:g},{y:g} {ax + 3.6 * dy:g},{ay + 3.6 * dx:g} {ax - 3.6 * dy:g},{ay - 3.6 * dx:g}"
     return f'<polygon points="{corners}" class="head"/>'
@@ -179,7 +200,7 @@ def _component(box: Box) -> str:
 
 def _reference(box: Box, port: Port) -> str:
     """The base or the ground at a port."""
-    (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+    (x, y), (dx, dy) = port_point(box, port), OUTWARD[port.side]
     ex, ey = x + dx * STUB, y + dy * STUB
     thick = "3.6" if port.kind == VECTOR else "1.4"
     lead = f'<path d="M{x:g},{y:g}L{ex:g},{ey:g}" stroke-width="{thick}"/>'
@@ -205,7 +226,7 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
         (min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
         for link in circuit.links.values() for line in link.path for a, b in pairwise(line)
     ]  # fmt: skip
-    found = []
+    names = []
     for link in circuit.links.values():
         if not link.label:
             continue
@@ -214,8 +235,8 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
             x, y, width = place
             taken.append((x, y, x + width, y + 10.0))
             text = f'<text x="{x:g}" y="{y + 8.5:g}" font-size="9" font-style="italic" class="muted node">'
-            found.append(f"{text}{escape(link.label)}</text>")
-    return found
+            names.append(f"{text}{escape(link.label)}</text>")
+    return names
 
 
 def _free_place(

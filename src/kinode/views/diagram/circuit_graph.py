@@ -18,6 +18,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONS
 from kinode.model.base.fields import Component, find_expressions
 from kinode.model.base.frames import Frame
+from kinode.model.base.symbols import Outline, Symbol, find_symbol, symbol_of
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.nodes import find_nodes
@@ -29,40 +30,10 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 GRID = 10.0  # all places are multiples of it
-TWO_POLES = frozenset(
-    [
-        "resistor",
-        "capacitor",
-        "inductor",
-        "voltage_source",
-        "current_source",
-        "battery",
-        "shaft_spring",
-        "shaft_damper",
-        "shaft_loss",
-        "speed_source",
-        "angle_source",
-        "moment_source",
-        "slide_spring",
-        "slide_damper",
-        "slide_loss",
-        "shaft_friction",
-        "slide_friction",
-        "velocity_source",
-        "position_source",
-        "force_source",
-        "gearbox",
-        "elastic_gearbox",
-        "worm_gear",
-        "lever",
-        "pinion",
-    ]
-)
 VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
 LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
-EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash", "lock")
-SOURCES = frozenset({"force", "moment", "thrust", "aerodynamic", "ballistic", "central_gravity", "earth_rotation"})
-MAIN = frozenset(
+EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash")
+MAIN_FIELDS = frozenset(
     [
         "resistance",
         "capacitance",
@@ -84,7 +55,7 @@ MAIN = frozenset(
         "tension",
     ]
 )
-LONG = 18  # letters of a value that are shown
+LONGEST_VALUE = 18  # letters of a value that are shown
 
 
 @dataclass(eq=False)
@@ -106,7 +77,8 @@ class Box:
 
     name: str
     role: str  # SB, KN, E, DC, part, signal
-    kind: str  # which symbol
+    kind: str
+    symbol: Symbol
     label: str
     value: str = ""
     ports: dict[str, Port] = field(default_factory=dict)
@@ -116,6 +88,11 @@ class Box:
     height: float = 40.0
     upright: bool = True  # its ports lead up and down, not left and right
     spine: bool = False  # it stands in the row of bodies and kinematic nodes
+
+    @property
+    def is_two_pole(self) -> bool:
+        """Whether it is drawn along the line between its two ports."""
+        return self.symbol.is_two_pole
 
     def port(self, name: str, kind: str, **more: Any) -> Port:
         """A port, made when it is first asked for."""
@@ -151,36 +128,38 @@ class CircuitGraph:
         self.links = {name: link for name, link in self.links.items() if len(link.ends) > 1}
 
     # -- boxes -------------------------------------------------------------------------------------
-    def _add(self, name: str, role: str, kind: str, label: str, value: str = "") -> Box:
-        box = self.boxes[name] = Box(name, role, kind, label, value)
+    def _add(self, name: str, role: str, kind: str, symbol: Symbol, label: str, value: str = "") -> Box:
+        box = self.boxes[name] = Box(name, role, kind, symbol, label, value)
         return box
 
     def _tie(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
         """Connect a port to a link, which is made when it is first named."""
-        found = self.links.setdefault(link, Connection(link, kind, []))
-        found.label = found.label or label
-        found.ends.append((box, box.port(port, kind, **more)))
+        connection = self.links.setdefault(link, Connection(link, kind, []))
+        connection.label = connection.label or label
+        connection.ends.append((box, box.port(port, kind, **more)))
 
     def _bodies(self) -> None:
         for name, body in self.system.bodies.items():
             mass = self._value(body.total_mass(), "mass")
-            self._add(name, "SB", "body", name, mass)
+            self._add(name, "SB", "body", symbol_of(type(body)), name, mass)
 
     def _joints(self) -> None:
         for name, joint in self.system.joints.items():
-            box = self._add(name, "KN", joint.kind, name)
+            box = self._add(name, "KN", joint.kind, symbol_of(type(joint)), name)
             for port, side in (("1", joint.a), ("2", joint.b)):
                 self._to_body(f"{name}.{port}", box, port, side.body)
             kind = ENERGY if joint.n_u == 1 else VECTOR
             for law, word in LAWS.items():
                 if getattr(joint, law, None) is not None:
                     quantity = _effort_word(joint) if law == "effort" else f"{word}_{_turns(joint)}"
-                    source = self._add(f"{name}.{law}", "E", quantity, "E", self._text(getattr(joint, law)))
+                    text = self._text(getattr(joint, law))
+                    source = self._add(f"{name}.{law}", "E", quantity, find_symbol(quantity), "E", text)
                     self._third(box, source, "1", kind)
             for effect in EFFECTS:
                 given = getattr(joint, effect, None)
                 if given is not None:
-                    part = self._add(f"{name}.{effect}", "DC", effect, "DC", self._effect(joint, effect, given))
+                    text = self._effect(joint, effect, given)
+                    part = self._add(f"{name}.{effect}", "DC", effect, find_symbol(effect), "DC", text)
                     self._third(box, part, "1", kind)
 
     def _third(self, joint: Box, box: Box, port: str, kind: str) -> None:
@@ -200,7 +179,7 @@ class CircuitGraph:
 
     def _constraints(self) -> None:
         for name, constraint in self.system.constraints.items():
-            box = self._add(name, "KN", constraint.kind, name)
+            box = self._add(name, "KN", constraint.kind, symbol_of(type(constraint)), name)
             if isinstance(constraint, CoordinateCoupling):
                 for word, joint in constraint.joints().items():
                     if joint in self.boxes:
@@ -213,8 +192,9 @@ class CircuitGraph:
         nodes = find_nodes(self.system)
         at = {(part, port): node for node in nodes.values() for part, port in node.ports}
         for name, element in self.system.elements.items():
+            symbol = symbol_of(type(element))
             if isinstance(element, Part):
-                box = self._add(name, "part", element.kind, name, self._main_value(element))
+                box = self._add(name, "part", element.kind, symbol, name, self._main_value(element, symbol))
                 for port in element.ports():
                     node = at[name, port]
                     if node.reference:
@@ -225,8 +205,9 @@ class CircuitGraph:
                         self._tie(node.name, ENERGY, box, port, label=node.name)
             else:
                 acts = any(_frames(element)) or any(_joints(element))
-                role = "E" if element.kind in SOURCES else "DC" if acts else "signal"
-                box = self._add(name, role, element.kind, name, "" if role == "signal" else self._main_value(element))
+                role = "E" if symbol.source else "DC" if acts else "signal"
+                value = "" if role == "signal" else self._main_value(element, symbol)
+                box = self._add(name, role, element.kind, symbol, name, value)
             for field_name, frame in _frames(element):
                 self._to_body(f"{name}.{field_name}", box, field_name, frame.body)
             for field_name, joint in _joints(element):
@@ -243,9 +224,9 @@ class CircuitGraph:
 
     def _signals(self) -> None:
         for name, signal in self.system.signals.items():
-            self._add(name, "signal", "signal", name, self._text((signal.law,)))
-        for name in self.system.inputs:
-            self._add(name, "signal", "input", name)
+            self._add(name, "signal", "signal", symbol_of(type(signal)), name, self._text((signal.law,)))
+        for name, value in self.system.inputs.items():
+            self._add(name, "signal", "input", symbol_of(type(value)), name)
 
     # -- information -------------------------------------------------------------------------------
     def _information(self) -> None:
@@ -265,17 +246,17 @@ class CircuitGraph:
                     yield self.boxes[f"{name}.{law}"], list(find_expressions(getattr(joint, law)))
         for name, element in (*self.system.elements.items(), *self.system.constraints.items()):
             values = (getattr(element, spec_field.name) for spec_field, _ in element.specs().values())
-            yield self.boxes[name], [found for value in values for found in _expressions(value)]
+            yield self.boxes[name], [law for value in values for law in _expressions(value)]
         for name, signal in self.system.signals.items():
             yield self.boxes[name], list(find_expressions(signal.law))
 
     def _read_by(self, law: Expression) -> Iterator[Box]:
         for name in sorted(law.names()):
             try:
-                found = find_quantity(self.system, name)
+                quantity = find_quantity(self.system, name)
             except ModelError:
                 continue
-            owner = found.frame.body if found.frame is not None else found.owner
+            owner = quantity.frame.body if quantity.frame is not None else quantity.owner
             owner = owner if owner in self.boxes else self._at_node(owner)
             if owner in self.boxes:
                 yield self.boxes[owner]
@@ -301,12 +282,14 @@ class CircuitGraph:
         texts = [number(x) if isinstance(x, float) else x.text() for x in values]
         return _cut(texts[0] if len(texts) == 1 else ", ".join(texts))
 
-    def _main_value(self, element: Component) -> str:
-        """The number or law that an element is known by, if it is one."""
+    def _main_value(self, element: Component, symbol: Symbol) -> str:
+        """The number or law that an element is known by, if it is one; a machine has several."""
+        if symbol.outline is Outline.MACHINE:
+            return ""
         for name, (spec_field, spec) in element.specs().items():
             value = getattr(element, spec_field.name)
-            if name in MAIN and spec.shape in ("number", "law") and value is not None:
-                return self._value(value, spec.dimension) if not element.kind.endswith("motor") else ""
+            if name in MAIN_FIELDS and spec.shape in ("number", "law") and value is not None:
+                return self._value(value, spec.dimension)
         return ""
 
     def _effect(self, joint: Joint, effect: str, given: Any) -> str:
@@ -348,4 +331,4 @@ def _effort_word(joint: Joint) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

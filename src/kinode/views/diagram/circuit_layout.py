@@ -1,30 +1,33 @@
 """Where the components of a circuit stand.
 
 The mechanism is the spine: from the base, kinematic nodes and solid bodies in turn from left to right, along the
-longest way first, so that a closed loop is a row from base to base; other branches are rows below, the inner ones
+longest chain first, so that a closed loop is a row from base to base; other branches are rows below, the inner ones
 nearer, so that no branch crosses another.  What acts in a joint or on a body hangs below it in layers by its distance
 along energy links, ordered by the mean place of what it is connected to; information flows upwards to where it acts.
-A circuit without mechanics runs from left to right.  This is the layered drawing of Sugiyama, Tagawa and Toda (IEEE
-Trans. Syst. Man Cybern. 11, 1981) with the spine as its first layer; the libraries that have it know no ports, no
-links of several ends and no spine.  All places are multiples of ``GRID``, so that links can be routed on a grid.
+A circuit without mechanics runs from left to right.  All places are multiples of ``GRID``, so that links can be routed
+on a grid.
+
+This is the layered drawing of Sugiyama, Tagawa and Toda (IEEE Trans. Syst. Man Cybern. 11, 1981) with the spine as its
+first layer.  It is written here since no library that Python can call has ports, links of several ends and a first
+layer that is given: Graphviz's orthogonal lines do not end at ports (its documentation of ``splines``), and ``dot``
+2.43 draws the six-axis robot of the tests with 19 crossings, the Stewart platform with 31, where there are none here.
+ELK has ports and links of several ends, but needs a Java or JavaScript engine.  A layered layout with all three in a
+Python wheel would make this file, port_sides.py and link_routing.py obsolete.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kinode.views.diagram.circuit_graph import ENERGY, GRID, INFORMATION, TWO_POLES, VECTOR, Box, CircuitGraph
+from kinode.views.diagram.box_extents import STUB, find_room, find_size, is_grounded, snap, words_width
+from kinode.views.diagram.circuit_graph import ENERGY, GRID, VECTOR, Box, CircuitGraph
 from kinode.views.diagram.port_sides import Sides
+from kinode.views.diagram.spine_rows import find_spine, fold_rows
 
-LETTER = 6.4  # width of a letter, at the most, of names; of what is small SMALL
-SMALL = 5.4
-GAP = 30.0  # between boxes beside each other: room for two links
-ROW = 60.0  # between layers
+BOX_GAP = 30.0  # between boxes beside each other: room for two links
+LAYER_GAP = 60.0  # between layers
 STRIP = 60.0  # between rows of the spine: names stand above boxes there
-STUB = 20.0  # from a port to the sign of the base
-PLAIN = frozenset(["shaft_inertia", "slide_mass"])
 
 
 @dataclass(eq=False)
@@ -47,13 +50,13 @@ class LayoutBlock:
 
     def levels(self, home: Box) -> list[float]:
         """How far below its home each layer is."""
-        found, y, above = [], 0.0, home.height / 2
+        levels, y, above = [], 0.0, home.height / 2
         for layer in self.layers:
             half = max(place.box.height for place in layer) / 2
-            y += above + half + ROW
+            y += above + half + LAYER_GAP
             above = half
-            found.append(y)
-        return found
+            levels.append(y)
+        return levels
 
     @property
     def left(self) -> float:
@@ -71,8 +74,9 @@ class Layout:
         self.circuit, self.width = circuit, width
         self.neighbors = _neighbors(circuit)
         for box in circuit.boxes.values():
-            box.width, box.height = _size(box)
-        self.rows = self.spine = self._find_spine()
+            box.width, box.height = find_size(box)
+        self.rows, self.carrier = find_spine(circuit)
+        self.spine = self.rows
         for row in self.spine:
             for _, box in row:
                 box.spine = True
@@ -84,64 +88,13 @@ class Layout:
         Sides(circuit, self.spine, self.carrier).find()
 
     # -- the spine ---------------------------------------------------------------------------------
-    def _find_spine(self) -> list[list[tuple[int, Box]]]:
-        """Rows of (column, box): kinematic nodes and bodies in turn, the longest way first."""
-        boxes, system = self.circuit.boxes, self.circuit.system
-        at: dict[str, list[str]] = {}
-        for name, joint in system.joints.items():
-            for side in (joint.a.body, joint.b.body):
-                at.setdefault(side, []).append(name)
-        seen: set[str] = set()
-        self.carrier: dict[str, str] = {}  # joint -> the body, or world, that it is reached from
-        rows: list[list[tuple[int, Box]]] = []
-
-        def follow(joint: str, origin: str, column: int, row: list[tuple[int, Box]]) -> None:
-            stack = [(joint, origin, column, row)]
-            while stack:
-                joint, origin, column, row = stack.pop()
-                if joint in seen:
-                    continue
-                seen.add(joint)
-                if row is not current[-1] and not row:
-                    rows.append(row)
-                    current.append(row)
-                self.carrier[joint] = origin
-                row.append((column, boxes[joint]))
-                a, b = system.joints[joint].a.body, system.joints[joint].b.body
-                body = b if a == origin else a
-                if body == "world" or body in seen:
-                    continue
-                seen.add(body)
-                row.append((column + 1, boxes[body]))
-                ways = [name for name in at[body] if name not in seen]
-                ways.sort(key=lambda name: -_length(system, at, name, body, seen))
-                fresh = [(name, body, column + 2, row if not k else []) for k, name in enumerate(ways)]
-                stack.extend(reversed(fresh))
-
-        current: list[list[tuple[int, Box]]] = [[]]
-        for name in at.get("world", ()):
-            if name not in seen:
-                follow(name, "world", 0, [])
-        return rows
-
-    def _fold(self, most: int) -> list[list[tuple[int, Box]]]:
-        """Rows of so many columns at the most; what is longer goes on in the next one."""
-        found = []
-        for row in self.rows:
-            first, start = row[0][0] % most, 0
-            while start < len(row):
-                part = row[start : start + most - first]
-                found.append([(first + k, box) for k, (_, box) in enumerate(part)])
-                start, first = start + len(part), 0
-        return found
-
     def _fit(self) -> None:
         """Fold the spine until it is no wider than it may be; a body stays with the kinematic node before it."""
-        most = 2 * math.ceil(1 + max((column for row in self.rows for column, _ in row), default=1) / 2)
-        self.spine = self._fold(most)
-        while self.width is not None and most > 2 and self._columns()[-1:] > [self.width - 3 * STRIP]:
-            most -= 2
-            self.spine = self._fold(most)
+        columns = 2 * math.ceil(1 + max((column for row in self.rows for column, _ in row), default=1) / 2)
+        self.spine = fold_rows(self.rows, columns)
+        while self.width is not None and columns > 2 and self._columns()[-1:] > [self.width - 3 * STRIP]:
+            columns -= 2
+            self.spine = fold_rows(self.rows, columns)
 
     # -- what hangs below --------------------------------------------------------------------------
     def _find_homes(self) -> dict[str, Place]:
@@ -153,10 +106,10 @@ class Layout:
         self._spread(known, nodes, (ENERGY, VECTOR))
         self._spread(known, bodies, (VECTOR, ENERGY))
         self._rank_information(known)
-        found = {name: place for name, place in known.items() if place.depth}
-        for place in found.values():
-            place.left, place.right = _room(place.box)
-        return found
+        hanging = {name: place for name, place in known.items() if place.depth}
+        for place in hanging.values():
+            place.left, place.right = find_room(place.box)
+        return hanging
 
     def _spread(self, known: dict[str, Place], start: list[Box], kinds: tuple[str, ...]) -> None:
         """Along energy links, breadth first."""
@@ -201,13 +154,13 @@ class Layout:
         )
         x = {home.name: 0.0}
         for layer in block.layers:
-            wishes = {}
+            desired = {}
             for k, place in enumerate(layer):
                 near = [x[other.name] for other in self._readers(place.box) if other.name in x]
                 near = near or [x[other.name] for other, _ in self.neighbors[place.box.name] if other.name in x]
-                wishes[place.box.name] = (sum(near) / len(near) if near else 0.0, k)
-            layer.sort(key=lambda place: (place.box.role != "signal", wishes[place.box.name]))  # signals to the left
-            _spread_out(layer, [wishes[place.box.name][0] for place in layer])
+                desired[place.box.name] = (sum(near) / len(near) if near else 0.0, k)
+            layer.sort(key=lambda place: (place.box.role != "signal", desired[place.box.name]))  # signals to the left
+            _spread_out(layer, [desired[place.box.name][0] for place in layer])
             x.update({place.box.name: place.x for place in layer})
         return block
 
@@ -221,13 +174,13 @@ class Layout:
             rooms = []  # left, right and height below the middle of the row
             for column, box in row:
                 x, block = columns[column], self.blocks[box.name]
-                half = max(box.width / 2, _words(box) / 2)
+                half = max(box.width / 2, words_width(box) / 2)
                 rooms.append((x - half - STUB, x + half + STUB, box.height / 2))
                 for low, layer in zip(block.levels(box), block.layers, strict=True):
                     rooms += [(x + p.x - p.left, x + p.x + p.right, low + p.box.height / 2 + STUB) for p in layer]
             above = max(box.height / 2 for _, box in row)
             y = max((low for left, right, low in taken for a, b, _ in rooms if a < right and left < b), default=0.0)
-            y = _snap(y + above + STRIP) if taken else _snap(above)
+            y = snap(y + above + STRIP) if taken else snap(above)
             for column, box in row:
                 box.x, box.y = columns[column], y
                 block = self.blocks[box.name]
@@ -244,7 +197,7 @@ class Layout:
         half, left, right, fan = ([0.0] * count for _ in range(4))  # fan: channels for branches
         for row in self.spine:
             for column, box in row:
-                half[column] = max(half[column], box.width / 2, _words(box) / 2)
+                half[column] = max(half[column], box.width / 2, words_width(box) / 2)
                 left[column] = max(left[column], self.blocks[box.name].left)
                 right[column] = max(right[column], self.blocks[box.name].right)
         for row in self.spine:
@@ -255,11 +208,11 @@ class Layout:
         for column in range(count):
             at = 0.0
             if column:
-                at = x[-1] + half[column - 1] + half[column] + 2 * GRID + GAP + fan[column - 1]
+                at = x[-1] + half[column - 1] + half[column] + 2 * GRID + BOX_GAP + fan[column - 1]
             for other in range(column):
                 if right[other] and left[column]:
                     at = max(at, x[other] + right[other] + left[column] + GRID)
-            x.append(_snap(at))
+            x.append(snap(at))
         return x
 
     def _put_networks(self, top: float) -> None:
@@ -270,13 +223,15 @@ class Layout:
             layers = self._network(left)
             tallest, x = 0.0, 0.0
             for layer in layers:
-                rooms = [_room(box, upright=False) for box in layer]
+                rooms = [find_room(box, upright=False) for box in layer]
                 x += max(room[0] for room in rooms)
                 for k, box in enumerate(layer):
-                    box.x, box.y, box.upright = _snap(x), _snap(y + 50.0 + k * (ROW + 60.0)), False
-                    box.y += box.height / 2 + GRID if _grounded(box) else 0.0  # its upper port is level with the others
-                x += max(room[1] for room in rooms) + GAP
-                tallest = max(tallest, len(layer) * (ROW + 60.0))
+                    box.x, box.y, box.upright = snap(x), snap(y + 50.0 + k * (LAYER_GAP + 60.0)), False
+                    box.y += (
+                        box.height / 2 + GRID if is_grounded(box) else 0.0
+                    )  # its upper port is level with the others
+                x += max(room[1] for room in rooms) + BOX_GAP
+                tallest = max(tallest, len(layer) * (LAYER_GAP + 60.0))
             y += tallest + STRIP
             done = {box.name for layer in layers for box in layer}
             left = [box for box in left if box.name not in done]
@@ -284,7 +239,7 @@ class Layout:
     def _network(self, left: list[Box]) -> list[list[Box]]:
         """The layers of one connected circuit, by distance from its first source."""
         names = {box.name for box in left}
-        start = next((box for box in left if box.kind.endswith("source") or box.kind in ("battery", "signal")), left[0])
+        start = next((box for box in left if box.symbol.source and box.role in ("part", "signal")), left[0])
         layers, seen = [[start]], {start.name}
         while True:
             after = [
@@ -298,112 +253,22 @@ class Layout:
             layers.append(after)
 
 
-def _length(system: object, at: dict[str, list[str]], joint: str, origin: str, seen: Iterable[str]) -> int:
-    """How many joints there are behind one, at the most, along a way that goes to no body twice."""
-    joints = system.joints  # type: ignore[attr-defined]
-    best, stack = 0, [(joint, origin, frozenset(seen), 1)]
-    tries = 2000
-    while stack and tries:
-        tries -= 1
-        name, start, been, length = stack.pop()
-        best = max(best, length)
-        a, b = joints[name].a.body, joints[name].b.body
-        body = b if a == start else a
-        if body == "world" or body in been:
-            continue
-        here = been | {body, name}
-        stack += [(other, body, here, length + 1) for other in at[body] if other not in here]
-    return best
-
-
 def _neighbors(circuit: CircuitGraph) -> dict[str, list[tuple[Box, str]]]:
-    found: dict[str, list[tuple[Box, str]]] = {name: [] for name in circuit.boxes}
+    """For each component those that links connect it to, with the kind of the link."""
+    neighbors: dict[str, list[tuple[Box, str]]] = {name: [] for name in circuit.boxes}
     for link in circuit.links.values():
         for box, _ in link.ends:
-            found[box.name] += [(other, link.kind) for other, _ in link.ends if other is not box]
-    return found
+            neighbors[box.name] += [(other, link.kind) for other, _ in link.ends if other is not box]
+    return neighbors
 
 
-def _snap(x: float) -> float:
-    return math.ceil(x / GRID - 1e-9) * GRID
-
-
-def _even(x: float) -> float:
-    """Up to a multiple of twice the grid: half of it is on the grid."""
-    return math.ceil(x / (2 * GRID) - 1e-9) * 2 * GRID
-
-
-def _size(box: Box) -> tuple[float, float]:
-    """How large the sign of a component is."""
-    ports = box.ports.values()
-    if box.role == "SB":
-        joints = sum(port.name.endswith((".1", ".2")) for port in ports)
-        below = max(LETTER * len(box.label) + 16.0, 20.0 * (len(ports) - joints + 1))
-        return max(60.0, _even(below)), max(40.0, _even(20.0 * (joints - 1)))
-    if box.role == "signal":
-        below = sum(port.from_signal for port in ports)
-        aside = sum(not port.from_signal and not port.out for port in ports)
-        return max(60.0, _even(20.0 * (below + 1))), max(40.0, _even(20.0 * aside))
-    if box.role != "part" or box.kind in TWO_POLES | PLAIN:
-        return 40.0, 40.0
-    aside = sum(bool(port.reference) or port.kind == INFORMATION for port in ports)
-    return max(40.0, _even(20.0 * (len(ports) - aside - 1))), max(40.0, _even(20.0 * aside))
-
-
-def _grounded(box: Box) -> bool:
-    """Whether a two-pole has one port at a reference."""
-    ends = [port for port in box.ports.values() if port.kind != INFORMATION]
-    return box.kind in TWO_POLES and len(ends) > 1 and sum(not port.reference for port in ends) == 1
-
-
-def _words(box: Box) -> float:
-    """How wide the words above a kinematic node are; other boxes hold their words or have them beside."""
-    return LETTER * len(box.label) if box.role == "KN" and box.spine else box.width
-
-
-def words_at(box: Box) -> dict[str, tuple[float, float, float, float]]:
-    """The words of a component with the room of each, left, top, right, bottom: name and value, or nothing."""
-    if box.role == "SB":
-        return {}
-    lines = [(box.label, LETTER), (box.value, SMALL)] if box.value else [(box.label, LETTER)]
-    if box.spine or (not box.upright and not _stands(box)):  # above, in the middle
-        height, middle = 13.0, True
-        y = box.y - box.height / 2 - 6.0 - height * len(lines)
-    else:
-        height, middle = 13.0, False
-        y = box.y - height * len(lines) / 2
-    found = {}
-    for k, (text, letter) in enumerate(lines):
-        width = letter * len(text)
-        x = box.x - width / 2 if middle else box.x + box.width / 2 + 5.0
-        found[text if text not in found else f"{text} "] = (x, y + k * height, x + width, y + (k + 1) * height)
-    return found
-
-
-def _stands(box: Box) -> bool:
-    """Whether the ports of a two-pole are above and below it."""
-    return any(port.side in ("top", "bottom") for port in box.ports.values()) and box.kind in TWO_POLES
-
-
-def beside(box: Box) -> float:
-    """Room for words to the right of a sign."""
-    return max([LETTER * len(box.label), SMALL * len(box.value)]) + 8.0
-
-
-def _room(box: Box, upright: bool = True) -> tuple[float, float]:
-    """Room to the left and right of a component's middle, its words and stubs included."""
-    stubs = any(port.reference or port.kind == INFORMATION for port in box.ports.values())
-    left = box.width / 2 + (STUB + GRID if stubs else GRID)
-    return left, box.width / 2 + (beside(box) if upright or box.role != "signal" else GRID)
-
-
-def _spread_out(layer: list[Place], wishes: list[float]) -> None:
-    """Put members of a layer as near to where they wish to be as their order and room allow."""
+def _spread_out(layer: list[Place], desired: list[float]) -> None:
+    """Put the members of a layer as near to their desired places as their order and room allow."""
     edge = -math.inf
-    for place, wish in zip(layer, wishes, strict=True):
-        place.x = _snap(max(wish, edge + place.left)) if edge > -math.inf else _snap(wish)
+    for place, x in zip(layer, desired, strict=True):
+        place.x = snap(max(x, edge + place.left)) if edge > -math.inf else snap(x)
         edge = place.x + place.right + GRID
     if len(layer) > 1:
-        shift = _snap(sum(place.x - wish for place, wish in zip(layer, wishes, strict=True)) / len(layer))
+        shift = snap(sum(place.x - x for place, x in zip(layer, desired, strict=True)) / len(layer))
         for place in layer:
             place.x -= shift

@@ -1,4 +1,4 @@
-"""Lines of links: along a grid, with right angles, around components and words, crossing as little as can be.
+"""Lines of links: along a grid, with right angles, around components and words, with few crossings.
 
 Each link is a search for the cheapest way (A*, Hart, Nilsson and Raphael 1968) in which a bend costs as much as three
 steps and a crossing as much as forty; a link of several ends grows by the cheapest way from what it has to the next.
@@ -12,15 +12,19 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from kinode.views.diagram.box_extents import STUB, words_at
 from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
-from kinode.views.diagram.circuit_layout import STUB, words_at
 
-BEND, CROSS, HUG = 3.0, 20.0, 0.2
-MARGIN = 6  # cells around everything
-TRIES, SEARCHES = 3, 60
-WORK = 1_000_000  # cells that are looked at before links stay as they are: some seconds
+STEP_COST = 1.0
+BEND_COST = 3.0
+CROSSING_COST = 40.0
+NEIGHBOR_COST = 0.2  # of a step beside something that stands there
+MARGIN_CELLS = 6  # around everything
+MOST_ROUNDS = 3  # of trying links anew that cross others
+MOST_SEARCHES = 60  # in these rounds
+MOST_CELLS = 1_000_000  # looked at before links stay as they are: some seconds
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
-WAYS = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
+OUTWARD = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}  # from a port, by its side
 Cell = tuple[int, int]
 Edge = tuple[Cell, Cell]
 
@@ -40,7 +44,7 @@ class Router:
     """Finds the lines of all links of a circuit that is laid out."""
 
     def __init__(self, circuit: CircuitGraph) -> None:
-        self.circuit, self.work = circuit, 0
+        self.circuit, self.cells_seen = circuit, 0
         self.blocked: set[Cell] = set()
         self.kept: dict[Cell, Connection] = {}  # cells before ports, each for its own link
         self.edges: dict[str, set[Edge]] = {}
@@ -48,8 +52,8 @@ class Router:
         for box in circuit.boxes.values():
             self._block_box(box)
         cells = self.blocked or {(0, 0)}
-        self.low = min(i for i, _ in cells) - MARGIN, min(j for _, j in cells) - MARGIN
-        self.high = max(i for i, _ in cells) + MARGIN, max(j for _, j in cells) + MARGIN
+        self.low = min(i for i, _ in cells) - MARGIN_CELLS, min(j for _, j in cells) - MARGIN_CELLS
+        self.high = max(i for i, _ in cells) + MARGIN_CELLS, max(j for _, j in cells) + MARGIN_CELLS
         for link in circuit.links.values():
             for box, port in link.ends:
                 self.kept[self._before(box, port)] = link
@@ -60,7 +64,7 @@ class Router:
             self._block(left, top, right, bottom)
         for port in box.ports.values():
             if port.reference:
-                (x, y), (dx, dy) = port_point(box, port), WAYS[port.side]
+                (x, y), (dx, dy) = port_point(box, port), OUTWARD[port.side]
                 x, y = x + dx * STUB, y + dy * STUB
                 self._block(min(x, x - dx * STUB) - 10, min(y, y - dy * STUB) - 4, max(x, x - dx * STUB) + 10, y + 12)
 
@@ -70,7 +74,7 @@ class Router:
 
     def _before(self, box: Box, port: Port) -> Cell:
         i, j = _cell(port_point(box, port))
-        di, dj = WAYS[port.side]
+        di, dj = OUTWARD[port.side]
         return i + di, j + dj
 
     # -- all links ---------------------------------------------------------------------------------
@@ -83,8 +87,8 @@ class Router:
         for link in links:
             self._place(link)
         best, searches = self.count_crossings(), 0
-        for link in links * TRIES:
-            if best and searches < SEARCHES and self.work < WORK and self._crossed(link):
+        for link in links * MOST_ROUNDS:
+            if best and searches < MOST_SEARCHES and self.cells_seen < MOST_CELLS and self._crossed(link):
                 kept = {name: set(edges) for name, edges in self.edges.items()}
                 again = [link, *(self.circuit.links[name] for name in self._crossed(link))][:: (-1) ** (searches % 2)]
                 searches += sum(len(one.ends) - 1 for one in again)
@@ -92,11 +96,11 @@ class Router:
                     self._remove(one)
                 for one in again:
                     self._place(one)
-                found = self.count_crossings()
-                if found > best:
+                crossings = self.count_crossings()
+                if crossings > best:
                     self._restore(kept)
                 else:
-                    best = found
+                    best = crossings
         for link in links:
             link.path, link.dots = self._lines(link)
         return best
@@ -140,7 +144,7 @@ class Router:
             directions.setdefault(a, []).append((b[0] - a[0], b[1] - a[1]))
             directions.setdefault(b, []).append((a[0] - b[0], a[1] - b[1]))
         for box, port in link.ends:
-            way = WAYS[port.side]
+            way = OUTWARD[port.side]
             directions.setdefault(self._before(box, port), []).append((-way[0], -way[1]))
         for cell, ways in directions.items():
             through = len(ways) == 2 and ways[0][0] == -ways[1][0] and ways[0][1] == -ways[1][1]
@@ -162,7 +166,7 @@ class Router:
         """The cheapest way from what a link has to a cell; states are cells times four directions, as numbers."""
         if goal in tree:
             return [goal]
-        out = {self._before(box, port): WAYS[port.side] for box, port in link.ends}
+        out = {self._before(box, port): OUTWARD[port.side] for box, port in link.ends}
         steps, target, into = self.steps, self._number(goal), STEPS.index((-out[goal][0], -out[goal][1]))
         price, ahead = self.price, self._ahead(goal)
         taken, own = self._taken(link, goal), {self._number(cell) for cell in tree}
@@ -178,7 +182,7 @@ class Router:
                 cost[state] = 0.0
                 heapq.heappush(front, (ahead(state), 0.0, state))
         while front:
-            self.work += 1
+            self.cells_seen += 1
             _, spent, state = heapq.heappop(front)
             if spent > cost[state]:
                 continue
@@ -196,8 +200,8 @@ class Router:
                 if there in taken:
                     if taken[there] != step >> 1:
                         continue
-                    total += 2 * CROSS
-                total += spent + BEND * ((step != way) + (there == target and step != into))
+                    total += CROSSING_COST
+                total += spent + BEND_COST * ((step != way) + (there == target and step != into))
                 after = 4 * there + step
                 if total < cost.get(after, math.inf):
                     cost[after], came[after] = total, state
@@ -216,18 +220,18 @@ class Router:
             for j in range(self.low[1] + 1, self.high[1]):
                 if (i, j) not in self.blocked:
                     beside = sum((i + di, j + dj) in self.blocked for di, dj in STEPS)
-                    self.price[self._number((i, j))] = 1.0 + HUG * beside
+                    self.price[self._number((i, j))] = STEP_COST + NEIGHBOR_COST * beside
 
     def _taken(self, link: Connection, goal: Cell) -> dict[int, int]:
         """Cells of other links, and in which direction they can be crossed: 0 across, 1 up and down, 2 not at all."""
-        found = {self._number(cell): 2 for cell, owner in self.kept.items() if owner is not link}
+        taken = {self._number(cell): 2 for cell, owner in self.kept.items() if owner is not link}
         for cell, links in self.straight.items():
             sorts = [sort for name, sort in links.items() if name != link.name]
             if sorts:
                 way = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
                 number = self._number(cell)
-                found[number] = max(found.get(number, 0), way) if number in found else way
-        return found
+                taken[number] = max(taken.get(number, 0), way) if number in taken else way
+        return taken
 
     def _ahead(self, goal: Cell) -> Callable[[int], float]:
         """What the rest of a way costs at the least."""
@@ -239,15 +243,15 @@ class Router:
             i, j = divmod(cell, rows)
             i, j = gi - i, gj - j
             aside = j if way < 2 else i  # distance that this direction does not lead along
-            return abs(i) + abs(j) + (BEND if aside else 0.0)
+            return abs(i) + abs(j) + (BEND_COST if aside else 0.0)
 
         return ahead
 
     def _way(self, came: dict[int, int], state: int) -> list[Cell]:
-        found = [state]
-        while found[-1] in came:
-            found.append(came[found[-1]])
-        cells = (divmod(number // 4, self.rows) for number in reversed(found))
+        states = [state]
+        while states[-1] in came:
+            states.append(came[states[-1]])
+        cells = (divmod(number // 4, self.rows) for number in reversed(states))
         return [(i + self.low[0], j + self.low[1]) for i, j in cells]
 
     # -- the spine ---------------------------------------------------------------------------------

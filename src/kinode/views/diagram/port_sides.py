@@ -6,7 +6,7 @@ what is nearer to it, information comes in from the left or from below; a circui
 
 from __future__ import annotations
 
-from kinode.views.diagram.circuit_graph import GRID, INFORMATION, TWO_POLES, VECTOR, Box, CircuitGraph, Connection, Port
+from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, CircuitGraph, Connection, Port
 
 
 class Sides:
@@ -20,7 +20,7 @@ class Sides:
         for box in self.circuit.boxes.values():
             for port in box.ports.values():
                 port.side = self._side(box, port)
-            if box.kind in TWO_POLES and box.role == "part":
+            if box.is_two_pole:
                 self._oppose(box)
             for side in ("left", "right", "top", "bottom"):
                 self._order(box, [port for port in box.ports.values() if port.side == side], side)
@@ -40,7 +40,7 @@ class Sides:
                 return "right" if port.out else "left"
             return "left" if _mean(others, "x", box.x) < box.x else "right"
         if port.reference:
-            return "left" if box.role == "part" and box.kind not in TWO_POLES else "bottom"
+            return "left" if box.role == "part" and not box.is_two_pole else "bottom"
         if port.kind == INFORMATION and box.role == "part":
             return "left"  # words are to the right
         if port.kind == INFORMATION and not port.out:

@@ -76,10 +76,10 @@ def find_up(system: System) -> Array:
 
 def find_common_axis(axes: Any) -> Array | None:
     """The direction that all axes share, if they do: then the mechanism moves in a plane."""
-    found = [np.asarray(a, dtype=float) / np.linalg.norm(a) for a in axes]
-    if not found:
+    directions = [np.asarray(a, dtype=float) / np.linalg.norm(a) for a in axes]
+    if not directions:
         return None
-    return found[0] if all(abs(a @ found[0]) > 1.0 - 1e-6 for a in found) else None
+    return directions[0] if all(abs(a @ directions[0]) > 1.0 - 1e-6 for a in directions) else None
 
 
 def _readable(axis: Array, up: Array) -> Array:
@@ -101,7 +101,7 @@ def _look(forward: Array, up: Array) -> Camera:
 # -- solids ----------------------------------------------------------------------------------------
 def box_patches(camera: Camera, R: Array, p: Array, sizes: Array) -> list[Patch]:
     """The faces of a box that can be seen."""
-    found = []
+    patches = []
     for axis in range(3):
         a, b = (axis + 1) % 3, (axis + 2) % 3
         for sign in (1.0, -1.0):
@@ -112,8 +112,8 @@ def box_patches(camera: Camera, R: Array, p: Array, sizes: Array) -> list[Patch]
             corners[:, axis] = sign * sizes[axis] / 2
             corners[:, a] = np.array([-1, 1, 1, -1]) * sizes[a] / 2
             corners[:, b] = np.array([-1, -1, 1, 1]) * sizes[b] / 2
-            found.append(Patch(camera.project(corners @ R.T + p), shade_of(normal), edge=True))
-    return found
+            patches.append(Patch(camera.project(corners @ R.T + p), shade_of(normal), edge=True))
+    return patches
 
 
 def cylinder_patches(camera: Camera, R: Array, p: Array, radius: float, length: float, axis: int) -> list[Patch]:
@@ -126,18 +126,18 @@ def cylinder_patches(camera: Camera, R: Array, p: Array, radius: float, length: 
     half = np.zeros(3)
     half[axis] = length / 2
     ends = [camera.project((ring + side) @ R.T + p) for side in (half, -half)]
-    found = [Patch(hull(np.concatenate(ends)), 0.0, edge=True)]
+    patches = [Patch(hull(np.concatenate(ends)), 0.0, edge=True)]
     for k in range(n):
         j = (k + 1) % n
         normal = camera.see(R @ ((ring[k] + ring[j]) / (2 * radius)))
         if normal[2] > 0:
             strip = np.array([ends[0][k], ends[0][j], ends[1][j], ends[1][k]])
-            found.append(Patch(strip, shade_of(normal)))
+            patches.append(Patch(strip, shade_of(normal)))
     for sign, end in zip((1.0, -1.0), ends):
         normal = camera.see(R[:, axis] * sign)
         if normal[2] > 1e-3:
-            found.append(Patch(end, shade_of(normal), edge=True))
-    return found
+            patches.append(Patch(end, shade_of(normal), edge=True))
+    return patches
 
 
 def sphere_patches(camera: Camera, p: Array, radius: float) -> list[Patch]:
@@ -145,12 +145,12 @@ def sphere_patches(camera: Camera, p: Array, radius: float) -> list[Patch]:
     angle = np.linspace(0, 2 * np.pi, 48, endpoint=False)
     disc = np.column_stack([np.cos(angle), np.sin(angle)])
     center = camera.project(p)
-    found = [Patch(center + radius * disc, -0.35, edge=True)]
+    patches = [Patch(center + radius * disc, -0.35, edge=True)]
     for k in range(1, 9):
         share = k / 9
         middle = center + LIGHT[:2] * radius * 0.5 * share
-        found.append(Patch(middle + radius * (1 - share) * disc, -0.35 + 1.1 * share))
-    return found
+        patches.append(Patch(middle + radius * (1 - share) * disc, -0.35 + 1.1 * share))
+    return patches
 
 
 def shade_of(normal: Array) -> float:
@@ -165,12 +165,12 @@ def hull(points: Array) -> Array:
         return np.array(order)
 
     def half(sequence: Any) -> list[tuple[float, float]]:
-        found: list[tuple[float, float]] = []
+        chain: list[tuple[float, float]] = []
         for point in sequence:
-            while len(found) > 1 and _turn(found[-2], found[-1], point) <= 0:
-                found.pop()
-            found.append(point)
-        return found
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        return chain
 
     lower, upper = half(order), half(reversed(order))
     return np.array(lower[:-1] + upper[:-1])

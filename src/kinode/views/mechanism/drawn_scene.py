@@ -71,43 +71,43 @@ def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Draw
     R = {"world": np.broadcast_to(np.eye(3), (len(rows), 3, 3))}
     p = {"world": np.zeros((len(rows), 3))}
     owners = [*run.system.bodies, *([] if seen_from is None else [seen_from])]
-    found = run.evaluate(f"{name}.{what}" for name in owners for what in ("rotation", "position"))
+    poses = run.evaluate(f"{name}.{what}" for name in owners for what in ("rotation", "position"))
     for name in run.system.bodies:
-        R[name], p[name] = found[f"{name}.rotation"][rows], found[f"{name}.position"][rows]
+        R[name], p[name] = poses[f"{name}.rotation"][rows], poses[f"{name}.position"][rows]
     if seen_from is not None:
-        back, origin = found[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), found[f"{seen_from}.position"][rows]
+        back, origin = poses[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), poses[f"{seen_from}.position"][rows]
         R = {name: back @ turn for name, turn in R.items()}
         p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
-    return DrawnScene(run.system, run.dynamics._resolver(run.p), rows, R, p)
+    return DrawnScene(run.system, run.dynamics.arguments.resolver(run.p), rows, R, p)
 
 
 def link_frames(system: System) -> dict[str, list[Frame]]:
     """For every body the places where something sits on it: the joint that carries it first."""
-    found: dict[str, list[Frame]] = {name: [] for name in ("world", *system.bodies)}
+    frames: dict[str, list[Frame]] = {name: [] for name in ("world", *system.bodies)}
     for joint in system.joints.values():
         for side in ("child", "parent"):
             frame = joint_frame(joint, side)
             if side == "child":
-                found[frame.body].insert(0, frame)
+                frames[frame.body].insert(0, frame)
             else:
-                found[frame.body].append(frame)
+                frames[frame.body].append(frame)
     for body in system.bodies.values():
-        found[body.name] += list(body.frames)
+        frames[body.name] += list(body.frames)
     for element in system.elements.values():
         if isinstance(element, Spring):
             for frame in (element.a, element.b):
-                found[frame.body].append(frame)
-    return found
+                frames[frame.body].append(frame)
+    return frames
 
 
 def tips(system: System, frames: dict[str, list[Frame]]) -> dict[str, Frame]:
     """Of every body that carries no other the point whose path is worth seeing: its only named frame, or its center."""
-    carriers = {joint.a.body for joint in system.joints.values() if joint.n_u or joint.kind == "fixed"}
-    found = {}
+    carriers = {joint.a.body for joint in system.joints.values()}
+    ends = {}
     for name, body in system.bodies.items():
         if name not in carriers:
-            found[name] = body.frames[0] if len(body.frames) == 1 else body.com
-    return found
+            ends[name] = body.frames[0] if len(body.frames) == 1 else body.com
+    return ends
 
 
 def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnSolid]:
@@ -119,7 +119,7 @@ def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnS
         sizes = {name: resolve(value) for name, value in shape.sizes if name != "axis"}
         axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
         return [DrawnSolid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
-    found: list[DrawnSolid] = []
+    drawn: list[DrawnSolid] = []
     for look in body.meshes:
         if look.role != "visual" or look.kind == "mesh":
             continue
@@ -128,8 +128,8 @@ def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnS
         names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(look.kind, ("radius", "length"))
         sizes = dict(zip(names, look.sizes))
         center = p + R @ np.array(look.at)
-        found.append(DrawnSolid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
-    return found
+        drawn.append(DrawnSolid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
+    return drawn
 
 
 def _patches(camera: Camera, kind: str, R: Array, p: Array, sizes: dict[str, float], axis: int) -> list[Patch]:
@@ -137,13 +137,13 @@ def _patches(camera: Camera, kind: str, R: Array, p: Array, sizes: dict[str, flo
         return box_patches(camera, R, p, np.array([sizes[a] for a in AXES]))
     if kind == "sphere":
         return sphere_patches(camera, p, sizes["radius"])
-    found = cylinder_patches(camera, R, p, sizes["radius"], sizes["length"], axis)
+    patches = cylinder_patches(camera, R, p, sizes["radius"], sizes["length"], axis)
     if kind == "capsule":
         ends = [p + R[:, axis] * s * sizes["length"] / 2 for s in (1, -1)]
         ends.sort(key=lambda end: float(camera.depth(end)))
         back, front = (sphere_patches(camera, end, sizes["radius"]) for end in ends)
-        found = back + found + front
-    return found
+        patches = back + patches + front
+    return patches
 
 
 def rod_ends(scene: DrawnScene, body: Body, k: int) -> Array | None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Wanted = tuple[str, Array, Any, bool]  # text, point, color, bold
 Placed = tuple[str, Array, Array, Any, bool]  # text, point, middle of the text, color, bold
 
-HEIGHT = 11.0  # points
-LETTER = 5.6
+LABEL_HEIGHT = 11.0  # points
+LETTER_WIDTH = 5.6  # points, at the most
 DISTANCES = (6.0, 14.0, 26.0, 40.0)
-WAYS = [(np.cos(a), np.sin(a)) for a in np.deg2rad([35, 145, -35, -145, 90, -90, 0, 180])]
+DIRECTIONS = [(np.cos(a), np.sin(a)) for a in np.deg2rad([35, 145, -35, -145, 90, -90, 0, 180])]
 
 
 def place_labels(
@@ -35,12 +35,12 @@ def place_labels(
         (np.array([high[0] - 110, low[1]]), np.array([high[0], low[1] + 28])),
     ]
     boxes: list[tuple[Array, Array]] = list(corners)
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for text, anchor, color, bold in wanted:
-        half = np.array([(LETTER + 0.6 * bold) * len(text) / 2, HEIGHT / 2])
+        half = np.array([(LETTER_WIDTH + 0.6 * bold) * len(text) / 2, LABEL_HEIGHT / 2])
         best, best_cost = None, np.inf
         for ring, distance in enumerate(DISTANCES):
-            for turn, way in enumerate(WAYS):
+            for turn, way in enumerate(DIRECTIONS):
                 middle = anchor * scale + np.array(way) * (distance + half * (1.0, 1.0) * np.abs(way))
                 a, b = middle - half, middle + half
                 if np.any(a < low + 2) or np.any(b > high - 2) or any(_overlap(a, b, c, d) for c, d in boxes):
@@ -52,17 +52,17 @@ def place_labels(
         if best is not None:
             middle, a, b = best
             boxes.append((a, b))
-            found.append((text, anchor, middle / scale, color, bold))
-    return found
+            placed.append((text, anchor, middle / scale, color, bold))
+    return placed
 
 
 def _sample(line: Array) -> Array:
     """Points along a line, six points apart."""
-    found = [line[:1]]
+    points = [line[:1]]
     for a, b in pairwise(line):
         count = int(np.linalg.norm(b - a) / 6.0) + 2
-        found.append(a + (b - a) * np.linspace(0, 1, count)[:, None])
-    return np.concatenate(found)
+        points.append(a + (b - a) * np.linspace(0, 1, count)[:, None])
+    return np.concatenate(points)
 
 
 def _overlap(a: Array, b: Array, c: Array, d: Array) -> bool:

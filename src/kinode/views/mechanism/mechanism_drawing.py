@@ -32,6 +32,7 @@ from kinode.views.mechanism.mechanism_symbols import (
     draw_joints,
     draw_margin,
     draw_springs,
+    glyph_of,
     mix,
 )
 from kinode.views.style import INK, MUTED, new_figure, style
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 
     from kinode.results.trajectory import Trajectory
 
-LINK = 6.0  # points: width of a link
-NAMED = 14  # names in a picture, at the most
-PATH = 400  # points of a path
+LINK_WIDTH = 6.0  # points
+MOST_NAMES = 14  # in a picture
+PATH_POINTS = 400  # points of a path
 
 
 def draw(
@@ -84,7 +85,7 @@ def draw_mechanism(
     camera = find_camera(system, view, known if len(known) == len(directions) else ())
     paper = Paper(axes, camera)
     frames = link_frames(system) | ({} if seen_from is None else {"world": []})
-    rows = np.unique(np.linspace(first, last, PATH).astype(int))
+    rows = np.unique(np.linspace(first, last, PATH_POINTS).astype(int))
     moving = find_scene(run, rows, seen_from) if paths and last > first else None
     trails = {name: camera.project(moving.path(tip)) for name, tip in tips(system, frames).items()} if moving else {}
     fit(paper, still, frames, trails, grow)
@@ -144,13 +145,13 @@ def draw_bodies(
     """Solids and links from the farthest to the nearest."""
     items: list[tuple[float, str, DrawnSolid | None]] = []
     for name, body in scene.system.bodies.items():
-        found = solids(scene, paper.camera, body, k)
-        items += [(solid.depth, name, solid) for solid in found]
-        if not found:
+        shapes = solids(scene, paper.camera, body, k)
+        items += [(solid.depth, name, solid) for solid in shapes]
+        if not shapes:
             items.append((float(paper.camera.depth(scene.point(body.com, k))), name, None))
         elif not paper.faint:
             center = paper.camera.project(scene.point(body.com, k))
-            outlines = [patch.points for solid in found for patch in solid.patches]
+            outlines = [patch.points for solid in shapes for patch in solid.patches]
             for frame in frames[name]:
                 end = paper.camera.project(scene.point(frame, k))
                 if not any(is_inside(end, outline) for outline in outlines):
@@ -194,13 +195,13 @@ def draw_link(paper: Paper, places: Array, com: Array, color: str, zorder: float
     fill, edge = mix(color, 0.25), mix(color, -0.5)
     if len(outline) > 2:
         if not paper.faint:
-            paper.fill(outline, edge, edgecolor=edge, linewidth=LINK + 1.6, zorder=zorder)
-        paper.fill(outline, fill, edgecolor=fill, linewidth=LINK, zorder=zorder, alpha=alpha)
+            paper.fill(outline, edge, edgecolor=edge, linewidth=LINK_WIDTH + 1.6, zorder=zorder)
+        paper.fill(outline, fill, edgecolor=fill, linewidth=LINK_WIDTH, zorder=zorder, alpha=alpha)
     elif len(outline):
         outline = outline if len(outline) == 2 else np.repeat(outline, 2, axis=0)
         if not paper.faint:
-            paper.line(outline, color=edge, linewidth=LINK + 1.6, zorder=zorder)
-        paper.line(outline, color=fill, linewidth=LINK, zorder=zorder, alpha=alpha)
+            paper.line(outline, color=edge, linewidth=LINK_WIDTH + 1.6, zorder=zorder)
+        paper.line(outline, color=fill, linewidth=LINK_WIDTH, zorder=zorder, alpha=alpha)
     if not paper.faint:
         draw_center(paper, center, zorder + 0.01)
 
@@ -215,9 +216,9 @@ def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], 
         taken.append(M)
         if "world" in (joint.a.body, joint.b.body):
             taken += [M + np.array([x, -16.0]) / paper.scale for x in (-12.0, -4.0, 4.0, 12.0)]
-        if joint.kind not in ("free", "fixed") and len(system.joints) <= NAMED:
+        if joint.n_u and glyph_of(joint).mark is not None and len(system.joints) <= MOST_NAMES:
             wanted.append((joint.name, M, INK, False))
-    if len(system.bodies) <= NAMED:
+    if len(system.bodies) <= MOST_NAMES:
         for name, body in system.bodies.items():
             places = [scene.point(f, 0) for f in frames[name][:2]]
             far = np.mean(places, axis=0) if len(places) == 2 else scene.point(body.com, 0)

@@ -1,6 +1,7 @@
-"""The signs of a picture: joints by kind, supports, springs, centers of mass, axes and scale.
+"""The symbols of a picture: joints, supports, springs, centers of mass, axes and scale.
 
-Signs have their size on paper, in points, whatever the size of the mechanism.
+They have their size on paper, in points, whatever the size of the mechanism.  What joints, supports and springs are
+drawn with is data: ``kinode.model.base.symbols.joint_glyphs``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.model.base.symbols import Disc, GlyphFill, JointGlyph, Stroke, StrokeRole, symbol_of
+from kinode.model.base.symbols.joint_glyphs import COIL_GLYPH, PLAIN_GLYPH, SUPPORT_GLYPHS, CoilGlyph, SupportGlyph
 from kinode.model.elements.spring import Spring
+from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.views.mechanism.camera import Camera
 from kinode.views.mechanism.drawn_scene import DrawnScene
@@ -20,16 +24,9 @@ from kinode.views.style import INK, MUTED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIGNS = {
-    "revolute": ("o", 6.5, "white"),
-    "prismatic": ("s", 6.0, "white"),
-    "cylindrical": ("s", 6.5, "#d4d9df"),
-    "screw": ("D", 5.5, "white"),
-    "universal": ("P", 8.0, "white"),
-    "spherical": ("o", 8.0, "#9aa4b0"),
-    "planar": ("h", 7.0, "white"),
-    "fixed": ("s", 3.2, INK),
-}
+FILLS = {GlyphFill.PAPER: "white", GlyphFill.LIGHT: "#d4d9df", GlyphFill.DARK: "#9aa4b0", GlyphFill.INK: INK}
+PEDESTAL = "#e9ecef"
+SHALLOWEST = 0.15  # sine of the angle between an axis and the line of sight below which the axis is seen end on
 
 
 @dataclass(eq=False)
@@ -55,6 +52,18 @@ class Paper:
             Polygon(points, closed=True, facecolor=color, **{"edgecolor": "none", "joinstyle": "round", **how})
         )
 
+    def mark(self, at: Array, shape: Stroke | Disc, *, size: float, color: str) -> None:
+        """The mark of a joint, ``size`` points for a unit of its shape."""
+        if isinstance(shape, Disc):
+            self.axes.plot(
+                *at, marker="o", markersize=2.0 * shape.radius * size, markerfacecolor=color, markeredgecolor=INK,
+                markeredgewidth=1.2, zorder=6.5,
+            )  # fmt: skip
+            return
+        (line,) = shape.polylines()
+        corners = at + np.array(line[:-1]) * (size, -size) / self.scale
+        self.fill(corners, color, edgecolor=INK, linewidth=1.2, joinstyle="miter", zorder=6.5)
+
 
 def draw_center(paper: Paper, center: Array, zorder: float) -> None:
     """The quartered disc that marks a center of mass."""
@@ -69,77 +78,73 @@ def draw_center(paper: Paper, center: Array, zorder: float) -> None:
         paper.axes.add_patch(wedge)
 
 
+def glyph_of(joint: Joint) -> JointGlyph:
+    """What a joint is drawn with."""
+    return symbol_of(type(joint)).glyph or PLAIN_GLYPH
+
+
 def draw_joints(paper: Paper, scene: DrawnScene) -> None:
-    """Each joint as a sign of its kind, its axis as a dash-dotted line where it is not seen end on."""
+    """Each joint by the mark of its kind, its axis as a dash-dotted line where it is not seen end on."""
     for joint in scene.system.joints.values():
+        glyph = glyph_of(joint)
+        if glyph.mark is None:
+            continue
         F, M = (paper.camera.project(scene.point(joint_frame(joint, side), 0)) for side in ("parent", "child"))
         axis = scene.axis(joint, 0)
         flat = np.zeros(2) if axis is None else paper.camera.see(axis)[:2]
-        if joint.kind == "free":
-            continue
-        if joint.kind in ("prismatic", "cylindrical") and np.linalg.norm(M - F) * paper.scale > 1:
+        if glyph.guided and np.linalg.norm(M - F) * paper.scale > 1:
             paper.line(np.array([F, M]), color=INK, linewidth=1.0, zorder=6)
-        if np.linalg.norm(flat) > 0.15 and joint.n_u:
-            reach = flat * 17.0 / paper.scale
-            paper.line(
-                np.array([M - reach, M + reach]), color=INK, linewidth=0.8, linestyle=(0, (6, 2, 1, 2)), zorder=6.2
-            )
-        marker, size, fill = SIGNS.get(joint.kind, ("o", 6.5, "white"))
-        paper.axes.plot(
-            *M,
-            marker=marker,
-            markersize=size,
-            markerfacecolor=fill,
-            markeredgecolor=INK,
-            markeredgewidth=1.2,
-            zorder=6.5,
-        )
+        if np.linalg.norm(flat) > SHALLOWEST and joint.n_u:
+            reach = flat * glyph.axis / paper.scale
+            dash_dot = (0, (6, 2, 1, 2))
+            paper.line(np.array([M - reach, M + reach]), color=INK, linewidth=0.8, linestyle=dash_dot, zorder=6.2)
+        paper.mark(M, glyph.mark, size=glyph.size, color=FILLS[glyph.fill])
 
 
 def draw_ground(paper: Paper, scene: DrawnScene, up: Array) -> None:
-    """A hatched support under every joint that sits on the world."""
+    """A hatched support under every joint that is on the ground."""
     rise = paper.camera.see(up)[:2]
     rise = rise / np.linalg.norm(rise) if np.linalg.norm(rise) > 0.2 else np.array([0.0, 1.0])
-    unit = 1.0 / paper.scale
     for joint in scene.system.joints.values():
         sides = [side for side, frame in (("parent", joint.a), ("child", joint.b)) if frame.body == "world"]
-        if not sides or joint.kind == "free":
+        if not sides or glyph_of(joint).mark is None:
             continue
         foot = paper.camera.project(scene.point(joint_frame(joint, sides[0]), 0))
         carried = joint.b.body if sides[0] == "parent" else joint.a.body
         center = paper.camera.project(scene.point(scene.system.bodies[carried].com, 0))
         away = -rise if (center - foot) @ rise < -0.5 * np.linalg.norm(center - foot) else rise
-        along = np.array([away[1], -away[0]])
-        base = foot - away * 13 * unit
-        if joint.kind not in ("prismatic", "planar", "fixed"):
-            paper.fill(
-                np.array([foot, base - along * 9 * unit, base + along * 9 * unit]),
-                "#e9ecef",
-                edgecolor=INK,
-                linewidth=1.0,
-                zorder=3,
-            )
-        else:
-            base = foot - away * 6 * unit
-        paper.line([base - along * 16 * unit, base + along * 16 * unit], color=INK, linewidth=1.3, zorder=3)
-        for k in range(-3, 4):
-            top = base + along * (5 * k + 1) * unit
-            paper.line([top, top - (along * 5 + away * 6) * unit], color=MUTED, linewidth=0.8, zorder=2.9)
+        _draw_support(paper, SUPPORT_GLYPHS[glyph_of(joint).support], foot, away)
 
 
-def draw_springs(paper: Paper, scene: DrawnScene) -> None:
+def _draw_support(paper: Paper, glyph: SupportGlyph, foot: Array, away: Array) -> None:
+    """What stands under a joint at ``foot``; ``away`` leads out of the ground."""
+    axes = np.array([[away[1], -away[0]], -away]) / paper.scale
+    for stroke in glyph.strokes:
+        (line,) = stroke.polylines()
+        corners = foot + np.array(line[:-1]) @ axes
+        paper.fill(corners, PEDESTAL, edgecolor=INK, linewidth=1.0, zorder=3)
+    for stroke in glyph.ground:
+        thin = stroke.role is StrokeRole.THIN
+        look = (
+            {"color": MUTED, "linewidth": 0.8, "zorder": 2.9} if thin else {"color": INK, "linewidth": 1.3, "zorder": 3}
+        )
+        for line in stroke.polylines():
+            paper.line(foot + (np.array(line) + [0.0, glyph.depth]) @ axes, **look)
+
+
+def draw_springs(paper: Paper, scene: DrawnScene, coil: CoilGlyph = COIL_GLYPH) -> None:
     """Springs and dampers as zigzag lines."""
     for element in scene.system.elements.values():
         if not isinstance(element, Spring):
             continue
         a, b = (paper.camera.project(scene.point(f, 0)) for f in (element.a, element.b))
         length = float(np.linalg.norm(b - a))
-        if length * paper.scale < 8:
+        if length * paper.scale < coil.shortest:
             continue
         ahead = (b - a) / length
-        side = np.array([-ahead[1], ahead[0]]) * 4.5 / paper.scale
-        turns = int(np.clip(length * paper.scale / 9, 4, 16))
-        places = np.linspace(0.15, 0.85, 2 * turns + 1)
+        side = np.array([-ahead[1], ahead[0]]) * coil.half_width / paper.scale
+        turns = coil.turns(length * paper.scale)
+        places = np.linspace(coil.lead, 1.0 - coil.lead, 2 * turns + 1)
         zigzag = [a + (b - a) * s + side * (0 if k in (0, 2 * turns) else (-1) ** k) for k, s in enumerate(places)]
         paper.line(np.array([a, *zigzag, b]), color=INK, linewidth=1.0, zorder=3.5)
         for end in (a, b):

@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.model.base.symbols.joint_glyphs import EFFORT_MARKS, VELOCITY_MARKS, ArcArrow, PoleMark
 from kinode.views.style import COLORS, INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = 8.0  # of letters
-LINE = 11.0  # from line to line
-RADIUS = COLORS[0]
-CENTER = COLORS[2]
-TURN = COLORS[3]
-MOMENT = COLORS[1]
+LETTER_SIZE = 8.0  # of letters
+LINE_HEIGHT = 11.0  # from line to line
+RADIUS_COLOR = COLORS[0]
+CENTER_COLOR = COLORS[2]
+VELOCITY_COLOR = COLORS[3]
+EFFORT_COLOR = COLORS[1]
 BULGE = 36.0  # of a line that closes a loop
 
 
 @lru_cache(maxsize=4096)
-def width_of(text: str, bold: bool = False, size: float = SIZE) -> float:
+def width_of(text: str, bold: bool = False, size: float = LETTER_SIZE) -> float:
     """How wide a text is."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -50,13 +51,13 @@ class Pen:
         """A line of words beside a place, moved up or down where others stand already."""
         width = width_of(text, bold)
         start = {"left": 0.0, "right": -width, "center": -0.5 * width}[align]
-        low = np.array([at[0] + start, at[1] - 0.5 * LINE])
-        size = np.array([width, LINE - 1.0])
+        low = np.array([at[0] + start, at[1] - 0.5 * LINE_HEIGHT])
+        size = np.array([width, LINE_HEIGHT - 1.0])
         low = self._free(low, size)
         self.boxes.append((text, low, low + size))
         halo = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
         self.axes.text(
-            low[0], low[1] + 0.5 * LINE, text, fontsize=SIZE, ha="left", va="center", zorder=6, bbox=halo,
+            low[0], low[1] + 0.5 * LINE_HEIGHT, text, fontsize=LETTER_SIZE, ha="left", va="center", zorder=6, bbox=halo,
             fontweight="bold" if bold else "normal", color=color or (MUTED if muted else INK),
         )  # fmt: skip
 
@@ -70,9 +71,9 @@ class Pen:
 
     def lines(self, at: Array, lines: Sequence[str], *, align: str) -> None:
         """Lines below each other about a place, the first one bold."""
-        top = at[1] + 0.5 * LINE * (len(lines) - 1)
+        top = at[1] + 0.5 * LINE_HEIGHT * (len(lines) - 1)
         for k, line in enumerate(lines):
-            self.text(np.array([at[0], top - k * LINE]), line, align=align, bold=not k, muted=bool(k))
+            self.text(np.array([at[0], top - k * LINE_HEIGHT]), line, align=align, bold=not k, muted=bool(k))
 
     # -- vectors -----------------------------------------------------------------------------------
     def arrow(self, a: Array, b: Array, color: str, *, style: str = "-|>", curve: float = 0.0, **more: Any) -> None:
@@ -86,13 +87,13 @@ class Pen:
 
     def radius(self, a: Array, b: Array) -> None:
         """From pole to pole."""
-        self.arrow(a, b, RADIUS)
+        self.arrow(a, b, RADIUS_COLOR)
 
     def center(self, pole: Array, center: Array) -> None:
         """From a pole to the mass center, whose sign is a disk in quarters."""
         from matplotlib.patches import Circle, Wedge
 
-        self.arrow(pole, center, CENTER, shrinkB=6.5)
+        self.arrow(pole, center, CENTER_COLOR, shrinkB=6.5)
         self.axes.add_patch(Circle(tuple(center), 5.5, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=4))
         for start in (0, 180):
             self.axes.add_patch(Wedge(tuple(center), 5.5, start, start + 90, facecolor=INK, linewidth=0, zorder=5))
@@ -104,16 +105,19 @@ class Pen:
             self._square(at, 4.0)
             return
         self._dot(at, 4.5, INK if driven else "white")
-        if "angle" in kinds:
-            self._arc(at, 11.0, 25.0, 155.0, TURN)
-            self.text(at + [14.0, 12.0], "ω", color=TURN)
-        if "length" in kinds:
-            tip = np.array([15.0, 0.0])
-            self.arrow(at - tip + [0, 17], at + tip + [0, 17], TURN, style="<|-|>", shrinkA=0.0, shrinkB=0.0)
-            self.text(at + [18.0, 17.0], "v", color=TURN)
+        for kind, mark in VELOCITY_MARKS.items():
+            if kind in kinds:
+                self._mark(at, mark, VELOCITY_COLOR)
         if moment:
-            self._arc(at, 15.0, 205.0, 335.0, MOMENT)
-            self.text(at + [17.0, -13.0], "M" if "angle" in kinds else "F", color=MOMENT)
+            self._mark(at, EFFORT_MARKS["angle" if "angle" in kinds else "length"], EFFORT_COLOR)
+
+    def _mark(self, at: Array, mark: PoleMark, color: str) -> None:
+        """An arrow at a pole, and its letter."""
+        if isinstance(mark.arrow, ArcArrow):
+            self._arc(at, mark.arrow.radius, mark.arrow.start, mark.arrow.end, color)
+        else:
+            self.arrow(at + mark.arrow.start, at + mark.arrow.end, color, style="<|-|>", shrinkA=0.0, shrinkB=0.0)
+        self.text(at + mark.letter_at, mark.letter, color=color)
 
     def _arc(self, at: Array, radius: float, start: float, end: float, color: str) -> None:
         angle = np.deg2rad(np.linspace(start, end, 24))
@@ -124,7 +128,7 @@ class Pen:
 
     def drive(self, carrier: Array, rotor: Array, pole: Array) -> None:
         """A drive unit: its radius vector from the carrier, its rotor, and the gear to the joint that it drives."""
-        self.arrow(carrier, rotor, RADIUS, linewidth=1.0, shrinkB=9.0, mutation_scale=8.0)
+        self.arrow(carrier, rotor, RADIUS_COLOR, linewidth=1.0, shrinkB=9.0, mutation_scale=8.0)
         self.axes.plot(*zip(rotor, pole), color=MUTED, linewidth=1.1, linestyle=(0, (4, 2.5)), zorder=2)
         self.gear(rotor)
         self._dot(rotor, 1.5, INK)
@@ -159,9 +163,12 @@ class Pen:
     def legend(self, at: Array) -> None:
         """What the signs mean."""
         entries = (
-            ("arrow", RADIUS, "radius vector d of a pole"), ("arrow", CENTER, "mass center, c from the pole"),
-            ("arc", TURN, "angular velocity ω, sliding v"), ("arc", MOMENT, "moment M or force F of drives and laws"),
-            ("poles", INK, "pole: free, prescribed, fixed"), ("gear", INK, "drive unit: rotor and gear"),
+            ("arrow", RADIUS_COLOR, "radius vector d of a pole"),
+            ("arrow", CENTER_COLOR, "mass center, c from the pole"),
+            ("arc", VELOCITY_COLOR, "angular velocity ω, sliding v"),
+            ("arc", EFFORT_COLOR, "moment M or force F of drives and laws"),
+            ("poles", INK, "pole: free, prescribed, fixed"),
+            ("gear", INK, "drive unit: rotor and gear"),
         )  # fmt: skip
         for k, (sign, color, words) in enumerate(entries):
             here = at + np.array([(k % 2) * 178.0, -(k // 2) * 17.0])

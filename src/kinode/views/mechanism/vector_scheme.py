@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import Dynamics
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.frames import axis_vector
 from kinode.model.joints.joint import Joint
+from kinode.multibody.given import Given
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.views.mechanism.scheme_symbols import BULGE, Pen, width_of
 from kinode.views.style import new_figure, number, style
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
 
     from kinode.model.system import System
 
-TIMES = "\u00d7"
-HEIGHT = 96.0  # points from tier to tier
+TIMES_SIGN = "\u00d7"
+TIER_HEIGHT = 96.0  # points from tier to tier
 SLANT = 26.0  # to the right with every tier
 ARM = 58.0  # from a pole to its mass center
-GAP = 28.0  # between text and what it belongs to
-UNIT = -66.0  # from a pole to the left, where its drive unit stands
+TEXT_GAP = 28.0  # between text and what it belongs to
+DRIVE_UNIT_OFFSET = -66.0  # from a pole to the left, where its drive unit stands
 MARGIN = 18.0
-STEEP = 0.3  # of a radius vector, at the least, as long as its tier gets no higher than
-HIGHEST = 230.0
+LEAST_STEEPNESS = 0.3  # height of a radius vector over its width, within the next bound
+MOST_TIER_HEIGHT = 230.0
 
 
 @dataclass
@@ -57,19 +58,21 @@ class SchemeCell:
     @property
     def left(self) -> float:
         """Room that the words of the joint and its drive unit take."""
-        own = max(width_of(line, bold=not k) for k, line in enumerate(self.joint)) + GAP
-        return own if self.unit is None else max(own, GAP - UNIT + max(map(width_of, self.unit.words)))
+        own = max(width_of(line, bold=not k) for k, line in enumerate(self.joint)) + TEXT_GAP
+        if self.unit is None:
+            return own
+        return max(own, TEXT_GAP - DRIVE_UNIT_OFFSET + max(map(width_of, self.unit.words)))
 
     @property
     def arm(self) -> float:
         """Where the words of the body stand: behind its mass center, if there is one."""
-        return ARM + GAP / 2 if self.massive else GAP
+        return ARM + TEXT_GAP / 2 if self.massive else TEXT_GAP
 
     @property
     def right(self) -> float:
         """Room that the words of the body and of its radius vector take."""
         words = max(width_of(line, bold=not k) for k, line in enumerate(self.words))
-        return max(self.arm + words, GAP + width_of(self.d))
+        return max(self.arm + words, TEXT_GAP + width_of(self.d))
 
 
 def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: bool = True) -> Figure:
@@ -93,7 +96,7 @@ class Scheme:
     def __init__(self, system: System) -> None:
         self.dynamics = Dynamics(system)
         self.system, self.topology = self.dynamics.system, self.dynamics.topology
-        self.snapshot = self.dynamics.snapshot(self.dynamics.initial).at(full=True)
+        self.snapshot = self.dynamics.snapshot(self.dynamics.initial).again(Given(), full=True)
         nodes = self.topology.full.nodes
         self.cells = [self._cell(node) for node in nodes]
         self.roots = [cell for cell in self.cells if cell.node.parent == WORLD]
@@ -104,7 +107,7 @@ class Scheme:
         self.roots = [cell for cell in self.roots if not self._is_unit(cell)]
         edge = 0.0
         for root in self.roots:
-            edge = self._place(root, edge, 1) + GAP
+            edge = self._place(root, edge, 1) + TEXT_GAP
         middle = [cell.x for cell in self.roots] or [SLANT]
         self.origin = np.array([0.5 * (min(middle) + max(middle)) - SLANT, 0.0])
         self._raise()
@@ -126,14 +129,14 @@ class Scheme:
         return SchemeCell(node, body, lines, tuple(words), f"d = {_vector(d)}", massive=bool(mass))
 
     def _pole(self, i: int) -> Array:
-        return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.link_poses[i].p, dtype=float)
+        return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.kinematics.link_poses[i].p, dtype=float)
 
     def _axes(self, i: int) -> Array:
         """Rotation from a body's axes to the world's."""
         if i == WORLD:
             return np.eye(3)
         body = self.topology.full.nodes[i].bodies[0]
-        R: Array = self.snapshot.link_poses[i].R @ self.snapshot.geometry.bodies[body].R
+        R: Array = self.snapshot.kinematics.link_poses[i].R @ self.snapshot.kinematics.geometry.bodies[body].R
         return R.astype(float)
 
     def _role(self, joint: Joint) -> tuple[str, ...]:
@@ -165,7 +168,7 @@ class Scheme:
             if unit is None or leader is None or leader.unit is not None or unit.node.index in carriers:
                 continue
             if unit.node.parent == leader.node.parent:
-                leader.unit, leader.ratio = unit, f"{TIMES} {float(self.snapshot.resolve(tie.ratio)):.4g}"
+                leader.unit, leader.ratio = unit, f"{TIMES_SIGN} {float(self.snapshot.resolve(tie.ratio)):.4g}"
                 self.units.add(unit.node.index)
 
     def _is_unit(self, cell: SchemeCell) -> bool:
@@ -176,7 +179,7 @@ class Scheme:
         cell.depth = depth
         right = edge
         for k, child in enumerate(sorted(cell.children, key=lambda child: -_depth(child))):
-            right = self._place(child, right + GAP * bool(k), depth + 1)
+            right = self._place(child, right + TEXT_GAP * bool(k), depth + 1)
         above = [child.x for child in cell.children]
         cell.x = 0.5 * (min(above) + max(above)) - SLANT if above else edge + cell.left
         missing = edge + cell.left - cell.x
@@ -192,7 +195,7 @@ class Scheme:
         for depth in range(1, max((cell.depth for cell in cells), default=0) + 1):
             tier = [cell for cell in cells if cell.depth == depth]
             far = max(abs(cell.x - self._below(cell)[0]) for cell in tier)
-            height += min(max(HEIGHT, STEEP * far), HIGHEST)
+            height += min(max(TIER_HEIGHT, LEAST_STEEPNESS * far), MOST_TIER_HEIGHT)
             for cell in tier:
                 cell.y = height
 
@@ -234,11 +237,11 @@ class Scheme:
         if cell.massive:
             pen.center(pole, pole + np.array([ARM, 0.0]))
         pen.pole(pole, [kind for _, kind in joint.coordinates], driven=joint.driven, moment=_has_moment(joint))
-        pen.lines(pole - np.array([GAP, 0.0]), cell.joint, align="right")
+        pen.lines(pole - np.array([TEXT_GAP, 0.0]), cell.joint, align="right")
         pen.lines(pole + np.array([cell.arm, 0.0]), cell.words, align="left")
         pen.text(0.5 * (pole + below) + np.array([9.0, 2.0]), cell.d, muted=True)
         if cell.unit is not None:
-            rotor = np.array([pole[0] + UNIT, 0.5 * (pole[1] + below[1])])
+            rotor = np.array([pole[0] + DRIVE_UNIT_OFFSET, 0.5 * (pole[1] + below[1])])
             pen.drive(below, rotor, pole)
             pen.lines(rotor - np.array([14.0, 0.0]), (cell.unit.body, *cell.unit.words[1:2], cell.ratio), align="right")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.views.plots.time_plots import MANY, WIDTH, save_figure
-from kinode.views.style import COLORS, INK, MUTED, POINTS, find_prefix, label, new_figure, style, tick
+from kinode.views.plots.time_plots import MOST_LINES, WIDTH, save_figure
+from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kinode.results.acceleration_causes import AccelerationCauses
 
-NOTHING = 1e-9  # of the largest: less is not shown
+LEAST_SHOWN = 1e-9  # of the largest contribution
 REST = "the rest"
 
 
@@ -38,16 +38,16 @@ def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[fl
 
 def draw_stack(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array) -> None:
     """Vectors by their part along the sum, the largest first, beside the magnitude of the sum."""
-    every = -(-len(t) // POINTS)
+    every = -(-len(t) // MOST_POINTS)
     t, total = t[::every], total[::every]
     size = np.linalg.norm(total, axis=1)
-    way = total / np.where(size > NOTHING * size.max(initial=0.0), size, np.inf)[:, None]
+    way = total / np.where(size > LEAST_SHOWN * size.max(initial=0.0), size, np.inf)[:, None]
     along = {name: np.einsum("ti,ti->t", values[::every], way) for name, values in parts.items()}
     peaks = {name: float(np.abs(values).max(initial=0.0)) for name, values in along.items()}
-    order = sorted((n for n in along if peaks[n] > NOTHING * max(peaks.values())), key=lambda n: -peaks[n])
-    shown = {name: along[name] for name in order[:MANY]}
-    if len(order) > MANY:
-        shown[REST] = np.sum([along[name] for name in order[MANY:]], axis=0)
+    order = sorted((n for n in along if peaks[n] > LEAST_SHOWN * max(peaks.values())), key=lambda n: -peaks[n])
+    shown = {name: along[name] for name in order[:MOST_LINES]}
+    if len(order) > MOST_LINES:
+        shown[REST] = np.sum([along[name] for name in order[MOST_LINES:]], axis=0)
     unit, scale = find_prefix("m/s^2", float(size.max(initial=0.0)))
     up, down = np.zeros_like(size), np.zeros_like(size)
     for k, (name, values) in enumerate(shown.items()):

@@ -15,15 +15,15 @@ from kinode.algebra.scalars import Array
 from kinode.results.load_spectra import Spectrum
 from kinode.results.reaction_causes import Causes
 from kinode.results.shaft_loads import Pressure
-from kinode.views.plots.time_plots import MANY, UNITS, WIDTH, save_figure, short
-from kinode.views.style import COLORS, INK, MUTED, POINTS, find_prefix, label, new_figure, style, tick
+from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, save_figure, short
+from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 REST, SUM = "all others", "magnitude of the sum"
-TURNS = 3.0  # of a shaft that a polar plot shows, at the most
+MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
 
 # -- contributions ---------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] |
 def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
     """One stack: the largest contributions by name, the rest as one; gives the rows of the legend."""
     total, parts = (causes.force, causes.forces) if of == "force" else (causes.moment, causes.moments)
-    every = -(-len(causes.t) // POINTS)
+    every = -(-len(causes.t) // MOST_POINTS)
     t, total = causes.t[::every], total[::every]
     size = np.linalg.norm(total, axis=1)
     along = {name: _along(values[::every], total, size) for name, values in _largest(causes, parts, of).items()}
@@ -76,17 +76,17 @@ def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, A
     order = sorted(causes.shares, key=lambda x: -getattr(x, of).peak)
     most = max((getattr(x, of).peak for x in order), default=0.0)
     names = [x.name for x in order if getattr(x, of).peak > 1e-9 * most]
-    kept = names if len(names) <= MANY else names[: MANY - 1]
-    found = {name: parts[name] for name in kept}
+    kept = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
+    bands = {name: parts[name] for name in kept}
     if len(kept) < len(names):
-        found[REST] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
-    return found
+        bands[REST] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
+    return bands
 
 
 def _along(values: Array, total: Array, size: Array) -> Array:
     """The part of a vector along the direction of the sum; none where the sum has no direction."""
-    found: Array = (values * total).sum(axis=1) / np.where(size > 0, size, 1.0)
-    return found
+    along: Array = (values * total).sum(axis=1) / np.where(size > 0, size, 1.0)
+    return along
 
 
 # -- pressure around a shaft -----------------------------------------------------------------------
@@ -111,7 +111,7 @@ def plot_polar(pressure: Pressure, *, file: Any = None, size: tuple[float, float
 def draw_polar(pair: Any, pressure: Pressure) -> None:
     """Both pictures, to one scale."""
     turns = np.abs(pressure.angle - pressure.angle[-1]) / (2.0 * np.pi)
-    last = turns <= TURNS
+    last = turns <= MOST_TURNS
     peak = float(pressure.magnitude[last].max(initial=0.0))
     unit, scale = find_prefix("N", peak)
     texts = (f"fixed axes, of {pressure.shaft.parent}", f"turning axes, of {pressure.shaft.child}")
@@ -154,7 +154,7 @@ def plot_spectrum(
         natural = None if frequency is None or not over else read_frequency(frequency)
         end = 1.25 * max([*tops, natural or 0.0, 8.0 * spectrum.resolution])
         axes.plot(spectrum.abscissa, spectrum.amplitude / scale, color=COLORS[0])
-        for top, line in list(zip(tops, spectrum.lines))[:MANY]:
+        for top, line in list(zip(tops, spectrum.lines))[:MOST_LINES]:
             axes.annotate(
                 tick(float(f"{top:.3g}")),
                 (top, line.amplitude / scale),

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 WIDTH = 8.0  # inches; 800 pixels
 UNITS = {"force": "N", "moment": "N*m"}
-MANY = 6  # lines in an axes that a reader can tell apart
+MOST_LINES = 6  # in an axes: a reader can tell them apart
 MANY_EVENTS = 60  # beyond which their marks would cover the lines
 LEGEND_EM = 0.95 * 9.0 / 72.0  # inches, the size of the legend's text
-WORDS = {
+WORD_OF_UNIT = {
     "rad": "angle", "deg": "angle", "m": "length", "N": "force", "N*m": "moment", "J": "energy", "W": "power",
     "m/s": "velocity", "rad/s": "angular velocity", "deg/s": "angular velocity",
     "m/s^2": "acceleration", "rad/s^2": "angular acceleration", "A": "current",
@@ -140,12 +140,12 @@ def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:
 def find_lines(run: Trajectory, name: str, *, degrees: bool = False) -> list[PlotLine]:
     """The lines that a name stands for: one, or one for each part."""
     values = run[name]
-    found = find_quantity(run.system, name)
+    quantity = find_quantity(run.system, name)
     if values.ndim == 1:
         return [_line(name, str(run.units(name)), values, degrees)]
     head, at, axes = name.partition("@")
     columns = values.reshape(len(values), -1)
-    parts = found.parts or tuple(str(k) for k in range(columns.shape[1]))
+    parts = quantity.parts or tuple(str(k) for k in range(columns.shape[1]))
     texts = [f"{head}.{part}{at}{axes}" for part in parts]
     return [_line(text, str(run.units(text)), columns[:, k], degrees) for k, text in enumerate(texts)]
 
@@ -173,7 +173,7 @@ def draw_lines(axes: Axes, t: Array, lines: Sequence[PlotLine], *, word: str | N
         style_of = ("-", "--", ":")[k // len(COLORS) % 3]
         axes.plot(*thin(t, line.values / size), style_of, color=COLORS[k % len(COLORS)], label=name)
     if word is None:
-        word = (shared.rstrip(".") if len(lines) > 1 else lines[0].name) or WORDS.get(lines[0].unit, "")
+        word = (shared.rstrip(".") if len(lines) > 1 else lines[0].name) or WORD_OF_UNIT.get(lines[0].unit, "")
     axes.set_ylabel(label(short(word, 34), unit))
     axes.yaxis.set_major_formatter(tick)
     axes.margins(x=0.0)

@@ -11,7 +11,7 @@ from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.results.joint_loads import reactions
-from kinode.results.reaction_causes import Causes, find_causes
+from kinode.results.reaction_causes import Causes, causes_or_bodies
 from kinode.results.shaft_loads import BEARING_JOINTS
 from kinode.views.plots.load_plots import draw_causes, draw_polar
 from kinode.views.plots.time_plots import make_room
@@ -21,12 +21,12 @@ from kinode.views.style import label, new_figure, pretty_unit, small_axes, style
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-JOINTS = 3  # with the largest kinetic forces
-ROWS = 12  # of a table
-SHARED = 3000  # times and bodies up to which loads that are not unique are shared for a picture
+MOST_JOINTS = 3  # with the largest kinetic forces
+MOST_ROWS = 12  # of a table
+MOST_SHARED = 3000  # times and bodies up to which loads that are not unique are shared for a picture
 TURN = 2.0 * np.pi
-SMALL = (5.0, 2.8)  # inches
-WORDS = (
+FIGURE_SIZE = (5.0, 2.8)  # inches
+INTRODUCTION = (
     "The kinetic part of the reaction, split by what causes it. A share is what each contributes to the sum's peak, "
     "along its direction; negative ones relieve the joint. In the plots, what stands above zero adds to the magnitude "
     "of the sum, what stands below takes from it."
@@ -34,17 +34,17 @@ WORDS = (
 POLAR = "The force across the axis as the shaft goes around; the dot is the end of the run."
 
 
-def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = JOINTS) -> Markup:
+def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = MOST_JOINTS) -> Markup:
     """The joints with the largest kinetic forces; nothing where no kinetic part is known, or worth its price."""
-    many = is_redundant(run.dynamics) and len(run) * len(run.system.bodies) > SHARED
+    many = is_redundant(run.dynamics) and len(run) * len(run.system.bodies) > MOST_SHARED
     if len(run) < 2 or many or is_large(run.dynamics.topology):
         return Markup("")
-    found = []
+    sections = []
     for name in _most_moved(run, wrenches)[:count]:
-        causes = find_causes(run, name)
+        causes = causes_or_bodies(run, name)
         if causes.shares:
-            found.append(_joint(run, causes))
-    return join([tag("h2", "Who loads the joints"), tag("p", WORDS), *found]) if found else Markup("")
+            sections.append(_joint(run, causes))
+    return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")
 
 
 def _most_moved(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]:
@@ -60,27 +60,27 @@ def _most_moved(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]:
 
 def _joint(run: Trajectory, causes: Causes) -> Markup:
     head = [pretty_unit(word) for word in causes.head]
-    rows = causes.rows if len(causes.rows) <= ROWS else [*causes.rows[: ROWS - 1], causes.rows[-1]]
+    rows = causes.rows if len(causes.rows) <= MOST_ROWS else [*causes.rows[: MOST_ROWS - 1], causes.rows[-1]]
     parts = [tag("h3", causes.joint), table(head, rows, numbers=range(1, len(head)))]
     return join([*parts, tag("div", *_pictures(run, causes), class_="plots")])
 
 
 def _pictures(run: Trajectory, causes: Causes) -> list[Markup]:
-    found = []
+    pictures = []
     with style():
         for of in ("force", "moment") if len(causes.shares) > 1 else ():  # one alone is no stack
             if not np.any(causes.force if of == "force" else causes.moment):
                 continue
-            figure, axes = small_axes(SMALL)
+            figure, axes = small_axes(FIGURE_SIZE)
             make_room(axes, draw_causes(axes, causes, of))
             axes.set_xlabel(label("time", "s"))
-            found.append(picture(figure, f"Kinetic {of} in {causes.joint} by {causes.by}, stacked over time"))
+            pictures.append(picture(figure, f"Kinetic {of} in {causes.joint} by {causes.by}, stacked over time"))
         if _turns(run, causes.joint) and np.any(causes.force):
             figure = new_figure((6.4, 3.2), shown=False, layout="none")
             places = ((0.03, 0.08, 0.42, 0.7), (0.55, 0.08, 0.42, 0.7))
             draw_polar([figure.add_axes(box, projection="polar") for box in places], run.pressure(causes.joint))
-            found.append(picture(figure, f"Kinetic pressure around {causes.joint}", caption=POLAR))
-    return found
+            pictures.append(picture(figure, f"Kinetic pressure around {causes.joint}", caption=POLAR))
+    return pictures
 
 
 def _turns(run: Trajectory, joint: str) -> bool:

@@ -10,9 +10,9 @@ from kinode.views.diagram.circuit_graph import CircuitGraph
 from kinode.views.report.html_markup import Markup, join, table, tag
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compile import Dynamics
+    from kinode.dynamics.compiled_system import Dynamics
 
-MOST = 60  # components of a diagram that a page has room for
+MOST_COMPONENTS = 60  # of a diagram that a page has room for
 CAPTION = (
     "Solid bodies and kinematic nodes from the base to the right; what acts in a joint or on a body stands below it. "
     "Vector links carry velocities and forces of a body, energy links one of each, information links a number."
@@ -25,8 +25,8 @@ MODES = (
 
 def describe_circuit(dynamics: Dynamics) -> Markup:
     """A section with the diagram, as long as it fits a page, and the table of motions."""
-    parts = [tag("h3", "CircuitGraph")]
-    if len(CircuitGraph(dynamics.system).boxes) <= MOST:
+    parts = [tag("h3", "Circuit")]
+    if len(CircuitGraph(dynamics.system).boxes) <= MOST_COMPONENTS:
         svg = diagram(dynamics.system).svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")  # a page knows it
         parts.append(tag("figure", Markup(svg), tag("figcaption", CAPTION), class_="circuit"))
     network = dynamics.topology.network
@@ -41,12 +41,12 @@ def _space(dynamics: Dynamics) -> Markup:
     from kinode.tasks.operating_space import operating_space
 
     try:
-        found = operating_space(dynamics)
+        space = operating_space(dynamics)
     except Error:  # a start that does not close is told elsewhere
         return Markup("")
-    head = tag("p", tag("strong", f"{found.whole}"), f": {found.whole.word}; {found.mode} mode.")
-    bodies = [[name, s.name, s.short, str(s.freedoms)] for name, s in found.bodies.items()]
-    joints = [[name, j.pair, j.space.short, j.mode, j.source] for name, j in found.joints.items()]
+    head = tag("p", tag("strong", f"{space.whole}"), f": {space.whole.word}; {space.mode} mode.")
+    bodies = [[name, s.name, s.short, str(s.freedoms)] for name, s in space.bodies.items()]
+    joints = [[name, j.pair, j.space.short, j.mode, j.source] for name, j in space.joints.items()]
     tables = [
         table(["body", "class", "motion", "freedoms"], bodies, numbers=(3,)),
         table(["joint", "pair", "motion", "mode", "by"], joints),

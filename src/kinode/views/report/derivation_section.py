@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 MINUS_SIGN = f"<mo>{MINUS}</mo>"
-MOST = 16  # bodies of a scheme that a page has room for
+MOST_BODIES = 16  # of a scheme that a page has room for
 SCHEME = (
     "Not to scale: each tier stands above the body that carries it. Radius vectors are in the axes of the body that "
     "they start from, at the initial state."
@@ -25,7 +25,7 @@ SCHEME = (
 
 def describe_scheme(system: System) -> Markup:
     """The vector scheme, as long as it fits a page."""
-    if len(system.bodies) > MOST:
+    if len(system.bodies) > MOST_BODIES:
         return Markup("")
     figure = draw_scheme(system, shown=False)
     return join(
@@ -63,7 +63,7 @@ def _step(explanation: Explanation, number: int, step: Step) -> Markup:
 
 def _rows(explanation: Explanation, item: Item) -> Iterator[list[object]]:
     """A row for each component that is not zero by itself; the owner's name before the first."""
-    looks, owner = explanation.notation.looks, item.owner
+    looks, owner = explanation.notation.styles, item.owner
     write = printer_of(looks)
     for name, formula, value, unit in zip(item.names, item.formulas, item.values, item.units):
         if formula is not None and formula == 0:

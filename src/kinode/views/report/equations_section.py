@@ -12,20 +12,20 @@ from kinode.views.report.mathml import equations_markup
 if TYPE_CHECKING:
     from kinode.model.system import System
 
-MOST = 4  # speeds of the state, and bodies
+MOST_FREEDOMS = 4  # of the state, and as many bodies
 NOTE = "Written out by kn.equations, which also gives them as SymPy, LaTeX, Python and C, with joint reactions."
 
 
 def describe_equations(system: System) -> Markup:
     """The equations of motion, typeset; nothing where they would be long."""
-    if find_topology(system).n_u not in range(1, MOST + 1) or len(system.bodies) > MOST:
+    if find_topology(system).n_u not in range(1, MOST_FREEDOMS + 1) or len(system.bodies) > MOST_FREEDOMS:
         return Markup("")
     from kinode.symbolic.equations_of_motion import equations
 
     try:
-        found = equations(system)
+        derived = equations(system)
     except Error:  # a start that does not close, or a law without a formula: the other sections say so
         return Markup("")
-    if found.shape != "expanded":
+    if derived.shape != "expanded":
         return Markup("")
-    return join([tag("h2", "Equations"), tag("p", NOTE), equations_markup(found)])
+    return join([tag("h2", "Equations"), tag("p", NOTE), equations_markup(derived)])

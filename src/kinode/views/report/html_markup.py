@@ -73,9 +73,9 @@ def picture(figure: Figure, words: str, *, caption: str = "", class_: str = "") 
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     svg = svg.replace("xlink:href", "href")
     start, _, rest = svg.partition(">")
-    found = re.search(r'viewBox="([^"]*)"', start)
-    assert found is not None
-    start = f'<svg viewBox="{found.group(1)}" role="img" aria-label="{escape(words)}"'
+    view_box = re.search(r'viewBox="([^"]*)"', start)
+    assert view_box is not None
+    start = f'<svg viewBox="{view_box.group(1)}" role="img" aria-label="{escape(words)}"'
     svg = re.sub(r"\s*\n\s*", "\n", f"{start}>{rest}")
     under = tag("figcaption", caption) if caption else ""
     return tag("figure", Markup(svg), under, **({"class_": class_} if class_ else {}))

@@ -23,13 +23,13 @@ from kinode.results.load_summary import (
     compute_parts,
     describe_sharing,
     find_wrenches,
-    is_zero,
+    is_negligible,
 )
-from kinode.results.peak_mean_rms import WILD
+from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.version import __version__
 from kinode.views.mechanism.mechanism_drawing import draw_mechanism
 from kinode.views.plots.time_plots import (
-    MANY,
+    MOST_LINES,
     PlotLine,
     coordinate_names,
     draw_lines,
@@ -56,8 +56,8 @@ from kinode.views.style import label, new_figure, number, pretty_unit, small_axe
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-SMALL = (5.0, 2.55)  # inches: two plots beside each other on a screen, one on a telephone
-JOINTS = 8  # whose loads are plotted
+FIGURE_SIZE = (5.0, 2.55)  # inches: two plots beside each other on a screen, one on a telephone
+MOST_JOINTS = 8  # whose loads are plotted
 REACTION = (
     "A reaction is what the parent side of a joint exerts on its child side, about the child's joint point, in the "
     "axes of the joint on the parent. It holds the constraint; the effort acts along the joint's freedom. Means are "
@@ -72,12 +72,12 @@ FACTS = {
     "evaluations": "evaluations of the rate",
     "seconds": "computing time",
 }
-GROUPS = 8  # plots of coordinates, and of speeds
+MOST_GROUPS = 8  # plots of coordinates, and of speeds
 
 
 def report(
     run: Trajectory, folder: str | os.PathLike[str] = ".", *, name: str | None = None, title: str | None = None,
-    verify: bool = True, joints: int = JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
+    verify: bool = True, joints: int = MOST_JOINTS, plots: Mapping[str, Sequence[str]] | None = None,
     seen_from: str | None = None, explain: bool = False,
 ) -> Path:  # fmt: skip
     """Write ``<system>.html`` into a folder, which is made if needed, and return its path.
@@ -99,9 +99,9 @@ def report(
     return file
 
 
-@WILD
+@IGNORE_OVERFLOW
 def compose(
-    run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = JOINTS,
+    run: Trajectory, *, title: str | None = None, verify: bool = True, joints: int = MOST_JOINTS,
     plots: Mapping[str, Sequence[str]] | None = None, seen_from: str | None = None, explain: bool = False,
 ) -> str:  # fmt: skip
     """The text of the report."""
@@ -154,26 +154,26 @@ def _keys(run: Trajectory, loads: Sequence[JointLoads], checked: Any) -> Markup:
             "div", tag("span", word, class_="word"), tag("b", value), tag("span", more), class_=f"key {kind}".strip()
         )
 
-    found = []
+    cards = []
     if len(run):
-        found.append(key("simulated", f"{number(float(run.t[-1] - run.t[0]))} s", describe_status(run)))
+        cards.append(key("simulated", f"{number(float(run.t[-1] - run.t[0]))} s", describe_status(run)))
     noise = 1e-12 * max((np.nan_to_num(y.peak) for x in loads for y in (x.force, x.moment)), default=0.0)
     for word, unit in (("force", "N"), ("moment", "N·m")):
         if any(getattr(x, word).peak > noise for x in loads):
             top = max(loads, key=lambda x: np.nan_to_num(getattr(x, word).peak))
             most = getattr(top, word)
-            found.append(
+            cards.append(
                 key(f"largest joint {word}", f"{number(most.peak)} {unit}", f"{top.joint}, at {number(most.time)} s")
             )
     error = _relative_error(run)
     if error is not None:
-        found.append(
+        cards.append(
             key("energy defect", f"{number(error, 2)}", "of the energy in play", "" if error < 1e-3 else "bad")
         )
     if checked is not None and not isinstance(checked, Error):
         kind, words = ("good", "agree") if checked.ok else ("bad", "DISAGREE")
-        found.append(key("independent derivations", words, f"{len(checked.rows)} comparisons", kind))
-    return tag("div", *found, class_="keys")
+        cards.append(key("independent derivations", words, f"{len(checked.rows)} comparisons", kind))
+    return tag("div", *cards, class_="keys")
 
 
 # -- sections --------------------------------------------------------------------------------------
@@ -194,13 +194,13 @@ def _mechanism(run: Trajectory, seen_from: str | None) -> Markup:
 
 def _chosen(run: Trajectory, plots: Mapping[str, Sequence[str]]) -> Markup:
     """The plots that the caller asks for, each with its heading; names of different units make several."""
-    found = []
+    sections = []
     for heading, names in plots.items():
         run.evaluate(names)
         groups = group_lines([line for name in names for line in find_lines(run, name)])
         drawn = [_small(run, group, heading) for group in groups]
-        found += [tag("h3", heading), tag("div", *drawn, class_="plots")]
-    return join([tag("h2", "At a glance"), *found]) if found else Markup("")
+        sections += [tag("h3", heading), tag("div", *drawn, class_="plots")]
+    return join([tag("h2", "At a glance"), *sections]) if sections else Markup("")
 
 
 def _motion(run: Trajectory) -> Markup:
@@ -210,9 +210,9 @@ def _motion(run: Trajectory) -> Markup:
         names = coordinate_names(run, role)
         run.evaluate(names)
         lines = [line for name in names for line in find_lines(run, name)]
-        groups = [group[k : k + MANY] for group in group_lines(lines) for k in range(0, len(group), MANY)]
-        plots += [_small(run, group, words) for group in groups[:GROUPS]]
-        rest += sum(len(group) for group in groups[GROUPS:])
+        groups = [group[k : k + MOST_LINES] for group in group_lines(lines) for k in range(0, len(group), MOST_LINES)]
+        plots += [_small(run, group, words) for group in groups[:MOST_GROUPS]]
+        rest += sum(len(group) for group in groups[MOST_GROUPS:])
     note: object = ""
     if rest:
         note = tag("p", f"{rest} more are not plotted here; run.plot(name) draws any of them.", class_="note")
@@ -223,7 +223,7 @@ def _motion(run: Trajectory) -> Markup:
 
 def _small(run: Trajectory, lines: Sequence[PlotLine], words: str, word: str | None = None) -> Markup:
     with style():
-        figure, axes = small_axes(SMALL)
+        figure, axes = small_axes(FIGURE_SIZE)
         draw_lines(axes, run.t, lines, word=word)
         mark_events(axes, run)
         axes.set_xlabel(label("time", "s"))
@@ -270,17 +270,17 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
 
 
 def _load_plots(run: Trajectory, joint: str, wrench: Wrench) -> list[Markup]:
-    found = []
+    pictures = []
     with style():
-        figures, rows = zip(*(small_axes(SMALL) for _ in range(2)))
+        figures, rows = zip(*(small_axes(FIGURE_SIZE) for _ in range(2)))
         draw_loads(rows, run, wrench)
         for axes, figure, word, values in zip(rows, figures, ("Force", "Moment"), (wrench.force, wrench.moment)):
-            if is_zero(values, wrench):
-                found.append(tag("p", f"{word}: zero throughout.", class_="note"))
+            if is_negligible(values, wrench):
+                pictures.append(tag("p", f"{word}: zero throughout.", class_="note"))
                 continue
             axes.set_xlabel(label("time", "s"))
-            found.append(picture(figure, f"{word} in {joint} over time"))
-    return found
+            pictures.append(picture(figure, f"{word} in {joint} over time"))
+    return pictures
 
 
 def _energy(run: Trajectory) -> Markup:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import EquationLine, Printed
 
 THIN = '<mspace width="0.17em"/>'
-LONG = 16  # operations a line, after which a sum goes on in the next
+LONGEST_LINE = 16  # operations a line, after which a sum goes on in the next
 
 
 def equations_markup(printed: Printed) -> Markup:
     """All sections of printed equations."""
-    printer = printer_of(printed.notation.looks)
+    printer = printer_of(printed.notation.styles)
     parts: list[Markup] = []
     for section in printed.sections:
         if section.title:
@@ -41,7 +41,7 @@ def _rows(line: EquationLine, printer: Any) -> list[Markup]:
             rows[-1].append(tag("mo", "="))
         for k, term in enumerate(terms):
             count = int(term.count_ops()) + 1
-            if size and term != 0 and size + count > LONG:
+            if size and term != 0 and size + count > LONGEST_LINE:
                 rows.append([tag("mspace", width="2em")])
                 size = 0
             size += count
@@ -88,7 +88,7 @@ def printer_of(looks: Mapping[str, SymbolStyle]) -> Any:
             return parseString(symbol_markup(look)).documentElement
 
     def write(expr: Any) -> str:
-        found = str(Printer()._print(expr).toxml())
-        return found.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
+        markup = str(Printer()._print(expr).toxml())
+        return markup.replace("<mo>&InvisibleTimes;</mo>", THIN).replace("&amp;InvisibleTimes;", "&#8290;")
 
     return write

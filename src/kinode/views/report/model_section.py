@@ -15,8 +15,8 @@ from kinode.views.style import number, pretty_unit
 if TYPE_CHECKING:
     from kinode.results.trajectory import Trajectory
 
-LONG = 110  # letters of a law that are shown
-ROWS = 60  # of a table, at the most
+LONGEST_LAW = 110  # letters of a law that are shown
+MOST_ROWS = 60  # of a table, at the most
 ENDINGS = {
     "done": "reached its end",
     "condition": "stopped by its condition",
@@ -31,7 +31,7 @@ LAWS = ("motion", "speed", "effort", "stiffness", "damping")
 def describe_size(run: Trajectory) -> str:
     """One line: how many bodies, joints and freedoms."""
     system, dynamics = run.system, run.dynamics
-    free = dynamics.closing.freedoms if dynamics.topology.constrained else dynamics.n_u
+    free = dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
     counts = [(len(system.bodies), "body", "bodies"), (len(system.joints), "joint", "joints")]
     if system.elements:
         counts.append((len(system.elements), "element", "elements"))
@@ -69,12 +69,12 @@ def describe_model(run: Trajectory) -> Markup:
 def _capped(title: str, head: list[Any], rows: list[list[Any]], numbers: tuple[int, ...] = ()) -> Markup:
     if not rows:
         return Markup("")
-    more = tag("p", f"{len(rows) - ROWS} more are left out here.", class_="note") if len(rows) > ROWS else ""
-    return join([tag("h3", title), table(head, rows[:ROWS], numbers=numbers), more])
+    more = tag("p", f"{len(rows) - MOST_ROWS} more are left out here.", class_="note") if len(rows) > MOST_ROWS else ""
+    return join([tag("h3", title), table(head, rows[:MOST_ROWS], numbers=numbers), more])
 
 
 def _bodies(run: Trajectory) -> Markup:
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     rows = []
     for name, body in run.system.bodies.items():
         mass = float(resolve(body.total_mass()))
@@ -154,12 +154,12 @@ def _one(value: Value | Any) -> str:
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
     text = str(value.text()) if hasattr(value, "text") else str(value)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return text if len(text) <= LONGEST_LAW else f"{text[: LONGEST_LAW - 1]}…"
 
 
 def describe_limits(run: Trajectory) -> Markup:
     """Where a joint left the limits it is built for; nothing if no joint has any."""
-    resolve = run.dynamics._resolver(run.p)
+    resolve = run.dynamics.arguments.resolver(run.p)
     with_limits = {name: joint.limits for name, joint in run.system.joints.items() if joint.limits is not None}
     if not with_limits:
         return Markup("")
@@ -172,7 +172,7 @@ def describe_limits(run: Trajectory) -> Markup:
 
 def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
     """In words, where a joint left its limits."""
-    found = []
+    exceeded = []
     for quantity, words, limit, side in (
         ("q", "below its lower limit", limits.lower, -1),
         ("q", "above its upper limit", limits.upper, 1),
@@ -187,5 +187,5 @@ def _broken(run: Trajectory, name: str, limits: Any, resolve: Any) -> list[str]:
             k = int(np.nanargmax(excess))
             unit = pretty_unit(str(run.units(f"{name}.{quantity}")))
             most = f"{number(float(values[k]))} {unit} at {number(float(run.t[k]))} s"
-            found.append(f"{name} is {words} of {number(bound)} {unit}: {most}")
-    return found
+            exceeded.append(f"{name} is {words} of {number(bound)} {unit}: {most}")
+    return exceeded

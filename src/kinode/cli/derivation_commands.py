@@ -1,0 +1,129 @@
+"""The commands that show what a model is: equations, explain, show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
+
+
+@reporting_errors
+def equations(
+    model: Model,
+    formulation: Annotated[
+        str | None, typer.Option(metavar="NAME", help="lagrange, recursive, quasi_base, rotators or newton_euler.")
+    ] = None,
+    shape: Annotated[str, typer.Option(metavar="SHAPE", help="expanded, named, or auto: by size.")] = "auto",
+    reactions: Annotated[
+        str, typer.Option(metavar="JOINTS", help="Joints whose reactions are wanted: elbow,wrist.")
+    ] = "",
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
+    python: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Python function.")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="FILE", help="Write a C function.")] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Print the equations of motion of a model.
+
+    Small models are written out, large ones with names for what recurs. Files
+    are written in place of printing.
+
+    \b
+    kinode equations pendulum.yaml
+    kinode equations pendulum.yaml --reactions pivot --latex pendulum.tex
+    kinode equations four_bar.yaml --formulation newton_euler
+    """
+    from kinode.cli.terminal_tables import console
+    from kinode.symbolic.equations_of_motion import equations as derive
+
+    names = [name.strip() for name in reactions.split(",") if name.strip()]
+    derived = derive(load_model(model, base), formulation, shape, names)
+    files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
+    for path, write in files.items():
+        if path is not None:
+            path.write_text(write(), encoding="utf-8")
+            typer.echo(f"wrote {path}")
+    if not any(files):
+        typer.echo(derived.text(max(console().width, 40)))
+
+
+@reporting_errors
+def explain(
+    model: Model,
+    latex: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a LaTeX document.")] = None,
+    scheme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the vector scheme: .svg, .png or .pdf.")
+    ] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Show step by step how the equations come about.
+
+    For each body its vectors and equations, as formulas and as numbers at the
+    start. Files are written in place of printing.
+
+    \b
+    kinode explain pendulum.yaml
+    kinode explain ship_gimbal.yaml --scheme scheme.svg
+    """
+    from kinode.cli.terminal_tables import console
+
+    system = load_model(model, base)
+    if scheme is not None:
+        from kinode.views.mechanism.vector_scheme import draw_scheme
+
+        draw_scheme(system, file=scheme)
+        typer.echo(f"wrote {scheme}")
+    if latex is not None or scheme is None:
+        from kinode.symbolic.explain import explain as derive
+
+        derivation = derive(system)
+        if latex is None:
+            typer.echo(derivation.text(max(console().width, 40)))
+        else:
+            latex.write_text(derivation.latex(document=True), encoding="utf-8")
+            typer.echo(f"wrote {latex}")
+
+
+@reporting_errors
+def show(
+    model: Model,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The SVG file; MODEL.svg in this folder if left out.")
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(metavar="N", min=240, help="Fold chains that are wider; a part is 40 wide.")
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the model in words; draws with --out only.")] = False,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Draw the circuit diagram of a model, and say how it can move.
+
+    Solid bodies SB, kinematic nodes KN, sources E, dynamic components DC,
+    electrical parts and signals, and their links. The class of the operating
+    space tells which rotations R and translations T there are.
+
+    \b
+    kinode show motor_axis.yaml
+    kinode show excavator.yaml --out excavator.svg --width 800
+    kinode show pendulum.yaml --text
+    """
+    from kinode.tasks.operating_space import operating_space
+    from kinode.views.diagram.circuit_diagram import WIDTH, diagram
+
+    system = load_model(model, base)
+    space = operating_space(system) if system.bodies else None
+    if text:
+        typer.echo(system.summary())
+    if not text or out is not None:
+        file = out or Path(f"{model.stem}.svg")
+        note = "" if space is None else str(space.whole)
+        drawn = diagram(system, file, width=WIDTH if width is None else width, note=note)
+        crossed = f", {drawn.crossings} crossing{'s' * (drawn.crossings > 1)}" if drawn.crossings else ""
+        typer.echo(f"wrote {file}: {len(drawn.components)} components, {len(drawn.links)} links{crossed}")
+    if space is not None:
+        typer.echo(str(space))

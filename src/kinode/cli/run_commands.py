@@ -1,0 +1,192 @@
+"""The commands that simulate or compare: run, verify, reactions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinode.cli.options import (
+    Base,
+    Debug,
+    MethodOption,
+    Model,
+    ReactionPart,
+    find_end,
+    find_options,
+    load_model,
+    pairs,
+    print_result,
+    reporting_errors,
+    say,
+    write_files,
+)
+from kinode.errors import SimulationError
+
+if TYPE_CHECKING:
+    from kinode.model.system import System
+    from kinode.results.trajectory import Trajectory
+
+
+@reporting_errors
+def run(
+    model: Model,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
+    method: Annotated[MethodOption | None, typer.Option(help="Integration method; else the model's or dopri5.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="TIME", help="Step of rk4; of other methods the largest.")] = None,
+    rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
+    samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write an HTML report into this folder.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run as NetCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what --show names, or the states.")] = None,
+    show: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Print the range of a quantity.")] = None,
+    base: Base = "fixed",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and --show.")] = False,
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Simulate a model and print the loads in its joints.
+
+    What the command does not say comes from the model's run section: end,
+    method, tolerances. Without one, 10 s are simulated. Options such as --set
+    and --show may be given several times.
+
+    \b
+    kinode run pendulum.yaml
+    kinode run pendulum.yaml --until '20 s' --method dop853 --rtol 1e-10
+    kinode run excavator.yaml --set 'digging=90 kN' --report out
+    kinode run pendulum.yaml --start 'pivot.q=10 deg' --show pivot.q
+    kinode run arm.urdf --samples 1001 --csv arm.csv --show elbow.q
+    """
+    from kinode.importers import URDF
+    from kinode.model.quantity_names import find_quantity
+
+    system = load_model(model, base)
+    if model.suffix.lower() in URDF and not quiet:
+        for note in system.notes:  # where kinode's model differs from the file
+            say(note)
+    names = list(show or ())
+    for name in names:
+        find_quantity(system, name)
+    options = find_options(system, method, step, rtol, atol, samples)
+    changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
+    options |= {key: value for key, value in changes.items() if value}
+    trajectory, failure = _simulate(system, find_end(system, until), options, debug)
+    files = write_files(trajectory, names, report, save, csv)
+    if len(trajectory):
+        print_result(trajectory, names, quiet)
+    for path in files:
+        if not quiet:
+            typer.echo(f"wrote {path}")
+    _exit_unless_complete(trajectory, failure)
+
+
+def _simulate(
+    system: System, end: float, options: dict[str, Any], debug: bool
+) -> tuple[Trajectory, SimulationError | None]:
+    """The run, and why it failed on the way, if it did; with ``debug`` a failure is raised."""
+    from kinode.dynamics.compile import compile as compile_system
+    from kinode.tasks.simulate import simulate
+
+    try:
+        return simulate(compile_system(system), end, **options), None
+    except SimulationError as error:
+        if error.run is None or debug:
+            raise
+        return error.run, error
+
+
+def _exit_unless_complete(trajectory: Trajectory, failure: SimulationError | None) -> None:
+    """Exit code 1 for a run that failed, 130 for one that was stopped by Ctrl-C."""
+    if failure is not None:
+        say(str(failure))
+        raise typer.Exit(1)
+    if trajectory.status == "stopped":
+        say(f"stopped at t = {float(trajectory.t[-1]) if len(trajectory) else 0.0:g} s")
+        raise typer.Exit(130)
+
+
+@reporting_errors
+def verify(
+    model: Model,
+    states: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many random states to compare at.")
+    ] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:
+    """Derive a model in independent ways and compare them.
+
+    The table says how far the results are apart at random states. Ends with
+    exit code 1 if any two disagree.
+
+    \b
+    kinode verify excavator.yaml
+    kinode verify arm.urdf --states 20
+    """
+    from kinode.cli.terminal_tables import print_verification
+    from kinode.tasks.verify import verify as compare
+
+    comparison = compare(load_model(model, base), states)
+    print_verification(comparison)
+    if not comparison.ok:
+        raise typer.Exit(1)
+
+
+@reporting_errors
+def reactions(
+    model: Model,
+    joint: Annotated[str | None, typer.Option(metavar="NAME", help="Which joint; without it a summary of all.")] = None,
+    part: Annotated[
+        ReactionPart, typer.Option(help="The part that bearings, spectrum and plot show.")
+    ] = ReactionPart.kinetic,
+    causes: Annotated[bool, typer.Option("--causes", help="Who loads the joint: by cause, or by body.")] = False,
+    bearings: Annotated[
+        str | None, typer.Option(metavar="Z1,Z2", help="Two bearings at these places on the axis.")
+    ] = None,
+    frequency: Annotated[
+        str | None, typer.Option(metavar="FREQ", help="A natural frequency: is it excited?")
+    ] = None,
+    hold: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Joints that support closed loops.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
+    samples: Annotated[int, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = 2001,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    base: Base = "fixed",
+    debug: Debug = False,
+) -> None:  # fmt: skip
+    """Say what loads a joint, and who.
+
+    The static part is what applied loads ask for, the kinetic part what inertia
+    adds; --causes splits it. --plot draws what was asked for: causes, spectrum,
+    pressure around a shaft, or the load over time.
+
+    \b
+    kinode reactions rotor.yaml
+    kinode reactions rotor.yaml --joint shaft --causes --plot causes.png
+    kinode reactions rotor.yaml --joint shaft --part total --bearings '0,30 cm'
+    kinode reactions rotor.yaml --joint shaft --frequency '55 Hz'
+    """
+    from kinode.cli.reaction_tables import Question, print_all, print_joint
+    from kinode.results.load_spectra import read_frequency
+    from kinode.tasks.simulate import simulate
+
+    system = load_model(model, base)
+    at = None if bearings is None else tuple(text.strip() for text in bearings.split(","))
+    if at is not None and len(at) != 2:
+        raise typer.BadParameter(f"two places are expected, Z1,Z2, not {bearings!r}", param_hint="--bearings")
+    if joint is None and (causes or bearings or frequency or plot):
+        raise typer.BadParameter("which joint? --causes, --bearings, --frequency and --plot ask about one")
+    if frequency is not None:
+        read_frequency(frequency)
+    trajectory = simulate(system, find_end(system, until), times=samples, parameters=pairs("--set", set_) or None)
+    if joint is None:
+        print_all(trajectory, hold or None)
+        return
+    print_joint(trajectory, Question(joint, part.value, hold or None, causes, at, frequency, plot))
+    if plot is not None:
+        typer.echo(f"wrote {plot}")

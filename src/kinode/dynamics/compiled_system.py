@@ -1,0 +1,410 @@
+"""Dynamics: a system as functions of machine code.
+
+Each function is compiled when it is first called, or found in the cache on disk.  A call with one state goes straight
+to machine code.  A call with 2-D ``q, u`` is a batch over lanes and threads.  Arguments of any other shape are checked
+here, and refused in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.initialization.initial_values import read_initial_values
+from kinode.dynamics.initialization.start import Start
+from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
+from kinode.errors import ArgumentError
+from kinode.kernels.call_arguments import Arguments
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.fast_method import Fast, fast, make_builtin
+from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_table import KERNELS, find_row
+from kinode.kernels.state import State, Wrench
+from kinode.kernels.tree_size import is_large
+from kinode.model.base.fields import short
+from kinode.model.system import System
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.restraints.loop_statics import Support
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.state_layout import Coordinate
+from kinode.structure.topology import Topology, find_topology
+
+if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
+    from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.structure.loop_closure import Closure
+
+
+class Dynamics:
+    """A compiled system; ``kn.compile`` makes it.
+
+    Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
+    ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
+
+    It is the face of a pipeline of values: ``arguments`` (names, sizes, defaults), ``start`` (initial states and the
+    closure of loops), ``topology`` and ``kernels`` (with the independent constraint rows).
+    """
+
+    def __init__(self, system: System, formulation: str = "recursive", *, rows: tuple[int, ...] | None = None) -> None:
+        """``rows`` are the independent rows of the constraints, where those found at the start do not serve."""
+        if not isinstance(system, System):
+            raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
+        self.formulation, self.system = formulation, system.copy()
+        composition = find_composition(formulation)
+        self.arguments = Arguments(find_topology(self.system))
+        self.start = Start(self.arguments, formulation, composition, rows)
+        self.known_supports: set[Support] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code stays here: another process makes its own.
+        return partial(Dynamics, rows=self.start.rows), (self.system, self.formulation)
+
+    def __repr__(self) -> str:
+        return f"<Dynamics of {self.system.name!r}: {self.n_q} q, {self.n_u} u, {self.n_z} z>"
+
+    # -- what it rests on --------------------------------------------------------------------------
+    @property
+    def topology(self) -> Topology:
+        """The structure of the system, with its independent constraint rows where they are known."""
+        return self.start.topology
+
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled functions."""
+        return self.start.kernels
+
+    @property
+    def loops(self) -> LoopEquations:
+        """The constraint rows of a system with loops."""
+        return self.start.loops
+
+    @property
+    def closure(self) -> Closure:
+        """What is known of the constraints: from the model's start, or the first that closes where that cannot."""
+        return self.start.closure
+
+    @property
+    def n_q(self) -> int:
+        """Number of coordinates."""
+        return self.arguments.topology.n_q
+
+    @property
+    def n_u(self) -> int:
+        """Number of speeds."""
+        return self.arguments.topology.n_u
+
+    @property
+    def n_z(self) -> int:
+        """Number of other states."""
+        return self.arguments.topology.n_z
+
+    @property
+    def parameters(self) -> Array:
+        """The model's own values of the parameters."""
+        return self.arguments.parameters
+
+    @property
+    def inputs(self) -> Array:
+        """The model's own values of the inputs."""
+        return self.arguments.inputs
+
+    # -- state -------------------------------------------------------------------------------------
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Every entry of q, u and z: name, index, role."""
+        return self.arguments.topology.coordinates
+
+    @property
+    def initial(self) -> State:
+        """The state that the model's own initial values, parameters and inputs give, at time 0."""
+        return self.start.initial
+
+    def state(
+        self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None, inputs: Any = None
+    ) -> State:
+        """The initial state with some coordinates replaced by name; loops are closed.
+
+        Parameters
+        ----------
+        values : mapping or State, optional
+            Coordinates by name, exact: ``{"elbow.q": 0.3}``, angles in rad, lengths in m, or texts with units.
+            A State is given back as it is.
+        t : float, default 0
+            Time, s.
+        p, inputs
+            Parameters and inputs, by name or as vectors; the model's own by default.
+
+        Returns
+        -------
+        State
+
+        Examples
+        --------
+        >>> dynamics.state({"elbow.q": "30 deg"}).q  # doctest: +SKIP
+        """
+        if isinstance(values, State):
+            return values
+        if values is not None and not isinstance(values, Mapping):
+            raise ArgumentError(f"state: values by name are expected, such as {{'elbow.q': 0.3}}, not {short(values)}")
+        if not values and self._is_default(t, p, inputs):
+            return self.initial
+        wanted = read_initial_values(self.arguments, values or {}, self.arguments.resolver(p))
+        return self.start.solve(wanted, float(t), p, inputs)
+
+    def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
+        """Whether numbers are those that the initial state goes with."""
+        given = ((p, self.parameters), (inputs, self.inputs))
+        return t == 0.0 and all(x is None or np.array_equal(x, y) for x, y in given)
+
+    def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
+        """A state with parameters and inputs: where kernels and snapshots are evaluated."""
+        return self.start.point(state, p, inputs)
+
+    def point_of(self, t: Any, y: Array, p: Any = None, inputs: Any = None) -> EvaluationPoint:
+        """The same of a state vector [q, u, z], or of a batch of them."""
+        read = self.arguments
+        return read.topology.layout.point(t, y, read.read_parameters(p), read.read_inputs(inputs))
+
+    def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
+        """An instant in plain numbers: slow, and good for looking inside."""
+        return Snapshot(self.topology, self.point(state, p, inputs))
+
+    def values(self, state: State) -> dict[str, float]:
+        """Every coordinate of a state by name."""
+        parts = {"q": state.q, "u": state.u, "z": state.z}
+        return {c.name: float(parts[c.role][c.index]) for c in self.coordinates}
+
+    def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
+        """z with the modes that fit a state which was given without them."""
+        kernel = Kernel("acceleration")
+        return self._read_point(kernel, t, q, u, None, p, inputs, np.empty(0)).z
+
+    # -- functions ---------------------------------------------------------------------------------
+    @fast
+    def acceleration(
+        self, t: Any, q: Any, u: Any, *, effort: Any = None, wrenches: Any = None,
+        z: Any = None, p: Any = None, inputs: Any = None,
+    ) -> Array:  # fmt: skip
+        """Forward dynamics: u_dot.
+
+        Parameters
+        ----------
+        t : float
+            Time, s.
+        q, u : array
+            Coordinates and speeds in the order of ``coordinates``; of two dimensions, a batch.
+        effort : array, optional
+            Efforts along u that add to the model's own laws, N or N m.
+        wrenches : mapping, optional
+            Body -> (force, moment) in world axes at the body's origin, N and N m.
+        z, p, inputs : optional
+            Other states, parameters and inputs.  Without z, modes are fitted to the state.
+
+        Returns
+        -------
+        array
+            Accelerations, m/s2 or rad/s2.
+        """
+        if effort is None and wrenches is None:
+            return self._call("acceleration", t, q, u, z, p, inputs)
+        return self._call("loaded_acceleration", t, q, u, z, p, inputs, self.arguments.read_loads(effort, wrenches))
+
+    @fast
+    def effort(self, t: Any, q: Any, u: Any, u_dot: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """Inverse dynamics: the efforts beyond the model's own laws that give the accelerations ``u_dot``.
+
+        ``acceleration(t, q, u, effort=effort(t, q, u, a))`` gives ``a`` back.
+        """
+        return self._call("effort", t, q, u, z, p, inputs, u_dot)
+
+    @fast
+    def mass_matrix(self, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """M, symmetric and positive definite: n_u x n_u."""
+        n = self.n_u
+        if is_large(self.arguments.topology) and np.ndim(q) == 1:
+            rows = np.broadcast_to(np.asarray(q, dtype=float), (n, np.size(q)))
+            still = np.zeros((n, n))
+            columns = self.effort(t, rows, still, np.eye(n), z=z, p=p, inputs=inputs)
+            M: Array = columns - self.bias(t, q, still[0], z=z, p=p, inputs=inputs)
+            return np.asarray(0.5 * (M + M.T))
+        return self._call("mass_matrix", t, q, None, z, p, inputs, shape=(n, n))
+
+    @fast
+    def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws.
+
+        Without friction, which depends on u_dot through the reactions: ``effort`` has it.
+        """
+        return self._call("bias", t, q, u, z, p, inputs)
+
+    @fast
+    def energy(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
+        """Kinetic and potential energy, J."""
+        return self._call("energy", t, q, u, z, p, inputs)
+
+    def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
+        """Rate of the whole state vector [q, u, z]."""
+        return self._call("rate", t, *self._split(y), p, inputs)
+
+    def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
+        """Derivative of the rate by the state, exact: one directional derivative for each column."""
+        n = np.size(y)
+        rows = np.broadcast_to(np.asarray(y, dtype=float), (n, n))
+        return self._call("direction", t, *self._split(rows), p, inputs, np.eye(n)).T
+
+    def _split(self, y: Any) -> tuple[Array, Array, Array]:
+        return self.arguments.topology.layout.split(np.asarray(y, dtype=float))
+
+    def pose(self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> tuple[Array, Array]:
+        """Rotation (to world axes) and position of a body or frame."""
+        kernel = Kernel("pose", (self.arguments.frame_name(of),))
+        values = self._call(kernel, t, q, None, z, p, inputs)
+        return values[..., :9].reshape(*values.shape[:-1], 3, 3), values[..., 9:]
+
+    def jacobian(
+        self, of: Any, t: Any, q: Any, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> tuple[Array, Array]:
+        """Angular and linear velocity of a body or frame, in world axes, for unit speeds: two 3 x n_u matrices."""
+        kernel = Kernel("jacobian", (self.arguments.frame_name(of),))
+        values = self._call(kernel, t, q, None, z, p, inputs, shape=(6, self.n_u))
+        return values[..., :3, :], values[..., 3:, :]
+
+    def evaluate(
+        self, names: str | Sequence[str], t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None
+    ) -> dict[str, Array]:
+        """Quantities by name.
+
+        Parameters
+        ----------
+        names : str or sequence of str
+            Such as ``"elbow.reaction.force"``, ``"lower.position"`` or ``"system.energy"``.
+        t, q, u, z, p, inputs
+            As in ``acceleration``.
+
+        Returns
+        -------
+        dict
+            Name -> value; of a batch with a row for each state.
+        """
+        from kinode.dynamics.named_quantities import evaluate_names
+        from kinode.dynamics.redundant_reactions import StateBatch, share
+
+        texts = (names,) if isinstance(names, str) else tuple(names)
+        point = self._read_point(Kernel("evaluate", texts), t, q, u, z, p, inputs, np.empty(0))
+        states = StateBatch.of(point)
+        return evaluate_names(self, texts, states, lambda: share(self, states))
+
+    def reactions(
+        self, t: Any, q: Any, u: Any, u_dot: Any = None, *, part: str = "total", hold: Any = None,
+        on: str | None = None, expressed_in: Any = None, about: Any = None,
+        joints: str | Sequence[str] | None = None, whole: bool = False,
+        z: Any = None, p: Any = None, inputs: Any = None,
+    ) -> dict[str, Wrench]:  # fmt: skip
+        """Force and moment in every joint.
+
+        Parameters
+        ----------
+        t, q, u, z, p, inputs
+            As in ``acceleration``.
+        u_dot : array, optional
+            Accelerations in place of the model's own.
+        part : {"total", "static", "kinetic"}
+            All, applied loads alone, or inertia alone.
+        hold : joint name or names, optional
+            The joints that support a mechanism with loops while inertia is left out, where no drive does.
+        on : body name, optional
+            Only the joints of this body, and what acts on it.  By default what the parent side does to the child.
+        about : frame, optional
+            The point of the moment; the joint point of the child by default.
+        expressed_in : frame, optional
+            The axes; the joint axes of the parent by default.
+        joints : name or names, optional
+            Which joints; all by default.
+        whole : bool, default False
+            Whether to add the efforts along the freedoms.
+
+        Returns
+        -------
+        dict
+            Joint -> Wrench, N and N m.
+        """
+        from kinode.dynamics.joint_reactions import check_own_acceleration, joint_wrenches, read_request
+        from kinode.dynamics.redundant_reactions import StateBatch
+
+        if u_dot is not None and self.arguments.topology.constrained:
+            check_own_acceleration(u_dot, self.acceleration(t, q, u, z=z, p=p, inputs=inputs))
+        request = read_request(self, part, hold, on, about, expressed_in, joints, whole)
+        kernel = Kernel("reactions" if u_dot is None else "reactions_of_motion", request)
+        x = self.arguments.read_array("u_dot", u_dot, self.n_u, np.zeros(self.n_u))
+        point = self._read_point(kernel, t, q, u, z, p, inputs, x)
+        return joint_wrenches(self, StateBatch.of(point, None if u_dot is None else x), request)
+
+    def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
+        """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
+        topology = self.arguments.topology
+        if (table := topology.events) is not None:
+            owner = (*table.owners, *(entry.owner for entry in table.samplers))[0]
+            message = (
+                "changes at once, which a single step does not see; simulate until t + dt with start=state instead"
+            )
+            raise ArgumentError(f"step: {owner} {message}")
+        t, y = state.t, state.y
+        k1 = self.rate(t, y, p=p, inputs=inputs)
+        k2 = self.rate(t + dt / 2, y + dt / 2 * k1, p=p, inputs=inputs)
+        k3 = self.rate(t + dt / 2, y + dt / 2 * k2, p=p, inputs=inputs)
+        k4 = self.rate(t + dt, y + dt * k3, p=p, inputs=inputs)
+        y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        if topology.constrained:
+            y = self.kernels.call(Kernel("projection"), self.point_of(t + dt, y, p, inputs))[:-1]
+        for start in topology.layout.quaternions:
+            y[start : start + 4] /= np.linalg.norm(y[start : start + 4])
+        return State(t + dt, *self._split(y))
+
+    # -- calls -------------------------------------------------------------------------------------
+    def _read_point(
+        self, kernel: Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, x: Array
+    ) -> EvaluationPoint:
+        """The point of a call: arguments checked; where z is not given, with modes that fit."""
+        point = self.arguments.read_point(t, q, u, z, p, inputs, self.start.initial_values.z)
+        if z is None:
+            return with_modes(self.kernels, kernel, point, x)
+        check_modes(self.arguments.topology, kernel, point.z)
+        return point
+
+    def _call(
+        self, name: str | Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any,
+        x: Any = None, shape: tuple[int, ...] | None = None,
+    ) -> Array:  # fmt: skip
+        """Check the arguments and run a kernel, for one state or a batch."""
+        kernel = Kernel(name) if isinstance(name, str) else name
+        row, kernels = find_row(kernel), self.kernels
+        n_x = row.n_x(self.arguments.topology)
+        extra = self.arguments.read_array(row.x_name, x, n_x, np.zeros(n_x))
+        out = kernels.call(kernel, self._read_point(kernel, t, q, u, z, p, inputs, extra), extra)
+        return out if shape is None else out.reshape(*out.shape[:-1], *shape)
+
+    def make_fast(self, entry: Fast) -> Callable[..., Any]:
+        """The built-in function of machine code that stands for a method."""
+        method = entry.method.__get__(self)
+        row, size, topology = KERNELS[entry.name], self.n_u, self.arguments.topology
+        kernel = Kernel(row.name)
+        if size == 0 or needs_modes(topology, kernel) or (row.square and is_large(topology)):
+            return method  # type: ignore[no-any-return]
+        defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.start.initial_values.z, "u": np.zeros(size)}
+        return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)
+
+
+def find_composition(formulation: str) -> Composition:
+    """The parts of the snapshot that a formulation traces its code from."""
+    if formulation == "recursive":
+        return RECURSIVE
+    if formulation != "circuit":
+        names = "'recursive' and 'circuit'"
+        raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}")
+    from kinode.formulations.circuit.component_circuit import CIRCUIT
+
+    return CIRCUIT

@@ -1,0 +1,102 @@
+"""The constraint rows of a system in compiled form: residuals, Jacobian and rates, and what is solved with them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.trace import Tape
+from kinode.errors import AssemblyError
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.kernel_options import Kernel
+from kinode.model.constraints.constraint import POSITIONS
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.loop_closure import CLOSED_ENOUGH, Closure, characteristic_length, close, find_closure, find_rank
+
+CLOSURE = Kernel("closure")
+SPEEDS_FIT = 1e-9  # relative: rates of the rows that count as zero
+
+
+class LoopEquations:
+    """All constraint rows of a topology, lengths divided by its characteristic length."""
+
+    def __init__(self, kernels: Kernels) -> None:
+        self.kernels, self.topology = kernels, kernels.topology
+        self.names = self.topology.row_units
+        self.length = characteristic_length(self.topology)
+        self.scale = np.array([self.length if unit in ("length", "velocity") else 1.0 for _, unit in self.names])
+        self.holding = np.array([unit in POSITIONS for _, unit in self.names], dtype=bool)  # the rest hold speeds
+
+    def evaluate(self, point: EvaluationPoint) -> tuple[Array, Array, Array]:
+        """Residuals, Jacobian and rates of all rows, at a point or a batch of points."""
+        out = self.kernels.call(CLOSURE, point)
+        m, (rows, columns) = len(self.names), self._pattern
+        G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
+        G[..., rows, columns] = out[..., 2 * m :]
+        return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
+
+    def closure_errors(self, point: EvaluationPoint) -> Array:
+        """Residuals of the rows that hold positions, by size, at one point; zero for the others."""
+        out = self.kernels.call(CLOSURE, point)
+        errors: Array = abs(out[: len(self.names)]) / self.scale * self.holding
+        return errors
+
+    @cached_property
+    def _pattern(self) -> tuple[Array, Array]:
+        """Row and column of each entry of the Jacobian that the kernel gives."""
+        traced = Snapshot(self.topology, self.topology.layout.traced_point(Tape()))
+        rows, columns = np.array(traced.constraints.pattern, dtype=np.int64).reshape(-1, 2).T
+        return rows, columns
+
+    def _at_rest(self, point: EvaluationPoint) -> EvaluationPoint:
+        return point.replaced(u=np.zeros(self.topology.n_u))
+
+    def close(self, point: EvaluationPoint, fixed: Array) -> Array:
+        """Coordinates near those of a point that close the loops; ``fixed`` marks the speeds whose coordinates stay."""
+        there = self._at_rest(point)
+
+        def rows(q: Array) -> tuple[Array, Array]:
+            c, G, _ = self.evaluate(there.replaced(q=q))
+            return c[self.holding], G[self.holding]
+
+        q, gap = close(rows, self.topology.advance_q, point.q, ~fixed)
+        if gap > CLOSED_ENOUGH:
+            raise AssemblyError(f"the loops stay open by {gap:.1e} of the mechanism's size")
+        return q
+
+    def close_speeds(self, point: EvaluationPoint, fixed: Array) -> Array:
+        """Speeds nearest to those of a point that keep the loops closed; those marked stay."""
+        _, G, drift = self.evaluate(point)
+        free = ~fixed
+        u = point.u.copy()
+        u[free] += np.linalg.lstsq(G[:, free], -drift, rcond=1e-10)[0]
+        _, _, drift = self.evaluate(point.replaced(u=u))
+        if len(drift) and abs(drift).max() > SPEEDS_FIT * max(1.0, float(abs(u).max(initial=0.0))):
+            worst = self.names[int(np.argmax(abs(drift)))][0]
+            raise AssemblyError(f"the speeds that are given tear {worst} apart: leave some of the u= out", {})
+        return u
+
+    def judge(self, point: EvaluationPoint, closure: Closure) -> tuple[float, int]:
+        """How far a point is from closing, and how many freedoms it has too many."""
+        c, G, _ = self.evaluate(point)
+        return float(abs(c).max(initial=0.0)), len(closure.rows) - find_rank(G[list(closure.rows)])
+
+    def self_stresses(self, point: EvaluationPoint) -> Array:
+        """Multipliers of all rows, one set in each column, that hold each other in balance."""
+        _, G, _ = self.evaluate(self._at_rest(point))
+        U, _, _ = np.linalg.svd(G)
+        stresses: Array = U[:, find_rank(G) :] / self.scale[:, None]
+        return stresses
+
+    def find_closure(self, point: EvaluationPoint) -> Closure:
+        """Rank, independent rows and freedoms, from a closed position."""
+        there = self._at_rest(point)
+
+        def rows(q: Array) -> tuple[Array, Array]:
+            c, G, _ = self.evaluate(there.replaced(q=q))
+            return c, G
+
+        return find_closure(rows, self.topology.advance_q, point.q, self.holding, self.length)

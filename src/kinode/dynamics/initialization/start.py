@@ -1,0 +1,178 @@
+"""Consistent initial states: loops closed, following states and networks at the values that the rest demands.
+
+The independent constraint rows are found here too, since they need a closed position: that of the model's own initial
+values or, where these cannot be assembled, the first that can.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.dynamics.initialization.following_states import settle
+from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
+from kinode.errors import AssemblyError, ModelError
+from kinode.kernels.call_arguments import Arguments
+from kinode.kernels.compiled_kernels import Kernels
+from kinode.kernels.state import State
+from kinode.multibody.composition import Composition
+from kinode.multibody.restraints.coupled_friction import check_unique
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
+from kinode.structure.topology import Topology
+
+if TYPE_CHECKING:  # loops alone need these: many runs do without
+    from kinode.dynamics.initialization.assembler import Assembler
+    from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.structure.loop_closure import Closure
+
+
+class Start:
+    """The initial states of a system, and the kernels and the topology that its closed loops lead to.
+
+    Parameters
+    ----------
+    arguments : Arguments
+        The system's names and default values.
+    formulation, composition
+        As in ``Kernels``.
+    rows : tuple of int, optional
+        The independent constraint rows, where those of the model's own start do not serve.
+    """
+
+    def __init__(
+        self, arguments: Arguments, formulation: str, composition: Composition, rows: tuple[int, ...] | None = None
+    ) -> None:
+        self.arguments, self.rows = arguments, rows
+        self._formulation, self._composition = formulation, composition
+        self._closure: Closure | None = None
+
+    @property
+    def open_topology(self) -> Topology:
+        """The topology before the independent constraint rows are known."""
+        return self.arguments.topology
+
+    @cached_property
+    def open_kernels(self) -> Kernels:
+        """The kernels that need no independent rows; where nothing is constrained, all of them."""
+        return Kernels(self.open_topology, self._formulation, self._composition, self._check_inertia)
+
+    @cached_property
+    def initial_values(self) -> InitialValues:
+        """The model's own initial values."""
+        return read_initial_values(self.arguments, {}, self.arguments.system.nominal)
+
+    @cached_property
+    def initial(self) -> State:
+        """The state that the model's own initial values, parameters and inputs give, at time 0."""
+        return self._solve(self.initial_values, 0.0, None, None)
+
+    # -- loops -------------------------------------------------------------------------------------
+    @cached_property
+    def loops(self) -> LoopEquations:
+        """The constraint rows of the system."""
+        from kinode.dynamics.initialization.loop_equations import LoopEquations
+
+        return LoopEquations(self.open_kernels)
+
+    @property
+    def closure(self) -> Closure:
+        """What is known of the constraints; an AssemblyError where no closed position is known."""
+        if self._closure is None:
+            return self._find_closure(self.initial, None, None)
+        return self._closure
+
+    def prepare(self) -> None:
+        """Find the closure now, so that a model whose constraints cannot be used is refused when it is compiled."""
+        if self.open_topology.constrained:
+            self._try_closure()
+
+    def _try_closure(self) -> Closure | None:
+        if self._closure is None:
+            with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
+                return self.closure
+        return self._closure
+
+    def _find_closure(self, state: State, p: Any, inputs: Any) -> Closure:
+        """The independent constraint rows, found at the first closed state."""
+        if self._closure is None:
+            point = self.point(state, p, inputs)
+            closure = self.loops.find_closure(point)
+            if self.rows is not None:
+                closure = replace(closure, rows=self.rows)
+            check_unique(Snapshot(self.open_topology, point), self.loops.self_stresses(point))
+            self._closure = closure
+        return self._closure
+
+    @property
+    def topology(self) -> Topology:
+        """The topology with its independent constraint rows, as soon as a closed position is known."""
+        if not self.open_topology.constrained or self._try_closure() is None:
+            return self.open_topology
+        return self._closed_topology
+
+    @cached_property
+    def _closed_topology(self) -> Topology:
+        return self.open_topology.with_rows(self.closure.rows)
+
+    @property
+    def kernels(self) -> Kernels:
+        """The kernels of the topology with its independent rows; an AssemblyError where they are not known."""
+        return self._closed_kernels if self.open_topology.constrained else self.open_kernels
+
+    @cached_property
+    def _closed_kernels(self) -> Kernels:
+        return Kernels(self._closed_topology, self._formulation, self._composition, self._check_inertia)
+
+    # -- states ------------------------------------------------------------------------------------
+    def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:
+        """A state with parameters and inputs as the user gives them."""
+        read = self.arguments
+        return EvaluationPoint(state.t, state.q, state.u, state.z, read.read_parameters(p), read.read_inputs(inputs))
+
+    def assembler(self, values: InitialValues, t: float, p: Any, inputs: Any) -> Assembler:
+        """The assembly problem of initial values."""
+        from kinode.dynamics.initialization.assembler import Assembler
+
+        loops = self.loops if self.open_topology.constrained else None
+        point = self.point(State(t, EMPTY, EMPTY, values.z), p, inputs)
+        return Assembler(self.open_kernels, loops, values, point, self.arguments.resolver(p))
+
+    def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        """The state nearest to initial values in which all loops are closed; exact values stay."""
+        if self.open_topology.constrained:
+            self._try_closure()
+        return self._solve(values, t, p, inputs)
+
+    def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
+        assembler = self.assembler(values, t, p, inputs)
+        q = assembler.solve_positions()
+        state = State(t, q, assembler.solve_speeds(q), values.z)
+        topology = self.open_topology
+        if topology.constrained:
+            self._find_closure(state, p, inputs)
+            topology = self._closed_topology
+        point = settle(topology, self.point(state, p, inputs), values.said)
+        if topology.network is not None:
+            from kinode.dynamics.initialization.network_start import start_network
+
+            point = start_network(topology, point, values, self.arguments.resolver(p))
+        return State(t, point.q, point.u, point.z)
+
+    def _check_inertia(self) -> None:
+        """Networks add a true inertia to the joints: seen in plain numbers, at some state."""
+        network = self.open_topology.network
+        if network is None or not network.heavy:
+            return
+        try:
+            start = self.initial
+        except (AssemblyError, ModelError):  # whoever needs a start is told why
+            return
+        moving = np.random.default_rng(0).uniform(-1, 1, self.open_topology.n_u)
+        condensed = Snapshot(self.topology, self.point(replace(start, u=moving))).condensed
+        if condensed is not None:
+            condensed.check_inertia()

@@ -1,0 +1,26 @@
+"""Quantities by name: compiled values, with reactions shared by a rule where they are not unique."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.joint_reactions import by_name, is_shared
+from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, split_values
+from kinode.model.quantity_names import find_quantity
+
+if TYPE_CHECKING:
+    from kinode.dynamics.compiled_system import Dynamics
+
+
+def evaluate_names(
+    dynamics: Dynamics, texts: tuple[str, ...], states: StateBatch, sharing: Callable[[], ReactionSharing]
+) -> dict[str, Array]:
+    """Quantities by name; ``sharing`` is asked for where reactions are not unique."""
+    names = [find_quantity(dynamics.system, name) for name in texts]
+    values = dict(split_values(states.call(dynamics, "evaluate", texts), names))
+    for name in names:
+        if is_shared(dynamics, name):
+            values[name.text] = by_name(dynamics, name, states, sharing(), values[name.text])
+    return values

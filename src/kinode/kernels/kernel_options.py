@@ -1,0 +1,60 @@
+"""What tells kernels of one name apart: records of options, part of a kernel's identity."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinode.multibody.restraints.loop_statics import Support
+
+
+class Kernel(NamedTuple):
+    """A compiled model function by name.
+
+    ``options`` is one of the records below, or a tuple of names (of quantities, of a frame, of a law); the table in
+    ``kernel_table.py`` says which.
+    """
+
+    name: str
+    options: Hashable = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.options!r}"
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Which share of all that transmits loads between bodies.
+
+    ``support`` are the freedoms that hold loops while inertia is left out.
+    """
+
+    part: str = "total"
+    support: Support = None
+
+
+@dataclass(frozen=True)
+class ReactionOptions(LoadOptions):
+    """Which share of the reactions of which joints, on which body, about which point, in whose axes.
+
+    ``whole`` adds the efforts along the freedoms.  None means the convention: on the child, about its joint point, in
+    the joint axes of the parent.
+    """
+
+    whole: bool = False
+    on: str | None = None
+    about: str | None = None
+    axes: str | None = None
+    joints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContributionOptions:
+    """The kinetic share of one joint's reaction, split by body or by cause."""
+
+    by: str
+    joint: str
+    support: Support = None
+    about: str | None = None
+    axes: str | None = None

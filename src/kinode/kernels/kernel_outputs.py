@@ -1,0 +1,167 @@
+"""What each kernel gives: functions from a snapshot of traced numbers to the entries of the kernel's result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Dual, Scalar
+from kinode.algebra.trace import Tape, replay
+from kinode.expressions.parser import parse
+from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
+from kinode.model.quantity_names import find_quantity
+from kinode.multibody import power
+from kinode.multibody.dependent_joints import measures
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.snapshot import Snapshot
+
+Outputs = Sequence[Any] | Array
+Names = tuple[str, ...]
+
+
+def flat(values: Any) -> list[Scalar]:
+    """All entries of a result in a row."""
+    return list(np.asarray(values, dtype=object).ravel())
+
+
+# -- motion ----------------------------------------------------------------------------------------
+def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
+    """Rate of the state vector [q, u, z]."""
+    return np.concatenate([snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
+
+
+def energy(snapshot: Snapshot, options: Any) -> Outputs:
+    """Kinetic energy, and potential energy with the electric one."""
+    kinetic, potential, electric = snapshot.energies
+    return [kinetic, potential + electric]
+
+
+def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
+    """Rate of the state, and the power of all that changes the energy."""
+    return [*rate(snapshot), *power.powers(snapshot)]
+
+
+def pose(snapshot: Snapshot, options: Names) -> Outputs:
+    """Rotation and position of a frame."""
+    X = snapshot.pose(snapshot.system.find_frame(options[0]))
+    return np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
+
+
+# -- by name ---------------------------------------------------------------------------------------
+def evaluate(snapshot: Snapshot, options: Names) -> Outputs:
+    """Quantities by name."""
+    names = [find_quantity(snapshot.system, name) for name in options]
+    return [x for name in names for x in flat(snapshot.quantity(name))]
+
+
+def law(snapshot: Snapshot, options: Names) -> Outputs:
+    """The value of a law given as text."""
+    return [snapshot.resolve(parse(options[0], snapshot.system.call_counts()))]
+
+
+# -- reactions -------------------------------------------------------------------------------------
+def reactions(snapshot: Snapshot, options: ReactionOptions) -> Outputs:
+    """Force and moment of joints; behind them the doubt of the support, where loops have one."""
+    find = snapshot.system.find_frame
+    outputs: list[Scalar] = []
+    for name in options.joints:
+        moment, force = snapshot.reaction(
+            name,
+            options.part,
+            hold=options.support,
+            whole=options.whole,
+            on=options.on,
+            about=None if options.about is None else find(options.about),
+            expressed_in=None if options.axes is None else find(options.axes),
+        )
+        outputs += [*force, *moment]
+    return outputs if options.support is None else [*outputs, snapshot.statics(options.support).doubt]
+
+
+def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
+    """Force and moment of all that makes up the kinetic share of a joint's reaction; the doubt as in ``reactions``."""
+    from kinode.formulations.reaction_contributions import contributions  # with all formulations, which few runs need
+
+    find, support = snapshot.system.find_frame, options.support
+    point, frame = (None if name is None else find(name) for name in (options.about, options.axes))
+    outputs: list[Scalar] = []
+    for wrench in contributions(snapshot, options.joint, options.by, support).values():
+        moment, force = snapshot.reactions.seen(options.joint, wrench, None, point, frame)
+        outputs += [*force, *moment]
+    return outputs if support is None else [*outputs, snapshot.statics(support).doubt]
+
+
+def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:
+    """Everything that transmits a load between bodies, in the order of ``topology.holding``."""
+    each = (snapshot.holding(name, options.part, options.support) for name in snapshot.topology.holding)
+    return [x for values in each for x in values]
+
+
+def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
+    """What a constraint does to a body for each unit multiplier, for a quantity of the constraint by name."""
+    return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
+
+
+# -- accelerations by cause ------------------------------------------------------------------------
+def tiers(snapshot: Snapshot, options: Names) -> Outputs:
+    """The acceleration of a point by cause and chain segment."""
+    from kinode.formulations.acceleration_contributions import by_tier
+
+    return by_tier(snapshot, snapshot.system.find_frame(options[0]))
+
+
+def segments(snapshot: Snapshot, options: Names) -> Outputs:
+    """The same along the radius vectors."""
+    from kinode.formulations.acceleration_contributions import by_segment
+
+    return by_segment(snapshot, snapshot.system.find_frame(options[0]))
+
+
+# -- loops -----------------------------------------------------------------------------------------
+def closure(snapshot: Snapshot, options: Any) -> Outputs:
+    """Residuals and rates of all constraint rows, and the entries of their Jacobian that need not be zero."""
+    constraints = snapshot.constraints
+    rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
+    return [*rates, *(x for row in constraints.all_rows for x in row.values())]
+
+
+def measured_joints(snapshot: Snapshot, options: Any) -> Outputs:
+    """Coordinates, speeds and Jacobian of the joints that are not in the state."""
+    return np.concatenate([part.ravel() for part in measures(snapshot)])
+
+
+def projection(snapshot: Snapshot, options: Any) -> Outputs:
+    """The state on its constraints, and their effective mass."""
+    q, u, mass = snapshot.projected()
+    return np.concatenate([q, u, snapshot.z, [mass]])
+
+
+# -- derivatives -----------------------------------------------------------------------------------
+def jacobian(snapshot: Snapshot, options: Names) -> Outputs:
+    """Angular and linear velocity of a frame for unit speeds, 6 x n_u."""
+    point, n = snapshot.point, len(snapshot.point.u)
+
+    def velocity(u: Array) -> Array:
+        there = snapshot.at(point.replaced(u=u))
+        return np.concatenate(there.velocity(there.system.find_frame(options[0])))
+
+    at_rest = velocity(np.zeros(n))
+    columns = [velocity(np.eye(n)[k]) - at_rest for k in range(n)]
+    return np.array(columns, dtype=object).T if columns else np.zeros((6, 0))
+
+
+def directional_derivative(
+    snapshot: Snapshot, tape: Tape, arguments: Sequence[tuple[str, int]], names: Names
+) -> list[Scalar]:
+    """Change of the rate of the state, or of quantities by name, along a direction in some arguments.
+
+    ``arguments`` are names and sizes of the tape's inputs; the direction is the input ``x``.
+    """
+    outputs = flat(evaluate(snapshot, names) if names else rate(snapshot))
+    seeds: dict[tuple[str, int], Any] = {}
+    for name, size in arguments:
+        for i in range(size):
+            seeds[name, i] = Dual(tape.input(name, i), tape.input("x", len(seeds)))
+    return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]

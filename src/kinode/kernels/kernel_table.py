@@ -1,0 +1,186 @@
+"""The table of kernels: all that distinguishes one compiled model function from another, a row for each.
+
+``x`` holds what a kernel takes besides the point of evaluation: accelerations, added efforts and wrenches, a direction,
+or marks of what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar
+from kinode.algebra.trace import Tape
+from kinode.kernels import kernel_outputs as outputs
+from kinode.kernels.kernel_options import Kernel, ReactionOptions
+from kinode.kernels.kernel_outputs import Outputs, flat
+from kinode.multibody import instant_events
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.topology import Topology
+
+
+class Modes(Enum):
+    """What a kernel makes of the modes in z, where the system has any."""
+
+    FITTED = "where z is not given, modes are fitted to the state"
+    BY_ACCELERATION = "where z is not given, modes are those that the given accelerations lead to"
+    GIVEN = "modes are taken as they stand in z, and checked"
+    UNUSED = "the result depends on positions alone"
+
+
+@dataclass(frozen=True)
+class KernelRow:
+    """One kind of kernel.
+
+    ``write`` gives the result from a snapshot and the options; ``trace`` takes its place where the tape or ``x`` is
+    needed too.  ``given`` turns ``x`` into what the snapshot is given at its construction.  ``arguments`` are the
+    positional arguments of the ``Dynamics`` method of the same name that becomes a built-in function.
+    """
+
+    name: str
+    write: Callable[[Snapshot, Any], Outputs] | None = None
+    trace: Callable[[Snapshot, Tape, Array, Any], Iterable[Scalar]] | None = None
+    n_x: Callable[[Topology], int] = lambda topology: 0
+    x_name: str = "x"
+    given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
+    modes: Modes = Modes.GIVEN
+    rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loops for it
+    lanes: bool = False  # whether batches have code for several states at once
+    forward: bool = False  # whether every freedom needs inertia
+    open: bool = False  # whether it is used before the independent constraint rows are known
+    rare: bool = False  # whether it is called a few dozen times only
+    arguments: tuple[str, ...] = ()
+    square: bool = False  # whether the result is a matrix n_u x n_u
+
+
+def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
+    """Efforts and wrenches (force, moment for each body) that ``x`` adds."""
+    n = topology.n_u
+    at = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
+    return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in at.items()}}
+
+
+def _n_u(topology: Topology) -> int:
+    return topology.n_u
+
+
+def _n_loads(topology: Topology) -> int:
+    return topology.n_u + 6 * len(topology.system.bodies)
+
+
+def _n_roots(topology: Topology) -> int:
+    return 0 if topology.events is None else len(topology.events.roots)
+
+
+def _n_clocks(topology: Topology) -> int:
+    return 0 if topology.events is None else len(topology.events.samplers)
+
+
+def _accelerations(topology: Topology, x: Array) -> Mapping[str, Any]:
+    return {"u_dot": x}
+
+
+def _at_rest(topology: Topology, x: Array) -> Mapping[str, Any]:
+    return {"u_dot": np.zeros(topology.n_u), "friction": {}}
+
+
+def _state_sizes(topology: Topology) -> tuple[tuple[str, int], ...]:
+    return ("q", topology.n_q), ("u", topology.n_u), ("z", topology.n_z)
+
+
+def _direction(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -> Iterable[Scalar]:
+    return outputs.directional_derivative(snapshot, tape, _state_sizes(snapshot.topology), options)
+
+
+def _slope(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -> Iterable[Scalar]:
+    sizes = (*_state_sizes(snapshot.topology), ("inputs", len(snapshot.topology.inputs)))
+    return outputs.directional_derivative(snapshot, tape, sizes, options)
+
+
+def _always(options: Any) -> bool:
+    return True
+
+
+def _total_only(options: ReactionOptions) -> bool:
+    """Static and kinetic shares have no loops yet."""
+    return options.part == "total"
+
+
+_LOADS: dict[str, Any] = {"n_x": _n_loads, "given": added_loads}
+_MOTION: dict[str, Any] = {"n_x": _n_u, "x_name": "u_dot", "given": _accelerations, "modes": Modes.BY_ACCELERATION}
+_STATE = ("t", "q", "u")
+
+_ROWS = (
+    # motion
+    KernelRow("acceleration", lambda s, _: s.u_dot, modes=Modes.FITTED, rolled=_always, lanes=True, forward=True,
+              arguments=_STATE),
+    KernelRow("loaded_acceleration", lambda s, _: s.u_dot, modes=Modes.FITTED, rolled=_always, lanes=True, forward=True,
+              **_LOADS),
+    KernelRow("rate", outputs.rate, rolled=_always, lanes=True, forward=True),
+    KernelRow("effort", lambda s, _: s.inverse_effort, rolled=_always, lanes=True, arguments=(*_STATE, "x"), **_MOTION),
+    KernelRow("bias", lambda s, _: s.inverse_effort, given=_at_rest, rolled=_always, lanes=True, arguments=_STATE),
+    KernelRow("mass_matrix", lambda s, _: s.mass_matrix, modes=Modes.UNUSED, lanes=True, arguments=("t", "q"),
+              square=True),
+    KernelRow("energy", outputs.energy, rolled=_always, lanes=True, arguments=_STATE),
+    KernelRow("power", outputs.power_of_all, rolled=_always),
+    KernelRow("pose", outputs.pose, modes=Modes.UNUSED, rolled=_always),
+    # by name
+    KernelRow("evaluate", outputs.evaluate, modes=Modes.FITTED, rolled=_always),
+    KernelRow("law", outputs.law, rolled=_always),
+    # reactions
+    KernelRow("reactions", outputs.reactions, modes=Modes.FITTED, rolled=_total_only),
+    KernelRow("reactions_of_motion", outputs.reactions, rolled=_total_only, **_MOTION),
+    KernelRow("contributions", outputs.contributions, modes=Modes.FITTED),
+    KernelRow("holding", outputs.holding, modes=Modes.FITTED),
+    KernelRow("holding_of_motion", outputs.holding, **_MOTION),
+    KernelRow("unit_wrench", outputs.unit_wrench),
+    KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
+    # accelerations by cause
+    KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
+    KernelRow("segments", outputs.segments, modes=Modes.FITTED),
+    # loops
+    KernelRow("closure", outputs.closure, modes=Modes.UNUSED, open=True, rare=True),
+    KernelRow("measures", outputs.measured_joints, modes=Modes.UNUSED, open=True, rare=True),
+    KernelRow("projection", outputs.projection),
+    # derivatives
+    KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),
+    KernelRow("direction", trace=_direction, n_x=lambda t: t.layout.n_y, lanes=True, forward=True),
+    KernelRow("slope", trace=_slope, n_x=lambda t: t.layout.n_y + len(t.inputs)),
+    # events
+    KernelRow("roots", lambda s, _: instant_events.roots(s)),
+    KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
+    KernelRow("glance", lambda s, _: instant_events.glance(s)),
+    KernelRow("settled", lambda s, _: instant_events.settled_held(s)),
+    KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
+    KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),
+)  # fmt: skip
+KERNELS: Mapping[str, KernelRow] = {row.name: row for row in _ROWS}
+
+
+def find_row(kernel: Kernel) -> KernelRow:
+    """The row of the table that describes a kernel."""
+    return KERNELS[kernel.name]
+
+
+def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
+    """Sizes of the arguments that a kernel reads."""
+    return {
+        "t": 1,
+        "q": topology.n_q,
+        "u": topology.n_u,
+        "z": topology.n_z,
+        "p": len(topology.parameters),
+        "inputs": len(topology.inputs),
+        "x": find_row(kernel).n_x(topology),
+    }
+
+
+def outputs_of(kernel: Kernel, snapshot: Snapshot) -> list[Scalar]:
+    """The result of a kernel that needs nothing but a snapshot, as a flat list."""
+    write = find_row(kernel).write
+    assert write is not None, f"{kernel.name} needs more than a snapshot"
+    return flat(write(snapshot, kernel.options))

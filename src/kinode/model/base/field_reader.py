@@ -1,0 +1,194 @@
+"""Reading the fields of a component from what a user or a file gives.
+
+A number may be a plain one, text with a unit, or arithmetic with parameters; a law may be a function too.  Every error
+names the component and the field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinode.errors import LawError, ModelError, UnitError
+from kinode.expressions.parser import locate, parse
+from kinode.expressions.syntax_tree import Expression
+from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity
+from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fields, short, unknown, unknown_fields
+
+
+class Reader:
+    """Reads raw fields of one component into values; knows the system's names for its errors."""
+
+    def __init__(
+        self,
+        component: str,
+        *,
+        parameters: Mapping[str, Any],
+        tables: Collection[str],
+        frame: Callable[[Any], Any],
+        symbols: Callable[[], Any],
+    ) -> None:
+        self.component = component
+        self.parameters = parameters
+        self.tables = tables
+        self._frame = frame
+        self._symbols = symbols
+
+    def fail(self, field: str | None, message: str) -> ModelError:
+        return ModelError(message, component=self.component, field=field)
+
+    def read_component(self, cls: type[Component], raw: Mapping[str, Any]) -> dict[str, Any]:
+        """All declared fields of a component from what was given; defaults fill the rest."""
+        raw = cls.gather(self, raw)
+        self.check_given(cls, raw)
+        return {
+            field.name: self.read(cls, name, spec, raw[name])
+            for name, (field, spec) in cls.specs().items()
+            if name in raw and not (raw[name] is None and field.default is None)
+        }
+
+    def check_given(self, cls: type[Component], given: Collection[str]) -> None:
+        """Refuse names that are no fields, and name all fields that are missing."""
+        specs = cls.specs()
+        wrong = [name for name in given if name not in specs]
+        if wrong:
+            known = (*specs, *cls.alternative_fields)
+            raise self.fail(str(wrong[0]), unknown_fields(f"a {cls.kind or cls.sort()}", wrong, known))
+        missing = [
+            name for name, (field, _) in specs.items() if field.default is dataclasses.MISSING and name not in given
+        ]
+        if len(missing) == 1:
+            raise self.fail(missing[0], "is needed and was not given")
+        if missing:
+            raise self.fail(None, missing_fields(missing))
+
+    def read(self, cls: type[Component], name: str, spec: Spec, raw: Any) -> Any:
+        """One field."""
+        if spec.shape == "number":
+            return self.number(raw, spec.dimension, name)
+        if spec.shape == "law":
+            return self.law(raw, spec.dimension, name)
+        if spec.shape == "vector":
+            return self.vector(raw, spec.dimension, name)
+        if spec.shape == "laws":
+            return self.sequence(raw, 3, name, lambda item: self.law(item, spec.dimension, name))
+        if spec.shape == "frame":
+            return self.frame(raw, name)
+        if spec.shape == "choice":
+            if not isinstance(raw, str) or raw not in spec.choices:
+                raise self.fail(name, f"{short(raw)} is not one of {', '.join(spec.choices)}")
+            return raw
+        if spec.shape in ("text", "joint"):
+            return self.text(raw, name)
+        reader = getattr(cls, f"read_{spec.shape}")
+        return reader(self, raw, name, spec)
+
+    def text(self, raw: Any, field: str) -> str:
+        """A word or a sentence; a component stands for its name."""
+        raw = raw.name if isinstance(raw, Component) else raw
+        if not isinstance(raw, str):
+            raise self.fail(field, f"text is expected, not {short(raw)}")
+        return raw
+
+    def frame(self, raw: Any, field: str) -> Any:
+        """A body or a place on one."""
+        try:
+            return self._frame(raw)
+        except ModelError as error:
+            raise error.located(component=self.component, field=field) from None
+
+    def number(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
+        """A constant: a number, a quantity, or arithmetic with declared parameters."""
+        value = self._value(raw, dimension, field)
+        if isinstance(value, Expression):
+            for name in sorted(value.names()):
+                if name not in self.parameters:
+                    raise self._unknown_name(value, name, field)
+            if value.calls():
+                raise self.fail(field, f"a table cannot be used in a constant: {value.text()}")
+            self._check_expression(value, dimension, field)
+        return value
+
+    def law(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
+        """A law; its names are checked once the whole system is known."""
+        if callable(raw) and not isinstance(raw, Expression):
+            raw = self._call(raw, field)
+        return self._value(raw, dimension, field)
+
+    def _call(self, function: Callable[[Any], Any], field: str) -> Any:
+        """What a law written as a Python function gives for symbols."""
+        hint = "it is given symbols s, once: s.t, s['elbow.q'], for kn.sin, kn.where and so on"
+        symbols = self._symbols()
+        try:
+            found = function(symbols)
+        except ModelError as error:
+            raise error.located(component=self.component, field=field) from None
+        except Exception as error:  # whatever a user's function may raise
+            message = f"the law's function fails with {type(error).__name__}: {error}; {hint}"
+            raise LawError(message, component=self.component, field=field) from error
+        if found is symbols:
+            raise LawError(f"the law's function returns no number; {hint}", component=self.component, field=field)
+        return found
+
+    def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
+        if isinstance(raw, Expression):
+            return raw
+        if isinstance(raw, bool) or raw is None:
+            raise self.fail(field, f"a number is expected, not {raw!r}")
+        if isinstance(raw, (int, float, np.integer, np.floating)):
+            if not math.isfinite(raw):
+                raise self.fail(field, f"must be finite, not {raw}")
+            return float(raw)
+        if not isinstance(raw, str):
+            raise self.fail(field, f"a number is expected, not {short(raw)}")
+        try:
+            quantity = parse_quantity(raw)
+            if quantity is not None:
+                if dimension is not None:
+                    return check_dimension(quantity, dimension, field=field, component=self.component)
+                return quantity.value_si
+            return parse(raw, self.tables)
+        except (LawError, UnitError) as error:
+            raise error.located(component=self.component, field=field) from None
+
+    def _check_expression(self, value: Expression, dimension: str | Dimension | None, field: str) -> None:
+        try:
+            found = value.dimension(lambda name: self.parameters[name].dimension)
+        except UnitError as error:
+            raise error.located(component=self.component, field=field) from None
+        if found is not None and dimension is not None:
+            quantity = Quantity(0.0, found, "", text=value.text())
+            check_dimension(quantity, dimension, field=field, component=self.component)
+
+    def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:
+        text = value.text()
+        changes = "; it stays the same in a run: a number or arithmetic with parameters is expected, no law"
+        return LawError(
+            unknown("no parameter is called", name, self.parameters) + changes * (name == "t" or "." in name),
+            text=text,
+            position=locate(text, name),
+            component=self.component,
+            field=field,
+        )
+
+    def sequence(self, raw: Any, count: int, field: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """A tuple of ``count`` items."""
+        if isinstance(raw, np.ndarray):
+            raw = raw.tolist()
+        numbers = f"{count} numbers are" if count > 1 else "one number is"
+        if isinstance(raw, (str, Mapping)) or not isinstance(raw, Sequence):
+            raise self.fail(field, f"{numbers} expected, not {short(raw)}")
+        split = any(isinstance(item, str) and item.count("(") > item.count(")") for item in raw)
+        if split and len(raw) > 1:
+            raise self.fail(field, f"{numbers} expected; a law was split at its comma: quote the law")
+        if len(raw) != count:
+            raise self.fail(field, f"{numbers} expected, not {len(raw)}")
+        return tuple(read(item) for item in raw)
+
+    def vector(self, raw: Any, dimension: str | None, field: str) -> Vector:
+        values = self.sequence(raw, 3, field, lambda item: self.number(item, dimension, field))
+        return (values[0], values[1], values[2])

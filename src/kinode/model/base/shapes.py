@@ -1,0 +1,212 @@
+"""Shapes: solids of even density that give a body its mass, its center of mass and its inertia."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kinode.errors import ModelError
+from kinode.model.base.field_reader import Reader
+from kinode.model.base.fields import Value, Vector
+from kinode.model.base.frames import ZERO
+
+if TYPE_CHECKING:
+    from kinode.model.base.field_types import NumberLike, VectorLike
+
+AXES = ("x", "y", "z")
+Inertia = tuple[Value, Value, Value, Value, Value, Value]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A solid that gives a body its mass properties and its looks; ``kind`` and sizes as they were given."""
+
+    kind: str
+    sizes: tuple[tuple[str, Any], ...]
+    mass: Value | None = None
+    density: Value | None = None
+    at: Vector = ZERO
+
+    def size(self, name: str) -> Any:
+        return dict(self.sizes)[name]
+
+    def volume(self) -> Any:
+        if self.kind == "box":
+            return self.size("x") * self.size("y") * self.size("z")
+        if self.kind == "cylinder":
+            return self.size("radius") ** 2 * self.size("length") * math.pi
+        if self.kind == "sphere":
+            return self.size("radius") ** 3 * (4.0 / 3.0 * math.pi)
+        raise ModelError("a rod is thin: give its mass, not a density", field="density")
+
+    def total_mass(self) -> Value:
+        return self.mass if self.mass is not None else self.density * self.volume()
+
+    def com(self) -> Vector:
+        if self.kind != "rod":
+            return self.at
+        half = [0.0, 0.0, 0.0]
+        half[AXES.index(self.size("axis"))] = 0.5
+        x, y, z = (self.at[i] + half[i] * self.size("length") for i in range(3))
+        return (x, y, z)
+
+    def inertia(self) -> Inertia:
+        """About the mass center, in the body's axes."""
+        m = self.total_mass()
+        if self.kind == "box":
+            x, y, z = (self.size(axis) for axis in AXES)
+            principal = (m * (y**2 + z**2) / 12.0, m * (x**2 + z**2) / 12.0, m * (x**2 + y**2) / 12.0)
+        elif self.kind == "sphere":
+            J = m * self.size("radius") ** 2 * 0.4
+            principal = (J, J, J)
+        else:
+            length = self.size("length")
+            r2 = self.size("radius") ** 2 if self.kind == "cylinder" else 0.0
+            across = m * (3.0 * r2 + length**2) / 12.0
+            along = AXES.index(self.size("axis"))
+            principal = (across, across, across)
+            principal = (*principal[:along], m * r2 * 0.5, *principal[along + 1 :])
+        return (*principal, 0.0, 0.0, 0.0)
+
+
+SHAPE_SIZES = {"box": ("x", "y", "z"), "cylinder": ("radius", "length"), "sphere": ("radius",), "rod": ("length",)}
+
+
+def box(
+    x: NumberLike, y: NumberLike, z: NumberLike, *, mass: NumberLike | None = None,
+    density: NumberLike | None = None, at: VectorLike = ZERO,
+) -> dict[str, Any]:  # fmt: skip
+    """A box as the shape of a body.
+
+    Parameters
+    ----------
+    x, y, z : number, m
+        Lengths of its edges.
+    mass : number, kg, optional
+        Its mass; or give the density.
+    density : number, kg/m^3, optional
+        Its density.
+    at : 3 numbers, m, default (0, 0, 0)
+        Its center, in the body's axes.
+
+    Returns
+    -------
+    dict
+        For the field ``shape`` of a body.
+
+    Examples
+    --------
+    >>> import kinode as kn
+    >>> plate = kn.System("s").body("plate", shape=kn.box("20 cm", "10 cm", "5 mm", mass=0.8))
+    """
+    return {"box": {"x": x, "y": y, "z": z, "mass": mass, "density": density, "at": at}}
+
+
+def cylinder(
+    radius: NumberLike, length: NumberLike, *, axis: str = "z", mass: NumberLike | None = None,
+    density: NumberLike | None = None, at: VectorLike = ZERO,
+) -> dict[str, Any]:  # fmt: skip
+    """A cylinder as the shape of a body.
+
+    Parameters
+    ----------
+    radius, length : number, m
+        Its sizes.
+    axis : str, default "z"
+        Axis of the body that it lies along: x, y or z.
+    mass, density, at
+        As for ``box``; ``at`` is its center.
+
+    Returns
+    -------
+    dict
+        For the field ``shape`` of a body.
+    """
+    return {"cylinder": {"radius": radius, "length": length, "axis": axis, "mass": mass, "density": density, "at": at}}
+
+
+def sphere(
+    radius: NumberLike, *, mass: NumberLike | None = None, density: NumberLike | None = None, at: VectorLike = ZERO
+) -> dict[str, Any]:
+    """A solid ball as the shape of a body.
+
+    Parameters
+    ----------
+    radius : number, m
+        Its size.
+    mass, density, at
+        As for ``box``; ``at`` is its center.
+
+    Returns
+    -------
+    dict
+        For the field ``shape`` of a body.
+    """
+    return {"sphere": {"radius": radius, "mass": mass, "density": density, "at": at}}
+
+
+def rod(
+    length: NumberLike, *, axis: str = "x", mass: NumberLike | None = None, at: VectorLike = ZERO
+) -> dict[str, Any]:
+    """A thin rod as the shape of a body.
+
+    Parameters
+    ----------
+    length : number, m
+        Its size.
+    axis : str, default "x"
+        Axis of the body that it runs along: x, y or z.
+    mass : number, kg, optional
+        Its mass.
+    at : 3 numbers, m, default (0, 0, 0)
+        Its first end, in the body's axes.
+
+    Returns
+    -------
+    dict
+        For the field ``shape`` of a body.
+    """
+    return {"rod": {"length": length, "axis": axis, "mass": mass, "at": at}}
+
+
+def read_shape(reader: Reader, raw: Any, name: str) -> Shape:
+    """A mapping with one of box, cylinder, sphere, rod."""
+    if isinstance(raw, Shape):
+        return raw
+    if not isinstance(raw, Mapping) or len(raw) != 1 or next(iter(raw)) not in SHAPE_SIZES:
+        raise reader.fail(name, f"takes one of {', '.join(SHAPE_SIZES)} with its sizes")
+    ((kind, given),) = raw.items()
+    if not isinstance(given, Mapping):
+        raise reader.fail(name, f"a {kind} needs {', '.join(SHAPE_SIZES[kind])} and mass or density")
+    given = {k: v for k, v in given.items() if v is not None}
+    allowed = {*SHAPE_SIZES[kind], "mass", "density", "at"} | ({"axis"} if kind in ("cylinder", "rod") else set())
+    for key in given:
+        if key not in allowed:
+            raise reader.fail(f"{name}.{key}", f"a {kind} has no {key!r}; it takes {', '.join(sorted(allowed))}")
+    sizes: list[tuple[str, Any]] = []
+    for size in SHAPE_SIZES[kind]:
+        if size not in given:
+            raise reader.fail(name, f"a {kind} needs {size}")
+        value = reader.number(given[size], "length", f"{name}.{size}")
+        if isinstance(value, float) and value <= 0:
+            raise reader.fail(f"{name}.{size}", f"must be positive, not {value:g}")
+        sizes.append((size, value))
+    if "axis" in allowed:
+        axis = given.get("axis", "x" if kind == "rod" else "z")
+        if not isinstance(axis, str) or axis not in AXES:
+            raise reader.fail(f"{name}.axis", f"must be x, y or z, not {axis!r}")
+        sizes.append(("axis", axis))
+    if ("mass" in given) and ("density" in given):
+        raise reader.fail(name, "give mass or density, not both")
+    shape = Shape(
+        kind,
+        tuple(sizes),
+        reader.number(given["mass"], "mass", f"{name}.mass") if "mass" in given else None,
+        reader.number(given["density"], "density", f"{name}.density") if "density" in given else None,
+        reader.vector(given.get("at", ZERO), "length", f"{name}.at"),
+    )
+    if shape.density is not None and kind == "rod":
+        raise reader.fail(name, "a rod is thin and has no volume: give its mass")
+    return shape

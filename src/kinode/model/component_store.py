@@ -1,0 +1,161 @@
+"""The components of a system by name: one namespace, in sections, each in order of declaration."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any, TypeVar
+
+from kinode.errors import ModelError
+from kinode.expressions.lookup_tables import Table
+from kinode.expressions.parser import CONSTANTS, FUNCTIONS
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import Element
+from kinode.model.base.fields import Component, short, unknown
+from kinode.model.base.frames import NAME
+from kinode.model.base.moving_frames import Observer
+from kinode.model.base.parameters import Input, Parameter, Signal
+from kinode.model.constraints.constraint import Constraint
+from kinode.model.environment.atmosphere import STANDARD, Property
+from kinode.model.joints.joint import Joint
+from kinode.model.network.nodes import Node, article
+
+RESERVED = frozenset({"world", "system", "t", "gnd", *CONSTANTS, *FUNCTIONS, *STANDARD})
+C = TypeVar("C", bound=Component)
+
+
+class ComponentStore:
+    """Holds components under their names; a record is not changed but replaced."""
+
+    name: str
+    components: dict[str, Component]
+
+    def __init__(self) -> None:
+        self.components = {}
+        self._sections: dict[str, dict[str, Any]] = {}
+        self._prefixes: set[str] = set()
+        self._values: dict[str, float] | None = None  # of the parameters
+        self._nodes: dict[str, Node] | None = None
+
+    # -- finding -----------------------------------------------------------------------------------
+    @property
+    def world(self) -> Body:
+        """The ground; its frame is the inertial one."""
+        return self._world
+
+    @property
+    def prefixes(self) -> set[str]:
+        """The names of subsystems."""
+        return self._prefixes
+
+    def _section(self, name: str) -> dict[str, Any]:
+        return self._sections.setdefault(name, {})
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        return self._section("bodies")
+
+    @property
+    def joints(self) -> dict[str, Joint]:
+        return self._section("joints")
+
+    @property
+    def elements(self) -> dict[str, Element]:
+        return self._section("elements")
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        return self._section("constraints")
+
+    @property
+    def frames(self) -> dict[str, Observer]:
+        """Frames of their own, beside those on bodies."""
+        return self._section("frames")
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        return self._section("parameters")
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        return self._section("inputs")
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        return self._section("signals")
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        return {name: record.table for name, record in self._section("tables").items()}
+
+    @property
+    def callable_tables(self) -> dict[str, Table | Property]:
+        """What laws can call by name: the tables, and the properties of standard air."""
+        return {**STANDARD, **self.tables}
+
+    def call_counts(self) -> dict[str, int]:
+        """How many arguments each of these takes."""
+        return {name: len(table.axes) for name, table in self.callable_tables.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise ModelError(f"components are found by name, not by {short(name)}")
+        if name == "world":
+            return self.world
+        try:
+            return self.components[name]
+        except KeyError:
+            raise ModelError(unknown(f"{self.name} has nothing called", name, self.components)) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name == "world" or (isinstance(name, str) and name in self.components)
+
+    # -- names -------------------------------------------------------------------------------------
+    def check_name(self, name: str) -> str:
+        """Refuse what is no name, is reserved or is taken."""
+        if not isinstance(name, str) or not NAME.match(name):
+            raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
+        if name in RESERVED:
+            raise ModelError(f"the name {name!r} is reserved; choose another", component=name)
+        if name in self.components:
+            taken = self.components[name].sort()
+            raise ModelError(f"the name {name!r} is taken by {article(taken)} {taken} already", component=name)
+        if name in self._prefixes:
+            raise ModelError(f"the name {name!r} is taken by a subsystem already", component=name)
+        for prefix in _prefixes(name):
+            if prefix in RESERVED or prefix in self.components:
+                sort = "" if prefix in RESERVED else self.components[prefix].sort()
+                what = f"{article(sort)} {sort}" if sort else "reserved"
+                raise ModelError(f"{prefix!r} is {what}; nothing else can be called {prefix}.…", component=name)
+        return name
+
+    def check_quantity_name(self, name: str) -> str:
+        """The same for what laws call by its bare name."""
+        if isinstance(name, str) and keyword.iskeyword(name):
+            raise ModelError(f"the name {name!r} has a meaning in Python; choose another", component=name)
+        return self.check_name(name)
+
+    def _put(self, component: C) -> C:
+        self.components[component.name] = component
+        self._section(component.section)[component.name] = component
+        if "." in component.name:
+            self._prefixes.update(_prefixes(component.name))
+        self._values = self._nodes = None
+        return component
+
+    def add_component(self, component: C) -> C:
+        """Take in a finished record under its name."""
+        self.check_name(component.name)
+        return self._put(component)
+
+    def replace(self, component: Component) -> None:
+        """Put a record in the place of the one that has its name, which may be the world."""
+        if isinstance(component, Body) and component.name == "world":
+            self._world = component
+        else:
+            self._put(component)
+
+
+def _prefixes(name: str) -> list[str]:
+    """The names of subsystems that a dotted name stands in."""
+    words = name.split(".")
+    return [".".join(words[:count]) for count in range(1, len(words))]

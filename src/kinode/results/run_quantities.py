@@ -1,0 +1,261 @@
+"""The states of a run, and every quantity that follows from them, by name.
+
+    run["elbow.q"]; run["elbow.reaction.force"]; run["lower.position@upper"]; run["system.energy"]
+
+The states are stored.  Other quantities are computed when they are requested, by compiled code, for all times at once,
+and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.named_quantities import evaluate_names
+from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
+from kinode.errors import ArgumentError
+from kinode.expressions.units import DIMENSIONS
+from kinode.kernels.state import State
+from kinode.model.base.parameters import Input, Parameter
+from kinode.model.quantity_names import QuantityName, find_quantity
+from kinode.model.system import System
+from kinode.multibody.restraints.loop_statics import Support
+from kinode.ode.event_spec import Fired
+from kinode.ode.integrate import SingularPass
+from kinode.results.known_names import known_names
+from kinode.simulation.event_log import Event, count_events, find_events
+from kinode.simulation.solver import StateHistory, split
+
+
+class RunQuantities:
+    """Times, states and named quantities of a run; ``Trajectory`` adds loads, relative motion, views and files."""
+
+    def __init__(
+        self, dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None,
+        status: str = "done", message: str = "reached the end", end: State | None = None,
+    ) -> None:  # fmt: skip
+        self.dynamics = dynamics
+        self.t, self.y = (np.ascontiguousarray(x, dtype=float) for x in (t, y))
+        for array in (self.t, self.y):
+            array.setflags(write=False)
+        self.p, self.inputs = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs(inputs)
+        self.status, self.message = status, message
+        self._passes: tuple[SingularPass, ...] = ()
+        self._fired: tuple[Fired, ...] = ()
+        self.facts: dict[str, Any] = {}
+        self._end = end
+        self._known: dict[str, Array] = {}
+        self._shared: dict[tuple[str, Support], ReactionSharing] = {}
+
+    @classmethod
+    def from_motion(cls, dynamics: Dynamics, motion: StateHistory, message: str | None = None) -> Self:
+        """The results of a simulated motion."""
+        run = cls(
+            dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
+            message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
+        )  # fmt: skip
+        run._passes, run._fired = motion.passes, motion.fired
+        run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
+        return run
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the run in the order of time: changes of modes, resets, passes of singular positions."""
+        return find_events(self.dynamics, self._fired, self._passes, self.p, self.inputs)
+
+    # -- states ------------------------------------------------------------------------------------
+    @property
+    def system(self) -> System:
+        """The simulated system; the run may have other values of ``parameters``."""
+        return self.dynamics.system
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of all parameters in this run, SI."""
+        values = dict(zip(self.dynamics.topology.parameters, self.p.tolist()))
+        return self.system.parameter_values(values) if values else {}
+
+    @property
+    def input_values(self) -> dict[str, float]:
+        """Values of the inputs in this run, SI."""
+        return dict(zip(self.dynamics.topology.inputs, self.inputs.tolist()))
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, (time, n_q)."""
+        return self.y[:, : self.dynamics.n_q]
+
+    @property
+    def u(self) -> Array:
+        """Speeds, (time, n_u)."""
+        return self.y[:, self.dynamics.n_q : self.dynamics.n_q + self.dynamics.n_u]
+
+    @property
+    def z(self) -> Array:
+        """Other states, (time, n_z)."""
+        return self.y[:, self.dynamics.n_q + self.dynamics.n_u :]
+
+    @property
+    def end(self) -> State:
+        """The last state, from which another run can continue: ``kn.simulate(system, 20.0, start=run.end)``."""
+        if self._end is not None:
+            return self._end
+        if not len(self):
+            raise ArgumentError("the run holds no states")
+        return split(self.dynamics, float(self.t[-1]), self.y[-1])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s, " if len(self) else ""
+        met = f", {count_events(self.events)}" if self.events else ""
+        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}{met}>"
+
+    # -- quantities --------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Array:
+        return self.evaluate([name])[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.names()
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError('a run is not a sequence: ask for a quantity, run["elbow.q"], or for run.names()')
+
+    def evaluate(self, names: str | Iterable[str]) -> dict[str, Array]:
+        """Several quantities at once, which compiles less code than one after the other.
+
+        Parameters
+        ----------
+        names : str or iterable of str
+            Names of quantities, such as "elbow.q" or "lower.velocity.y@upper".
+
+        Returns
+        -------
+        dict of str to array
+            Arrays (time, ...), SI, read-only.
+
+        Examples
+        --------
+        >>> values = run.evaluate(["elbow.q", "elbow.u"])  # doctest: +SKIP
+        """
+        wanted = [names] if isinstance(names, str) else list(names)
+        for name in wanted:
+            if not isinstance(name, str):
+                raise ArgumentError(f"the name of a quantity is expected, not {name!r}")
+        missing = [name for name in dict.fromkeys(wanted) if name not in self._known]
+        for name in list(missing):
+            stored = self._stored(find_quantity(self.system, name))
+            if stored is not None:
+                self._known[name] = stored
+                missing.remove(name)
+        if missing:
+            computed = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
+            for name, value in computed.items():
+                joined = self._joined(find_quantity(self.system, name), value)
+                joined.setflags(write=False)
+                self._known[name] = joined
+        return {name: self._known[name] for name in wanted}
+
+    @property
+    def arguments(self) -> dict[str, Array]:
+        """The arguments of the functions of ``dynamics``: t, q, u, z, p, inputs."""
+        return {"t": self.t, "q": self.q, "u": self.u, "z": self.z, "p": self.p, "inputs": self.inputs}
+
+    @property
+    def states(self) -> StateBatch:
+        """The states as one record."""
+        return StateBatch(**self.arguments)
+
+    def shared(self, part: str = "total", hold: Support = None) -> ReactionSharing:
+        """How redundant reactions are shared among the load-bearing joints and constraints."""
+        if (part, hold) not in self._shared:
+            self._shared[part, hold] = share(self.dynamics, self.states, part, hold, self._analyses)
+        return self._shared[part, hold]
+
+    @cached_property
+    def _analyses(self) -> Analyses:
+        return Analyses(self.dynamics, self.states, len(self))
+
+    def _joined(self, name: QuantityName, value: Array) -> Array:
+        """The quantity; angles of a cut joint, known up to whole turns, are made continuous along the run."""
+        if name.quantity != "q" or name.owner not in self.dynamics.topology.cut_names:
+            return value
+        kinds = name.dimension if isinstance(name.dimension, tuple) else (name.dimension,)
+        turned = value.reshape(len(value), -1).copy()
+        for k, kind in enumerate(kinds):
+            if kind == "angle":
+                turned[:, k] = np.unwrap(turned[:, k])
+        return turned.reshape(value.shape)
+
+    def _stored(self, name: QuantityName) -> Array | None:
+        """A quantity that needs no computation: a state, the time or a constant; else None."""
+        if name.sort == "time":
+            return self.t
+        if name.sort == "parameter":
+            return np.full(len(self), self.parameters[name.owner])
+        if name.sort == "input":
+            return np.full(len(self), self.input_values[name.owner])
+        if name.sort == "held":
+            return self.z[:, next(c.index for c in self.dynamics.coordinates if c.name == name.text)]
+        if name.sort != "joint" or name.quantity not in ("q", "u"):
+            return None
+        topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u
+        places = {"q": (topology.q_of, 0), "u": (topology.u_of, self.dynamics.n_q)}
+        where, start = places[name.quantity]
+        if name.owner not in where:
+            if name.quantity == "u" or name.owner not in topology.z_of:
+                return None
+            where, start = topology.z_of, offset
+        stored = self.y[:, start + where[name.owner].start : start + where[name.owner].stop]
+        if name.part is not None:
+            return stored[:, name.part]
+        return stored if name.parts else stored[:, 0]
+
+    def names(self) -> list[str]:
+        """The names of all quantities; a vector has components too (``.x``), in any axes (``@frame``).
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> [name for name in run.names() if name.startswith("elbow")]  # doctest: +SKIP
+        """
+        return known_names(self.system)
+
+    def units(self, name: str) -> str | tuple[str, ...]:
+        """The SI unit of a quantity.
+
+        Parameters
+        ----------
+        name : str
+            Name of a quantity.
+
+        Returns
+        -------
+        str or tuple of str
+            One unit, or one for each component if they differ; "" if it is not known.
+
+        Examples
+        --------
+        >>> run.units("elbow.effort")  # doctest: +SKIP
+        'N*m'
+        """
+        quantity = find_quantity(self.system, name)
+        if quantity.sort in ("parameter", "input"):
+            record: Any = self.system[quantity.owner]
+            known = isinstance(record, Parameter | Input) and record.dimension is not None
+            return str(record.dimension.unit) if known else ""
+        if quantity.sort == "signal":
+            return ""
+        if isinstance(quantity.dimension, str):
+            return DIMENSIONS[quantity.dimension].unit
+        each = tuple(DIMENSIONS[part].unit for part in quantity.dimension)
+        return each[0] if len(set(each)) == 1 else each

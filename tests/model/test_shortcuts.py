@@ -1,0 +1,140 @@
+"""Shortcut methods: what a user sees of them at run time, in an editor and with a type checker."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kinode as kn
+from kinode.model.base.bodies import Body
+from kinode.model.base.element import ELEMENTS
+from kinode.model.base.field_types import type_of
+from kinode.model.base.shortcut_methods import Shortcut, ShortcutMethods, find_arguments
+from kinode.model.component_store import ComponentStore
+from kinode.model.drive_unit import DriveUnit
+from kinode.model.joints.joint import JOINTS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import write_stubs  # noqa: E402
+
+CLASSES = [Body, DriveUnit, *(cls for cls in (*JOINTS.values(), *ELEMENTS.values()) if cls.has_shortcut)]
+every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.kind or cls.sort())
+
+
+@every_class
+def test_signature_and_documentation_name_every_field(cls):
+    method = getattr(kn.System, cls.kind or cls.sort())
+    parameters = inspect.signature(method).parameters
+    assert list(parameters)[:2] == ["self", "name"]
+    assert set(list(parameters)[2:]) == {*cls.specs(), *cls.alternative_fields}
+    lines = method.__doc__.splitlines()
+    for name, (_, spec) in cls.specs().items():
+        (line,) = (line for line in lines if line.startswith(f"{name} : "))
+        assert cls.field_unit(spec) in line
+        needed = parameters[name].default is inspect.Parameter.empty
+        assert needed == ("default" not in line and "optional" not in line)
+        assert lines[lines.index(line) + 1].strip().lower().startswith(spec.doc[:20].lower())
+
+
+def test_units_are_those_of_the_freedoms():
+    assert "stiffness : number for each freedom, N*m/rad, optional" in kn.System.revolute.__doc__
+    assert "stiffness : number for each freedom, N/m, optional" in kn.System.prismatic.__doc__
+    assert "stiffness : number for each freedom, N/m, N*m/rad, optional" in kn.System.cylindrical.__doc__
+
+
+def test_no_shortcut_of_kinode_is_hidden():
+    own = {name for owner in (kn.System, ComponentStore) for name in (*vars(owner), *vars(owner)["__annotations__"])}
+    assert not own & {name for name, member in vars(ShortcutMethods).items() if isinstance(member, Shortcut)}
+
+
+def test_classes_and_systems_list_their_shortcuts():
+    names = {cls.kind or cls.sort() for cls in CLASSES}
+    assert names <= set(dir(kn.System)) & set(dir(kn.System("s")))
+
+
+def test_a_misspelt_method_is_answered_with_the_nearest():
+    with pytest.raises(AttributeError, match="no attribute 'revolut'; did you mean revolute"):
+        kn.System("s").revolut  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'resistr'; did you mean resistor"):
+        kn.System.resistr  # noqa: B018
+
+
+def test_a_kind_is_imported_when_its_shortcut_is_used():
+    code = (
+        "import sys, kinode as kn; system = kn.System('s');"
+        "lazy = 'kinode.model.network.electrical' not in sys.modules;"
+        "system.resistor('r', 'a', 'gnd', resistance=1); print(lazy, 'kinode.model.signals.pid' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+# -- type checkers -------------------------------------------------------------------------------------------
+def test_the_written_types_are_those_of_the_declarations():
+    assert write_stubs.STUB.read_text() == write_stubs.write_stub(), "`make stubs` writes them"
+    assert write_stubs.FACE.read_text() == write_stubs.write_face(), "`make stubs` writes them"
+
+
+def user_script() -> str:
+    """Every shortcut with every field, each argument of the type that it is declared with; every public name."""
+    types = sorted({type_of(cls, argument.spec) for cls in CLASSES for argument in find_arguments(cls)})
+    results = dict.fromkeys(cls.shortcut_result() for cls in CLASSES)
+    variables = {text: f"x{k}" for k, text in enumerate(types)}
+    lines = ["from typing import Literal, assert_type", "import kinode as kn"]
+    lines += [f"from kinode.model.base.field_types import {text}" for text in types if text.endswith("Like")]
+    lines += [f"from {cls.__module__} import {cls.__name__}" for cls in results]
+    arguments = ", ".join(f"{name}: {text}" for text, name in variables.items())
+    lines += [f"def use(system: kn.System, {arguments}) -> None:"]
+    for cls in CLASSES:
+        given = [(argument, variables[type_of(cls, argument.spec)]) for argument in find_arguments(cls)]
+        places = [variable for argument, variable in given if argument.positional]
+        named = [f"{argument.name}={variable}" for argument, variable in given if not argument.positional]
+        call = f"system.{cls.kind or cls.sort()}({', '.join(['str()', *places, *named])})"
+        lines.append(f"    assert_type({call}, {cls.shortcut_result().__name__})")
+    lines += ["    system.revolute('pin', 'world', 'arm', stifness=3.0)  # wrong: stifness"]
+    lines += ["    system.resistor('r', 'a', 'b')  # wrong: resistance is missing"]
+    lines += ["    system.revolut('pin', 'world', 'arm')  # wrong: revolut", "    kn.simulte  # wrong: simulte"]
+    return "\n".join([*lines, *(f"reveal_type(kn.{name})" for name in kn.__all__)]) + "\n"
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """The lines of a user's script with what mypy says of each."""
+    folder = tmp_path_factory.mktemp("user")
+    script = folder / "script.py"
+    script.write_text(user_script())
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
+    command += ["--cache-dir", str(folder / "cache")]
+    config = folder / "mypy.ini"
+    config.write_text(f"[mypy]\nmypy_path = {ROOT / 'src'}\nignore_missing_imports = True\n")
+    command += ["--config-file", str(config), "--no-error-summary", "--hide-error-context", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert not done.stderr, done.stderr
+    messages: dict[str, list[str]] = {}
+    source = script.read_text().splitlines()
+    for line in done.stdout.splitlines():
+        place = re.match(r".*?script\.py:(\d+): (.*)", line)
+        assert place is not None, line
+        messages.setdefault(source[int(place[1]) - 1].strip(), []).append(place[2])
+    return messages
+
+
+@pytest.mark.slow
+def test_a_type_checker_takes_every_field_and_no_other(checked):
+    errors = {line: said for line, said in checked.items() if not line.startswith("reveal_type")}
+    assert len(errors) == 4, errors
+    for line, said in errors.items():
+        what = line.partition("# wrong: ")[2].split()[0]
+        assert any(what in message for message in said), (line, said)
+
+
+@pytest.mark.slow
+def test_every_public_name_has_a_type(checked):
+    for name in kn.__all__:
+        (said,) = checked[f"reveal_type(kn.{name})"]
+        assert said.startswith('note: Revealed type is "'), said
+        assert not re.search(r'type is "(Any|builtins\.object|types\.ModuleType)', said) or name == "fields", said
