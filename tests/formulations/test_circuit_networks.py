@@ -5,9 +5,10 @@ import pytest
 from networks import add_parts, pole, turning, two_links
 
 import kinode as kn
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.kernels.state import State
-from kinode.multibody.network_condensation import Condensed
+from kinode.multibody.networks.network_condensation import Condensed
+from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.tasks.verify import verify
 
@@ -111,7 +112,7 @@ def test_nothing_is_condensed(monkeypatch):
 
     monkeypatch.setattr(Condensed, "effort", refuse)
     monkeypatch.setattr(Condensed, "effort_forms", refuse)
-    circuit = ComponentCircuit(state.topology, EvaluationPoint(state.t, state.q, state.u, state.z))
+    circuit = Snapshot(state.topology, EvaluationPoint(state.t, state.q, state.u, state.z), formulation=CIRCUIT)
     assert np.allclose(np.concatenate([circuit.u_dot, circuit.z_dot]).astype(float), wanted.astype(float), rtol=1e-12)
 
 
@@ -121,5 +122,6 @@ def test_reflected_inertia_is_in_the_mass_matrix():
         turning(inertia=2e-3), {**SUPPLY, **motor("motor", "rotor"), "gear": gear("rotor", "elbow", 20.0)}
     )
     topology = kn.compile(system).topology
-    M = ComponentCircuit(topology, EvaluationPoint(0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z))).mass_matrix
+    start = EvaluationPoint(0.0, np.zeros(1), np.zeros(1), np.zeros(topology.n_z))
+    M = Snapshot(topology, start, formulation=CIRCUIT).mass_matrix
     assert M[0, 0] == pytest.approx(2e-3 + 20.0**2 * MOTOR["inertia"], rel=1e-12)

@@ -41,9 +41,8 @@ def near(a, b, size=0.0):
 
 
 def both(topology, *state, **more):
-    return Snapshot(topology, EvaluationPoint(*state), **more), NewtonEuler(
-        Snapshot(topology, EvaluationPoint(*state), **more)
-    )
+    point = EvaluationPoint(*state, **more)
+    return Snapshot(topology, point), NewtonEuler(Snapshot(topology, point))
 
 
 # -- random trees -----------------------------------------------------------------------------------

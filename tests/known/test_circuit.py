@@ -8,8 +8,9 @@ import kinode as kn
 import loop_models
 from kinode.algebra.trace import Tape, count_operations
 from kinode.formulations.circuit.circuit_structure import find_circuit
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.model.joints.joint import JOINTS
+from kinode.multibody.composition import RECURSIVE
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.sigma_method import StructureError, choose_states
@@ -147,8 +148,9 @@ def test_chains_of_twenty_links_agree_with_the_recursion(kind, backward):
     """Every kind of joint in turn with hinges, at random states: accelerations to 1e-12 of the largest."""
     topology = chain(20, (kind, "revolute"), backward)
     for seed in range(2):
-        state = random_state(topology, np.random.default_rng(seed))
-        one, two = (np.asarray(way(topology, *state).u_dot, float) for way in (ComponentCircuit, Snapshot))
+        point = EvaluationPoint(*random_state(topology, np.random.default_rng(seed)))
+        snapshots = (Snapshot(topology, point, formulation=way) for way in (CIRCUIT, RECURSIVE))
+        one, two = (np.asarray(snapshot.u_dot, float) for snapshot in snapshots)
         assert abs(one - two).max() < 1e-12 * abs(two).max()
 
 
@@ -156,7 +158,7 @@ def test_reactions_of_a_long_chain():
     topology = chain(20, MOVING)
     state = random_state(topology, np.random.default_rng(5))
     circuit, recursion = (
-        ComponentCircuit(topology, EvaluationPoint(*state)),
+        Snapshot(topology, EvaluationPoint(*state), formulation=CIRCUIT),
         Snapshot(topology, EvaluationPoint(*state)),
     )
     pairs = [
@@ -168,19 +170,19 @@ def test_reactions_of_a_long_chain():
 
 
 def operations(topology, way):
-    made = way(topology, topology.layout.traced_point(Tape()))
+    made = Snapshot(topology, topology.layout.traced_point(Tape()), formulation=way)
     return sum(count_operations(made.u_dot).values())
 
 
 @pytest.mark.parametrize("kinds", [("revolute",), MOVING], ids=["hinges", "all joints"])
 def test_operations_stay_near_those_of_the_recursion(kinds):
     topology = chain(20, kinds)
-    assert operations(topology, ComponentCircuit) < 2.5 * operations(topology, Snapshot)
+    assert operations(topology, CIRCUIT) < 2.5 * operations(topology, RECURSIVE)
 
 
 def test_operations_grow_in_proportion_to_the_links():
     """Hinges in general directions: the second twenty cost what the first did, but for the simple base."""
-    ten, twenty, forty = (operations(chain(n, ("revolute",)), ComponentCircuit) for n in (10, 20, 40))
+    ten, twenty, forty = (operations(chain(n, ("revolute",)), CIRCUIT) for n in (10, 20, 40))
     assert (forty - twenty) / 20 == pytest.approx((twenty - ten) / 10, rel=0.03)
 
 
@@ -206,10 +208,10 @@ def test_flows_along_rows_that_depend_on_others_are_zero():
     """A planar four-bar: its closing hinge holds in the plane alone, two rows of five."""
     dynamics = kn.compile(loop_models.four_bar())
     state = dynamics.initial
-    circuit = ComponentCircuit(dynamics.topology, EvaluationPoint(state.t, state.q, state.u))
+    circuit = Snapshot(dynamics.topology, EvaluationPoint(state.t, state.q, state.u), formulation=CIRCUIT)
     (cut,) = dynamics.topology.cuts
     assert len(circuit.multipliers) == len(dynamics.topology.rows) == 2
-    flow = circuit.solution.numbers(circuit.solution.closings[cut.joint.name].held)
+    flow = circuit.motion.solution.numbers(circuit.motion.solution.closings[cut.joint.name].held)
     assert np.count_nonzero(abs(flow) > 1e-12) <= 2
 
 

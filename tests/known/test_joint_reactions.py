@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from strategies import plans, topology_of
 
 import kinode as kn
-from kinode.formulations.quasi_base_vectors import QuasiBase
-from kinode.formulations.vector_rotators import CAUSES, Rotators
+from kinode.formulations import vector_rotators
+from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.vector_rotators import CAUSES
+from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -18,7 +20,7 @@ from kinode.tasks.verify_states import random_state
 from known.joint_reactions import BASE, HINGES, MASS_MOMENTS, REACTIONS, ROTATORS, SLIDE, U_DOT, Q, U
 
 CHAINS = {"3R": HINGES, "RPR": SLIDE}
-WAYS = {"recursive": Snapshot, "quasi_base": QuasiBase, "rotators": Rotators}
+WAYS = {"recursive": RECURSIVE, "quasi_base": QUASI_BASE, "rotators": vector_rotators.ROTATORS}
 TURNING = ("revolute", "prismatic", "fixed")
 
 
@@ -33,9 +35,9 @@ def chain(name: str) -> kn.System:
     return system
 
 
-def instant(way: type[Snapshot], name: str, u=U, u_dot=U_DOT, **more) -> Snapshot:
-    topology = find_topology(chain(name))
-    return way(topology, 0.0, np.array(Q[name]), np.array(u), u_dot=np.array(u_dot), **more)
+def instant(way: Composition, name: str, u=U, u_dot=U_DOT, **more) -> Snapshot:
+    point = EvaluationPoint(0.0, np.array(Q[name]), np.array(u))
+    return Snapshot(find_topology(chain(name)), point, u_dot=np.array(u_dot), formulation=way, **more)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -55,10 +57,11 @@ def test_reference(name, way):
 
 
 def test_mass_moments():
-    now = instant(Rotators, "3R")
+    now = instant(WAYS["rotators"], "3R").motion
+    limbs = now.kinematics.limbs
     for name, value in MASS_MOMENTS.items():
         kind, body, axis = name[0], int(name[1]) - 1, int(name[-1]) - 1
-        limb, n = now.limbs[body], now.limbs[axis].axis
+        limb, n = limbs[body], limbs[axis].axis
         find = {"S": now.linear_moment, "J": now.inertia_moment, "D": now.deviation_moment}[kind]
         np.testing.assert_allclose(find(limb, n).astype(float), value, rtol=0, atol=1e-12)
 
@@ -73,15 +76,16 @@ TURNED = {
 
 @pytest.mark.parametrize("name", TURNED)
 def test_rotators(name):
-    now = instant(Rotators, "3R")
+    now = instant(WAYS["rotators"], "3R").motion
+    limbs = now.kinematics.limbs
     which, *axes = TURNED[name]
     last = int(which[-1]) - 1
     if which.startswith("rho"):
-        b, carried = now.limbs[last].center - now.limbs[last].pole, now.limbs[: last + 1]
+        b, carried = limbs[last].center - limbs[last].pole, limbs[: last + 1]
     else:
-        b, carried = now.limbs[last].pole - now.limbs[last - 1].pole, now.limbs[:last]
+        b, carried = limbs[last].pole - limbs[last - 1].pole, limbs[:last]
     wanted = tuple(f"joint{k}" for k in axes)
-    found = [c for c in now.changes(carried, b, now.speeds, now.accelerations) if c.axes == wanted]
+    found = [c for c in now.changes(carried, b, now.kinematics.speeds, now.accelerations) if c.axes == wanted]
     assert len(found) == (2 if len(axes) == 1 else 1)
     rotator = sum(c.product for c in found) / found[0].size
     np.testing.assert_allclose(rotator.astype(float), ROTATORS[name], rtol=0, atol=1e-12)
@@ -93,7 +97,7 @@ def test_random_trees(plan, seed):
     """Every part of every reaction, by both methods and by the recursion, on trees with drives, gears and loads."""
     topology = topology_of(plan)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
-    ways = [way(topology, t, q, u, z) for way in WAYS.values()]
+    ways = [Snapshot(topology, EvaluationPoint(t, q, u, z), formulation=way) for way in WAYS.values()]
     for name in topology.system.joints:
         for part in ("total", "static", "kinetic"):
             one, *others = (np.concatenate(now.reaction(name, part)).astype(float) for now in ways)
@@ -109,10 +113,10 @@ def test_terms_add_up(plan, seed):
     """The kinetic part is the sum of its named terms; each names a cause, a body behind the joint and hinges."""
     topology = topology_of(plan)
     t, q, u, z = random_state(topology, np.random.default_rng(seed))
-    now = Rotators(topology, EvaluationPoint(t, q, u, z))
+    now = Snapshot(topology, EvaluationPoint(t, q, u, z), formulation=WAYS["rotators"])
     for name in topology.system.joints:
         whole = np.concatenate(now.reaction(name, "kinetic")).astype(float)
-        terms = now.joint_terms(name)
+        terms = now.motion.joint_terms(name)
         total = sum((np.concatenate(wrench) for _, wrench in terms), np.zeros(6)).astype(float)
         np.testing.assert_allclose(total, whole, rtol=0, atol=1e-10 * (1 + abs(whole).max()))
         assert {term.cause for term, _ in terms} <= set(CAUSES)
@@ -126,7 +130,8 @@ def test_a_disc_that_stands_still_on_a_turning_ring():
     disc = system.body("disc", mass=2.0, com=(0.1, 0, 0), inertia=(0.02, 0.02, 0.04))
     system.revolute("outer", system.world, ring)
     system.revolute("inner", ring, disc)
-    now = Rotators(find_topology(system), EvaluationPoint(0.0, np.zeros(2), np.array([3.0, -3.0])), u_dot=np.zeros(2))
+    point = EvaluationPoint(0.0, np.zeros(2), np.array([3.0, -3.0]))
+    now = Snapshot(find_topology(system), point, u_dot=np.zeros(2), formulation=WAYS["rotators"]).motion
     terms = [term for term in now.terms[1] if abs(term.force).max() > 0]
     assert len({term.cause for term in terms}) == 2  # centrifugal twice, Coriolis once
     total = sum(term.force for term in terms)
@@ -152,12 +157,13 @@ def test_static_and_kinetic(name, way):
 SPEED = 50.0
 
 
-def rotor(com=(0, 0, 0), inertia=(0.02, 0.02, 0.03), gravity=(0, 0, 0)) -> Rotators:
+def rotor(com=(0, 0, 0), inertia=(0.02, 0.02, 0.03), gravity=(0, 0, 0)) -> Snapshot:
     """A rotor on a shaft along z, turning steadily."""
     system = kn.System("rotor", gravity=gravity)
     disc = system.body("disc", mass=4.0, com=com, inertia=inertia)
     system.revolute("shaft", system.world, disc)
-    return Rotators(find_topology(system), EvaluationPoint(0.0, np.zeros(1), np.array([SPEED])), u_dot=np.zeros(1))
+    point = EvaluationPoint(0.0, np.zeros(1), np.array([SPEED]))
+    return Snapshot(find_topology(system), point, u_dot=np.zeros(1), formulation=WAYS["rotators"])
 
 
 def test_a_balanced_rotor_has_no_kinetic_pressure():
@@ -172,7 +178,8 @@ def test_static_unbalance():
     moment, force = now.reaction("shaft", "kinetic")
     np.testing.assert_allclose(force.astype(float), [-4.0 * 2e-3 * SPEED**2, 0, 0], rtol=1e-14)
     np.testing.assert_allclose(moment.astype(float), 0, atol=1e-14)
-    assert {term.cause for term, (M, F) in now.joint_terms("shaft") if np.any(F.astype(float))} == {"centrifugal"}
+    terms = now.motion.joint_terms("shaft")
+    assert {term.cause for term, (M, F) in terms if np.any(F.astype(float))} == {"centrifugal"}
 
 
 def test_couple_unbalance():

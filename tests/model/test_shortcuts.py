@@ -101,17 +101,14 @@ def user_script() -> str:
     return "\n".join([*lines, *(f"reveal_type(kn.{name})" for name in kn.__all__)]) + "\n"
 
 
-@pytest.fixture(scope="module")
-def checked(tmp_path_factory):
+def check_types(folder):
     """The lines of a user's script with what mypy says of each."""
-    folder = tmp_path_factory.mktemp("user")
-    script = folder / "script.py"
+    script, config = folder / "script.py", folder / "mypy.ini"
     script.write_text(user_script())
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
-    command += ["--cache-dir", str(folder / "cache")]
-    config = folder / "mypy.ini"
     config.write_text(f"[mypy]\nmypy_path = {ROOT / 'src'}\nignore_missing_imports = True\n")
-    command += ["--config-file", str(config), "--no-error-summary", "--hide-error-context", str(script)]
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
+    command += ["--cache-dir", str(folder / "cache"), "--config-file", str(config)]
+    command += ["--no-error-summary", "--hide-error-context", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert not done.stderr, done.stderr
     messages: dict[str, list[str]] = {}
@@ -123,18 +120,14 @@ def checked(tmp_path_factory):
     return messages
 
 
-@pytest.mark.slow
-def test_a_type_checker_takes_every_field_and_no_other(checked):
-    errors = {line: said for line, said in checked.items() if not line.startswith("reveal_type")}
+def test_a_type_checker_knows_every_field_and_every_public_name(tmp_path):
+    messages = check_types(tmp_path)
+    errors = {line: texts for line, texts in messages.items() if not line.startswith("reveal_type")}
     assert len(errors) == 4, errors
-    for line, said in errors.items():
-        what = line.partition("# wrong: ")[2].split()[0]
-        assert any(what in message for message in said), (line, said)
-
-
-@pytest.mark.slow
-def test_every_public_name_has_a_type(checked):
+    for line, texts in errors.items():
+        wrong = line.partition("# wrong: ")[2].split()[0]
+        assert any(wrong in text for text in texts), (line, texts)
     for name in kn.__all__:
-        (said,) = checked[f"reveal_type(kn.{name})"]
-        assert said.startswith('note: Revealed type is "'), said
-        assert not re.search(r'type is "(Any|builtins\.object|types\.ModuleType)', said) or name == "fields", said
+        (text,) = messages[f"reveal_type(kn.{name})"]
+        assert text.startswith('note: Revealed type is "'), text
+        assert not re.search(r'type is "(Any|builtins\.object|types\.ModuleType)', text) or name == "fields", text

@@ -8,7 +8,7 @@ import kinode as kn
 from kinode.algebra.sparse_ldl import solve_saddle
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -35,7 +35,8 @@ def measure(topology, q, u, t=0.0):
     snapshot = Snapshot(topology, EvaluationPoint(t, q, u))
     functions = (loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias)
     return [
-        np.asarray(function(snapshot, loop_constraints.CutJointConstraint(cut)), dtype=float) for function in functions
+        np.asarray(function(snapshot.kinematics, loop_constraints.CutJointConstraint(cut)), dtype=float)
+        for function in functions
     ]
 
 
@@ -107,7 +108,7 @@ def test_what_carries_a_whole_loop_has_no_column():
     system.revolute("top", a.at(0.2, 0, 0), b.at(0.2, 0, 0))
     topology = find_topology(system)
     snapshot = Snapshot(topology, EvaluationPoint(0.0, np.array([0.4, 1.0, 2.0]), np.zeros(3)))
-    columns = loop_constraints.columns(snapshot, loop_constraints.CutJointConstraint(topology.cuts[0]))
+    columns = loop_constraints.columns(snapshot.kinematics, loop_constraints.CutJointConstraint(topology.cuts[0]))
     assert sorted(columns) == [topology.u_of["left"].start, topology.u_of["right"].start]
 
 

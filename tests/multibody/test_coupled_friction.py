@@ -13,7 +13,7 @@ from joint_contract import needed_fields
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.coupled_friction import JointFriction, solve_brakes
+from kinode.multibody.restraints.coupled_friction import JointFriction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -58,7 +58,7 @@ def test_friction_takes_energy_and_is_as_large_as_its_law_says(kind):
     for _ in range(3):
         snapshot = Snapshot(topology, EvaluationPoint(*random_state(topology, rng)))
         joint = topology.system.joints["joint"]
-        efforts = np.asarray(snapshot.effort_shares("joint")["friction"], dtype=float)
+        efforts = np.asarray(snapshot.efforts.shares("joint")["friction"], dtype=float)
         assert efforts @ snapshot.joint_state("joint")[1] < 0
         moment, force = (np.asarray(x, dtype=float) for x in snapshot.reaction("joint"))
         C = np.asarray(joint.axis_rotation(topology.system.nominal, topology.system.nominal), dtype=float)
@@ -87,7 +87,7 @@ def test_pins_of_a_universal_joint_carry_the_whole_force():
     q = snapshot.joint_state("joint")[0]
     second = [0, np.cos(q[0]), np.sin(q[0])]  # y after the turn about x, in a's axes
     across = [np.linalg.norm(np.cross(force, axis)) for axis in ([1, 0, 0], second)]
-    efforts = abs(np.asarray(snapshot.effort_shares("joint")["friction"], dtype=float))
+    efforts = abs(np.asarray(snapshot.efforts.shares("joint")["friction"], dtype=float))
     np.testing.assert_allclose(efforts, 0.2 * 0.05 * np.array(across), rtol=1e-9)
 
 

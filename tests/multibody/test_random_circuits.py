@@ -58,20 +58,20 @@ def drawn_snapshot(dynamics, seed=3):
 def check_balance(snapshot):
     """Flows at nodes sum to zero, joints taking what is left; what each part is given, it stores or loses."""
     network = snapshot.condensed.network
-    sizes = [abs(float(snapshot.part_quantity(p, f"{port}.{kind.flow}"))) for p, part in network.parts.items()
+    sizes = [abs(float(snapshot.network.quantity(p, f"{port}.{kind.flow}"))) for p, part in network.parts.items()
              for port, kind in part.ports().items()]  # fmt: skip
     size = max([1.0, *sizes])
     for node in network.nodes.values():
-        total = sum(float(snapshot.part_quantity(p, f"{port}.{node.domain.flow}")) for p, port in node.ports)
+        total = sum(float(snapshot.network.quantity(p, f"{port}.{node.domain.flow}")) for p, port in node.ports)
         if node.joint is not None:
-            total += float(snapshot.parts_on(node.joint)[node.coordinate])
+            total += float(snapshot.network.effort_on(node.joint)[node.coordinate])
         if not node.reference:
             assert abs(total) <= ROUNDING * size, (node.name, total)
     for name, part in network.parts.items():
         if "source" in part.kind:
             continue
-        stored = float(snapshot.part_number(snapshot.condensed.stored_rate(name), name))
-        power, lost = (float(snapshot.part_quantity(name, word)) for word in ("power", "lost"))
+        stored = float(snapshot.network.number(snapshot.condensed.stored_rate(name), name))
+        power, lost = (float(snapshot.network.quantity(name, word)) for word in ("power", "lost"))
         assert abs(power - stored - lost) <= ROUNDING * size**2, (name, power, stored, lost)
 
 
@@ -83,7 +83,7 @@ def test_electrical_networks_against_nodal_analysis(parts):
     check_balance(snapshot)
 
     def quantity(name):
-        return float(snapshot.part_quantity(*name))
+        return float(snapshot.network.quantity(*name))
 
     nodal = Nodal(parts)
     words = [(name, "voltage" if name in nodal.nodes else "plus.current") for name in nodal.names]

@@ -16,7 +16,7 @@ from strategies import Link, Plan, build, plans, topology_of
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
 from kinode.errors import LawError
-from kinode.formulations.lagrange import Energies
+from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
@@ -53,7 +53,7 @@ def momentum_rates(topology, now):
     a, b = 1 + topology.n_q, 1 + topology.n_q + topology.n_u
 
     def momenta(x):
-        e = Energies(topology, EvaluationPoint(x[0], x[1:a], x[a:b], x[b:]))
+        e = Snapshot(topology, EvaluationPoint(x[0], x[1:a], x[a:b], x[b:]), formulation=LAGRANGE).kinematics
         rows = []
         for limb in e.limbs:
             X, motion = e.body_poses[limb.body], e.body_motions[limb.body]
@@ -61,7 +61,7 @@ def momentum_rates(topology, now):
             rows.append(np.concatenate([cross(place, P) + X.R @ (limb.J @ motion.w), P]))
         return np.array(rows)
 
-    names = [limb.body for limb in Energies(topology, EvaluationPoint(now.t, now.q, now.u, now.z)).limbs]
+    names = [limb.body for limb in Snapshot(topology, now.point, formulation=LAGRANGE).kinematics.limbs]
     return dict(zip(names, plain(rate(momenta, y, y_dot)), strict=True))
 
 
@@ -107,7 +107,7 @@ def test_the_drive_of_a_gear_moves_what_the_gear_moves(drive):
     now = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(1))))
     ratio = -1.7
     leader, follower = (plain(now.joint_effort(f"joint{i}")) for i in (0, 2))
-    own, moved = (now.effort_shares(f"joint{i}") for i in (0, 2))
+    own, moved = (now.efforts.shares(f"joint{i}") for i in (0, 2))
     passive = own["spring"] + own["damping"]
     drive_effort = plain(now.quantity("joint0.effort.drive"))
     if drive == "none":  # the gear takes from one joint what it gives to the other, times the ratio

@@ -15,7 +15,7 @@ from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System, joint_frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -73,7 +73,7 @@ class Case:
         on_b = np.asarray(X_b.R, dtype=float).T @ np.asarray(X_c.R @ on_c + X_c.p - X_b.p, dtype=float)
         self.seat = tuple(float(x) for x in on_b), tuple(float(x) for x in on_c)
         topology = find_topology(loop(kind, "tree", False, self.seat))
-        start = Snapshot(topology, EvaluationPoint(0.0, q, u))
+        start = Snapshot(topology, EvaluationPoint(0.0, q, u)).kinematics
         (tie,) = loop_constraints.loop_constraints_of(topology)
         G, drift = (np.asarray(f(start, tie), dtype=float) for f in (loop_constraints.jacobian, loop_constraints.drift))
         self.first = Snapshot(topology, EvaluationPoint(0.0, q, u - np.linalg.pinv(G) @ drift))
@@ -86,7 +86,7 @@ class Case:
         q, u = np.zeros(topology.n_q), np.zeros(topology.n_u)
         there = _Borrowed(topology, self.first)
         for name in topology.q_of:
-            q[topology.q_of[name]], u[topology.u_of[name]] = there.cut_state(name)
+            q[topology.q_of[name]], u[topology.u_of[name]] = there.kinematics.cut_state(name)
         found = Snapshot(topology, EvaluationPoint(0.0, q, u))
         for body in "abc":
             one, two = (s.pose(Frame(body)) for s in (self.first, found))

@@ -14,7 +14,7 @@ from kinode.errors import ArgumentError, ModelError
 from kinode.formulations.absolute_statics import static_reactions
 from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
-from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
+from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -13,9 +13,8 @@ import kinode as kn
 from kinode.algebra.trace import count_operations
 from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_programs import trace
-from kinode.multibody import loop_constraints
+from kinode.kernels.kernel_programs import Kernel, trace
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -54,10 +53,10 @@ def stuck_rows(snapshot):
     """e of each lock that holds, over the speeds of the state."""
     locking = snapshot.locking
     found = np.zeros((len(locking.locks), snapshot.topology.n_u))
-    for row, entries in zip(found, locking.rows, strict=True):
+    for row, entries in zip(found, locking.lock_rows.rows, strict=True):
         for j, x in entries.items():
             row[j] = float(x)
-    return found[[float(s) == 1.0 for s in locking.stuck]]
+    return found[[float(s) == 1.0 for s in locking.lock_rows.stuck]]
 
 
 def floats(values):
@@ -82,7 +81,7 @@ def test_stuck_speeds_are_removed_from_trees_and_gears(plan, seed):
     np.testing.assert_allclose(found, u_dot, rtol=1e-9, atol=1e-9 * (1 + abs(u_dot).max()))
     held = np.zeros(len(f))
     for name, effort in snapshot.locking.by_joint.items():
-        start, ratio = snapshot.state_of(name)
+        start, ratio = snapshot.kinematics.state_of(name)
         held[start] += float(ratio) * float(effort)
     scale = 1 + abs(f).max() + abs(M @ u_dot).max()
     np.testing.assert_allclose(held, M @ u_dot - f, atol=1e-7 * scale)  # what is held twice has a floor of 1e-9
@@ -176,7 +175,7 @@ def test_a_loop_of_one_freedom_is_held_by_any_of_its_joints(rough):
     rates = np.linalg.svd(G)[2][-1]  # the one motion that the loop allows
     power = 0.0
     for name, effort in snapshot.locking.by_joint.items():
-        row = snapshot.locking._columns(name)
+        row = snapshot.lock_rows.columns(name)
         power += float(effort) * sum(float(x) * rates[j] for j, x in row.items())
     assert power == pytest.approx(-(f @ rates), rel=1e-6)
     two = NewtonEuler(snapshot)
@@ -204,13 +203,13 @@ def test_where_one_joint_sticks_the_others_slide_on():
         G, M, f = (floats(x) for x in (snapshot.constraints.jacobian, snapshot.mass_matrix, snapshot.bias_effort))
         gamma = [
             *-floats(snapshot.constraints.chosen(loop_constraints.bias)),
-            *[g for g, s in zip(snapshot.locking.gamma, snapshot.locking.stuck, strict=True) if s],
+            *[g for g, s in zip(snapshot.lock_rows.gamma, snapshot.lock_rows.stuck, strict=True) if s],
         ]
         A = np.vstack([G, E])
         K = np.block([[M, -A.T], [A, np.zeros((len(A), len(A)))]])
         dense = np.linalg.solve(K, np.concatenate([f, floats(gamma)]))
         np.testing.assert_allclose(floats(snapshot.u_dot), dense[: len(f)], atol=1e-9)
-        held = [float(h) for h, s in zip(snapshot.locking.efforts, snapshot.locking.stuck, strict=True) if s]
+        held = [float(h) for h, s in zip(snapshot.locking.efforts, snapshot.lock_rows.stuck, strict=True) if s]
         np.testing.assert_allclose(held, dense[-len(E) :], atol=1e-8)
 
 

@@ -99,11 +99,11 @@ def test_tiers_up_to_one_are_the_transport_of_what_is_above(plan, seed, k):
     if not names:
         return
     parts = np.asarray(by_tier(motion, frame), dtype=float)[: k + 1]
-    u, u_dot = np.array(motion.u, dtype=float), np.array(motion.given_u_dot, dtype=float)
+    u, u_dot = np.array(motion.u, dtype=float), np.array(motion.given.u_dot, dtype=float)
     for name in names[k + 1 :]:
         where = motion.topology.u_of.get(name, slice(0, 0))
         u[where] = u_dot[where] = 0.0
-    frozen = motion.at(motion.point.replaced(u=u), u_dot=u_dot)
+    frozen = Snapshot(motion.topology, motion.point.replaced(u=u), u_dot=u_dot)
     assert parts.sum(axis=(0, 1)) == pytest.approx(np.asarray(frozen.acceleration(frame)[1], float), abs=size_of(parts))
     above = np.asarray(by_tier(frozen, frame), dtype=float)[k + 1 :]
     assert not above.any()

@@ -14,7 +14,7 @@ from kinode.formats.yaml_files import dumps, loads
 from kinode.model.constraints.constraint import CONSTRAINTS, POSITIONS
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.system import System
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology

@@ -14,7 +14,7 @@ from number_kinds import KINDS
 
 from kinode.algebra.scalars import rate
 from kinode.algebra.spatial import cross
-from kinode.formulations.lagrange import Energies
+from kinode.formulations.lagrange import LAGRANGE
 from kinode.model.base.element import Element, Load
 from kinode.model.system import System
 from kinode.multibody.snapshot import Snapshot
@@ -111,7 +111,7 @@ def loads_are_the_slope_of_the_potential(example: ElementExample) -> None:
 def quantities_can_be_asked_for(example: ElementExample) -> None:
     topology, element = make_element(example)
     point = EvaluationPoint(0.7, *random_state(topology))
-    one, two = Snapshot(topology, point), Energies(topology, point)
+    one, two = Snapshot(topology, point), Snapshot(topology, point, formulation=LAGRANGE)
     assert element.quantities
     for name in element.quantities:
         values = (np.asarray(by.quantity(f"element.{name}"), dtype=float) for by in (one, two))

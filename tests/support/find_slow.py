@@ -4,7 +4,8 @@
     python tests/support/find_slow.py durations.txt
 
 The slowest tests are listed until what is left takes ``FAST`` of the time of the whole suite: a share does not depend
-on how busy the machine was.  A function most of whose cases are slow is listed without them.
+on how busy the machine was.  A function most of whose cases are slow is listed without them.  Without a file of
+durations it takes those tests off the list that are no longer there.
 """
 
 import re
@@ -12,7 +13,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LIST = Path(__file__).resolve().parent.parent / "slow_tests.txt"
+ROOT = Path(__file__).resolve().parent.parent.parent
+LIST = ROOT / "tests" / "slow_tests.txt"
 FAST = 0.16  # of the whole suite: 2 of 10 minutes, less the time that pytest takes to start
 LINE = re.compile(r"([\d.]+)s (?:call|setup|teardown) +(\S.*)$")
 
@@ -42,7 +44,17 @@ def find_slow(seconds: dict[str, float], share: float = FAST) -> list[str]:
     return sorted(most | {test for test in slow if test.partition("[")[0] not in most})
 
 
+def exists(name: str) -> bool:
+    """Whether there is a test of that name."""
+    file, _, function = name.partition("[")[0].partition("::")
+    return (ROOT / file).exists() and f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
 if __name__ == "__main__":
-    names = find_slow(read_durations(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    if len(sys.argv) > 1:
+        names = find_slow(read_durations(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    else:
+        names = LIST.read_text(encoding="utf-8").splitlines()
+    names = [name for name in names if exists(name)]
     LIST.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     print(f"{len(names)} entries in {LIST.name}")

@@ -28,7 +28,7 @@ def computed(explanation, dynamics, state):
     arrays = {"t": [state.t], "q": state.q, "u": state.u, "z": state.z, "p": snapshot.p, "inputs": snapshot.inputs,
               "u_dot": snapshot.u_dot}  # fmt: skip
     if dynamics.topology.constrained:
-        arrays["lam"] = snapshot.constraints.multipliers
+        arrays["lam"] = snapshot.multipliers
     names = explanation.notation.names
     known = {sympy.Symbol(n): float(arrays[role][i]) for (role, i), n in names.items() if role in arrays}
     values = {}

@@ -27,7 +27,8 @@ from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.state_layout import Coordinate
@@ -53,9 +54,9 @@ class Dynamics:
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         self.formulation, self.system = formulation, system.copy()
-        kind = find_kind(formulation)
+        composition = find_composition(formulation)
         self.arguments = Arguments(find_topology(self.system))
-        self.start = Start(self.arguments, formulation, kind, rows)
+        self.start = Start(self.arguments, formulation, composition, rows)
         self.known_supports: set[Support] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -382,13 +383,13 @@ class Dynamics:
         return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)
 
 
-def find_kind(formulation: str) -> type[Snapshot]:
-    """The instant that a formulation traces its code from."""
+def find_composition(formulation: str) -> Composition:
+    """The parts of the snapshot that a formulation traces its code from."""
     if formulation == "recursive":
-        return Snapshot
+        return RECURSIVE
     if formulation != "circuit":
         names = "'recursive' and 'circuit'"
         raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}")
-    from kinode.formulations.circuit.component_circuit import ComponentCircuit
+    from kinode.formulations.circuit.component_circuit import CIRCUIT
 
-    return ComponentCircuit
+    return CIRCUIT

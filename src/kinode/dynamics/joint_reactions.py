@@ -18,7 +18,7 @@ from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
 from kinode.model.quantity_names import JOINT_WRENCHES, QuantityName
-from kinode.multibody.loop_statics import joints_in_loops, speeds_in_loops
+from kinode.multibody.restraints.loop_statics import joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

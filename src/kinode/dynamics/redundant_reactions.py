@@ -20,7 +20,7 @@ from kinode.algebra.spatial import Pose
 from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
 from kinode.kernels.kernel_options import Kernel, LoadOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.structure.evaluation_point import EvaluationPoint
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, AssemblyError
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
-from kinode.multibody.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
+from kinode.multibody.restraints.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
 
 if TYPE_CHECKING:
     from kinode.dynamics.compiled_system import Dynamics

@@ -24,7 +24,8 @@ from kinode.algebra.spatial import RigidInertia, cross, skew
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.constraint_scenes import MotionRates
 from kinode.multibody.snapshot import Snapshot
 
 
@@ -116,7 +117,7 @@ class Absolute:
         for element in self.system.elements.values():
             for load in element.wrenches(s):
                 add(load.on.body, s.pose(load.on).p if load.at is None else load.at, load.force, load.moment)
-        for body, (force, moment) in s.wrenches.items():
+        for body, (force, moment) in s.given.wrenches.items():
             add(body, s.pose(Frame(body)).p, force, moment)
         for name, hold in self.holds.items():
             if hold.joint.n_u:
@@ -127,9 +128,9 @@ class Absolute:
     def _own_effort(self, name: str) -> Array:
         """The effort of a joint by the model, friction included, plus the added effort."""
         s = self.snapshot
-        tau: Array = s.own_effort(name) + self.friction.get(name, np.zeros(self.system.joints[name].n_u))
-        added = s.extra_effort is not None and name in self.topology.u_of
-        return tidy(tau + s.extra_effort[self.topology.u_of[name]] if added else tau)  # type: ignore[index]
+        tau: Array = s.loads.own_effort(name) + self.friction.get(name, np.zeros(self.system.joints[name].n_u))
+        added = s.given.effort
+        return tidy(tau if added is None or name not in self.topology.u_of else tau + added[self.topology.u_of[name]])
 
     @property
     def friction(self) -> Mapping[str, Array]:
@@ -202,8 +203,8 @@ class Absolute:
             (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
             return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
 
-        then = loop_constraints.MotionRates(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
-        gamma = -loop_constraints.row_rates(s, tie, s.velocity, s.joint_rate, then, passing=True)
+        then = MotionRates(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
+        gamma = -loop_constraints.row_rates(s.kinematics, tie, s.velocity, s.joint_rate, then, passing=True)
         return {body: tidy(x) for body, x in L.items()}, tidy(gamma)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError
 from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
-from kinode.multibody.loop_statics import Freedom, Support, joints_in_loops
+from kinode.multibody.restraints.loop_statics import Freedom, Support, joints_in_loops
 
 LARGEST_IMBALANCE = 1e-8  # share of the loads: with more, the support does not balance them
 

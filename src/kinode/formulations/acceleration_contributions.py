@@ -24,7 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, rate
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.model.base.frames import Frame
-from kinode.multibody.instant_dynamics import InstantDynamics
+from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 
 TERMS = ("relative", "tangential", "centripetal", "Coriolis")
@@ -45,49 +45,50 @@ class ChainSegment(NamedTuple):
     E_below: Array
 
 
-def chain_names(motion: InstantDynamics, frame: Frame) -> tuple[str, ...]:
+def chain_names(snapshot: Snapshot, frame: Frame) -> tuple[str, ...]:
     """The joints between the world and a frame, starting at the world."""
-    names = []
-    i = motion.place(frame)[0]
+    names, kinematics = [], snapshot.kinematics
+    i = kinematics.place(frame)[0]
     while i != WORLD:
-        names.append(motion.tree.nodes[i].joint.name)
-        i = motion.tree.nodes[i].parent
+        names.append(kinematics.tree.nodes[i].joint.name)
+        i = kinematics.tree.nodes[i].parent
     return tuple(reversed(names))
 
 
-def tiers(motion: InstantDynamics, frame: Frame) -> list[ChainSegment]:
+def tiers(snapshot: Snapshot, frame: Frame) -> list[ChainSegment]:
     """The chain of a frame's origin, starting at the world."""
     segments: list[ChainSegment] = []
-    pole, W, E = ZERO3, ZERO3, ZERO3
-    for name in chain_names(motion, frame):
-        i = motion.node_named[name]
-        above = motion.link_poses[i].p
-        w, alpha, v, a = _relative(motion, i)
+    pole, W, E, kinematics = ZERO3, ZERO3, ZERO3, snapshot.kinematics
+    for name in chain_names(snapshot, frame):
+        i = kinematics.node_named[name]
+        above = kinematics.link_poses[i].p
+        w, alpha, v, a = _relative(snapshot, i)
         segments.append(ChainSegment(name, above, above - pole, v, a, w, alpha, W, E))
         pole, W, E = above, W + w, E + alpha + cross(W, w)
     return segments
 
 
-def _relative(motion: InstantDynamics, i: int) -> tuple[Array, Array, Array, Array]:
+def _relative(snapshot: Snapshot, i: int) -> tuple[Array, Array, Array, Array]:
     """w, alpha, v, a of a link relative to the one below: derivatives in the axes of that one, in world components."""
-    node, form = motion.tree.nodes[i], motion.geometry.forms[i]
-    q, u, _ = motion.node_states[i]
+    k = snapshot.kinematics
+    node, form = k.tree.nodes[i], k.geometry.forms[i]
+    q, u, _ = k.node_states[i]
     if not node.joint.n_u:
         return ZERO3, ZERO3, ZERO3, ZERO3
-    S = motion.moved[i].S
+    S = k.link_kinematics[i].S
     change = rate(lambda x: node.mechanics.motion_subspace(x, form) @ u, q, node.mechanics.rate_map(q, u))
     V = S @ u
-    A = S @ motion.node_accelerations[i] + change
+    A = S @ snapshot.motion.node_accelerations[i] + change
     # V and A are components in the link's axes, which rotate with w relative to the tier below.
-    R = motion.link_poses[i].R
+    R = k.link_poses[i].R
     return R @ V[:3], R @ A[:3], R @ V[3:], R @ (A[3:] + cross(V[:3], V[3:]))
 
 
-def by_tier(motion: InstantDynamics, frame: Frame) -> Array:
+def by_tier(snapshot: Snapshot, frame: Frame) -> Array:
     """Contribution of each tier to the acceleration of a frame's origin: (tier, term, xyz)."""
-    point = motion.pose(frame).p
+    point = snapshot.pose(frame).p
     rows = []
-    for k in tiers(motion, frame):
+    for k in tiers(snapshot, frame):
         swing = cross(k.w, point - k.pole)
         rows.append(
             [k.a, cross(k.alpha, point - k.pole), cross(k.w, swing), 2.0 * cross(k.W_below, k.v + swing)],
@@ -95,11 +96,11 @@ def by_tier(motion: InstantDynamics, frame: Frame) -> Array:
     return np.array(rows, dtype=object).reshape(-1, len(TERMS), 3)
 
 
-def by_segment(motion: InstantDynamics, frame: Frame) -> Array:
+def by_segment(snapshot: Snapshot, frame: Frame) -> Array:
     """Contribution of each radius vector (T-6.4): from pole to pole, and from the last pole to the point."""
-    point = motion.pose(frame).p
+    point = snapshot.pose(frame).p
     rows, pole, W, E = [], ZERO3, ZERO3, ZERO3
-    for k in tiers(motion, frame):
+    for k in tiers(snapshot, frame):
         turning = [cross(k.E_below, k.d), cross(k.W_below, cross(k.W_below, k.d))]
         rows.append([k.a, *turning, 2.0 * cross(k.W_below, k.v)])
         pole, W, E = k.pole, k.W_below + k.w, k.E_below + k.alpha + cross(k.W_below, k.w)

@@ -24,16 +24,17 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
 from kinode.formulations.absolute_statics import static_reactions
-from kinode.formulations.circuit.component_circuit import ComponentCircuit
+from kinode.formulations.chain_kinematics import hinges_and_slides
+from kinode.formulations.circuit.component_circuit import CIRCUIT
 from kinode.formulations.free_flight import FreeFlight, find_observer
-from kinode.formulations.hinge_chains import hinges_and_slides
-from kinode.formulations.lagrange import Energies
+from kinode.formulations.lagrange import LAGRANGE
 from kinode.formulations.newton_euler import NewtonEuler
-from kinode.formulations.quasi_base_vectors import QuasiBase
-from kinode.formulations.vector_rotators import Rotators
+from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.vector_rotators import ROTATORS
 from kinode.model.base.fields import Component
 from kinode.model.joints.joint import Joint
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
@@ -145,32 +146,32 @@ def _reactions(s: Snapshot, part: str = "total", hold: Support = None) -> dict[s
     """Reactions of all joints and multipliers of all constraints."""
     statics = None if part == "total" else s.statics(hold)
     multipliers = {name: (s.multipliers_of(name, statics),) for name in s.system.constraints}
-    joints = (*s.full.node_named, *s.topology.cut_names)
+    joints = (*s.full.kinematics.node_named, *s.topology.cut_names)
     return {**{name: s.reaction(name, part, hold=hold) for name in joints}, **multipliers}
 
 
 def _from_snapshot(
-    kind: type[Snapshot],
+    formulation: Composition,
 ) -> Callable[[Topology, InstantValues, Collection[str]], dict[str, Any]]:
     def evaluate(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         n = numbers
-        free = kind(topology, n)
+        free = Snapshot(topology, n, formulation=formulation)
         outputs = {name: read(free) for name, read in _SNAPSHOT_OUTPUTS.items() if name in wanted}
         if "static_reactions" in wanted:
             outputs["static_reactions"] = _reactions(free, "static", n.hold)
         if "effort" in wanted:
             u_dot = np.zeros(topology.n_u) if n.u_dot is None else n.u_dot
-            outputs["effort"] = kind(topology, n, u_dot=u_dot).inverse_effort
+            outputs["effort"] = Snapshot(topology, n, u_dot=u_dot, formulation=formulation).inverse_effort
         return {name: tidy(value) if isinstance(value, np.ndarray) else value for name, value in outputs.items()}
 
     return evaluate
 
 
-register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(Snapshot)))
+register_formulation(Formulation("recursive", frozenset(OUTPUTS), lambda topology: None, _from_snapshot(RECURSIVE)))
 # Its inverse dynamics is M u_dot + bias by definition, and networks are condensed by the same code as in the recursion:
 # comparing these outputs would check nothing.
 LAGRANGE_OUTPUTS = frozenset(OUTPUTS) - {"effort", "reactions", "static_reactions", "z_dot"}
-register_formulation(Formulation("lagrange", LAGRANGE_OUTPUTS, small_tree, _from_snapshot(Energies)))
+register_formulation(Formulation("lagrange", LAGRANGE_OUTPUTS, small_tree, _from_snapshot(LAGRANGE)))
 
 
 def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
@@ -202,7 +203,7 @@ def few_components(topology: Topology) -> str | None:
 
 # Static shares and the potential energy come from the same code as in the recursion: comparing them checks nothing.
 CIRCUIT_OUTPUTS = frozenset(OUTPUTS) - {"static_reactions", "potential_energy"}
-register_formulation(Formulation("circuit", CIRCUIT_OUTPUTS, few_components, _from_snapshot(ComponentCircuit)))
+register_formulation(Formulation("circuit", CIRCUIT_OUTPUTS, few_components, _from_snapshot(CIRCUIT)))
 
 
 FLYING_BODIES = 40
@@ -223,7 +224,7 @@ def _from_flight(topology: Topology, numbers: InstantValues, wanted: Collection[
         "mass_matrix": lambda: flight.equations[0],
         "bias": lambda: flight.equations[1],
         "effort": lambda: flight.effort(np.zeros(topology.n_u) if n.u_dot is None else n.u_dot),
-        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.part_energy("kinetic"),
+        "kinetic_energy": lambda: flight.kinetic_energy + flight.snapshot.network.energy("kinetic"),
         "momentum": lambda: flight.momenta[1],
         "angular_momentum": lambda: flight.momenta[0],
         "reactions": lambda: {node.joint.name: flight.reaction(node, flight.u_dot) for node in topology.full.nodes},
@@ -250,5 +251,5 @@ def hinged_tree(most: int) -> Callable[[Topology], str | None]:
 
 
 CHAIN_OUTPUTS = frozenset(OUTPUTS) - {"z_dot"}
-register_formulation(Formulation("quasi_base", CHAIN_OUTPUTS, hinged_tree(60), _from_snapshot(QuasiBase)))
-register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _from_snapshot(Rotators)))
+register_formulation(Formulation("quasi_base", CHAIN_OUTPUTS, hinged_tree(60), _from_snapshot(QUASI_BASE)))
+register_formulation(Formulation("rotators", CHAIN_OUTPUTS, hinged_tree(12), _from_snapshot(ROTATORS)))

@@ -26,7 +26,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
 from kinode.algebra.spatial import Pose, cross, dot, skew, solve_spd
 from kinode.model.base.frames import Frame
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.link_geometry import WORLD, TreeLink
@@ -200,7 +200,7 @@ class FreeFlight:
         for name, part in self.parts.items():
             weight = part.mass * (X.R.T @ s.gravity)
             loads[name] = (cross(part.r + part.rho, weight), weight)
-        for load in s.applied_loads:
+        for load in s.loads.applied_loads:
             if load.on.body in loads:
                 at = s.pose(load.on).p if load.at is None else load.at
                 force, (moment, total) = X.R.T @ load.force, loads[load.on.body]
@@ -233,7 +233,7 @@ class FreeFlight:
 
     def wrench(self, node: TreeLink, passed: Mapping[str, Array] | None = None) -> tuple[Array, Pose, Pose]:
         """The wrench by a on b about the joint's point, in its axes, and the poses of F and M in the world."""
-        X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.cut_pose(node.joint.name)
+        X, (F, M, _) = self.snapshot.pose(self.frame), self.snapshot.kinematics.cut_pose(node.joint.name)
         moment, force = np.split((self.passed if passed is None else passed)[node.joint.name], 2)
         moment = moment - skew(X.R.T @ (M.p - X.p)) @ force
         turn = M.R.T @ X.R * (-1.0 if node.reversed else 1.0)
@@ -245,12 +245,12 @@ class FreeFlight:
         s, n = self.snapshot, self.topology.n_u
         rows = np.zeros((n, 1 + n), dtype=object)
         for node in self.topology.full.nodes:
-            joint, way = node.joint, s.state_of(node.joint.name)
+            joint, way = node.joint, s.kinematics.state_of(node.joint.name)
             if joint.n_u == 0 or way is None:
                 continue
             S = joint.motion_subspace(s.joint_state(joint.name)[0], joint.form(s.resolve))
             start, ratio = way
-            along = _plus_constant(S.T @ self.wrench(node)[0], -s.own_effort(joint.name))
+            along = _plus_constant(S.T @ self.wrench(node)[0], -s.loads.own_effort(joint.name))
             rows[start : start + joint.n_u] = rows[start : start + joint.n_u] + ratio * along
         return tidy(rows[:, 1:]), tidy(rows[:, 0])
 
@@ -258,7 +258,7 @@ class FreeFlight:
     def u_dot(self) -> Array:
         """Accelerations of the state."""
         M, h = self.equations
-        added = 0.0 if self.snapshot.extra_effort is None else self.snapshot.extra_effort
+        added = 0.0 if self.snapshot.given.effort is None else self.snapshot.given.effort
         return solve_spd(0.5 * (M + M.T), added - h) if len(h) else np.empty(0)
 
     def effort(self, u_dot: Array) -> Array:

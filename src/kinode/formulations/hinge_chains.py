@@ -1,315 +1,68 @@
-"""Trees of revolute and prismatic joints, for the joint-reaction methods (T-9.1) to (T-9.9).
+"""Reactions in trees of revolute and prismatic joints as sums over the bodies behind a joint (T-9.8), (T-9.9).
 
-A limb is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the joint's
-point on the side of the limb), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2), reactions
-from sums over the bodies behind a joint (T-9.8), (T-9.9).  The methods (quasi_base, rotators) define the inertia of one
-body.  The recursive formulation is not used.
+The methods (quasi_base_vectors, vector_rotators) define the inertia of one body; positions and velocities are those of
+``chain_kinematics``.  The recursive formulation is not used.
 
 Other types of joints, and loops, are not supported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Row, sparse
-from kinode.algebra.spatial import IDENTITY3, IDENTITY_POSE, ZERO3, Pose, cross, dot, rotation_about, solve_spd
-from kinode.model.base.element import Load
+from kinode.algebra.spatial import ZERO3, cross, solve_spd
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink, scalars
 from kinode.model.base.frames import Frame
-from kinode.model.joints.joint import Joint
-from kinode.model.system import joint_frame
-from kinode.multibody.link_steps import Spatial
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
-from kinode.structure.topology import Topology
-
-TURNS, SLIDES, HOLDS = "revolute", "prismatic", "fixed"
-Z = np.array([0.0, 0.0, 1.0])
+from kinode.multibody.instant_reactions import Reactions
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.restraints.locked_joints import Locking
+from kinode.multibody.restraints.loop_statics import Support
 
 
-def hinges_and_slides(topology: Topology) -> str | None:
-    """The reason why these methods do not apply, or None."""
-    other = [joint.name for joint in topology.system.joints.values() if joint.kind not in (TURNS, SLIDES, HOLDS)]
-    return f"it knows revolute, prismatic and fixed joints alone: {', '.join(other)}" if other else None
+class ChainMotion(Motion):
+    """The motion of a tree of hinges and slides; a method says what moving a body takes (``inertia_of``)."""
 
+    kinematics: ChainKinematics
 
-@dataclass(frozen=True, eq=False)
-class ChainLink:
-    """A body with the joint that carries it, in world axes; ``path`` are the limbs from the base to this one."""
-
-    index: int
-    body: str
-    joint: Joint
-    reversed: bool
-    path: tuple[int, ...]
-    X: Pose  # of the body
-    mount: Array  # the joint's point on the carrier's side
-    pole: Array
-    axis: Array
-    center: Array
-    mass: Scalar
-    J: Array  # about the center
-
-    @property
-    def turns(self) -> bool:
-        return self.joint.kind == TURNS
-
-    @property
-    def slides(self) -> bool:
-        return self.joint.kind == SLIDES
-
-
-class Chains(Snapshot):
-    """One evaluation of a tree of revolute and prismatic joints; a method defines ``inertia_of`` a body."""
-
-    articulated: ClassVar[bool] = False
-
-    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
-        super().__init__(topology, point, **given, full=True)
-
-    # -- positions ---------------------------------------------------------------------------------
-    @cached_property
-    def limbs(self) -> list[ChainLink]:
-        """All limbs, each after its carrier."""
-        limbs: list[ChainLink] = []
-        at = {"world": -1}
-        for node in self.tree.nodes:
-            carrier = at[node.carrier]
-            at[node.bodies[0]] = len(limbs)
-            limbs.append(self._limb(limbs, carrier, node.joint, node.reversed, node.bodies[0]))
-        return limbs
-
-    def _limb(self, limbs: Sequence[ChainLink], carrier: int, joint: Joint, is_reversed: bool, name: str) -> ChainLink:
-        X_WA = IDENTITY_POSE if carrier < 0 else limbs[carrier].X
-        near, far = (joint_frame(joint, side).pose(self.resolve) for side in _sides(is_reversed))
-        axis, q = joint.axis_rotation(self.resolve, self.system.nominal) @ Z, 0.0
-        if joint.n_u:
-            q = self.joint_state(joint.name)[0][0]
-        if is_reversed:  # the carrier is b: relative to it, a moves in the opposite sense
-            axis = -axis
-        turn = rotation_about(axis, q) if joint.kind == TURNS else IDENTITY3  # (T-9.1)
-        slide = q * axis if joint.kind == SLIDES else ZERO3
-        X_WF = X_WA @ near
-        X = X_WF @ Pose(turn, slide) @ far.inverse()
-        body = self.system.bodies[name]
-        rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
-        J = X.R @ (rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))) @ X.R.T
-        path = (*(limbs[carrier].path if carrier >= 0 else ()), len(limbs))
-        pole = X_WF.point(slide)
-        return ChainLink(
-            len(limbs), name, joint, is_reversed, path, X, X_WF.p, pole, X_WF.R @ axis, X.point(c), rigid.mass, J
-        )
-
-    @cached_property
-    def limb_of(self) -> dict[str, ChainLink]:
-        """The limb of each body."""
-        return {limb.body: limb for limb in self.limbs}
-
-    def behind(self, k: int) -> Iterator[ChainLink]:
-        """The bodies that a joint carries."""
-        return (limb for limb in self.limbs if k in limb.path)
-
-    # -- motion ------------------------------------------------------------------------------------
-    def moving(self, limb: ChainLink) -> Iterator[tuple[ChainLink, Scalar]]:
-        """The joints with a freedom between the base and a body, and their speeds."""
-        for k in limb.path:
-            if self.limbs[k].joint.n_u:
-                yield self.limbs[k], self.speeds[k]
-
-    @cached_property
-    def speeds(self) -> list[Scalar]:
-        """The speed of each limb's joint, 0 for fixed joints."""
-        return [state[1][0] if len(state[1]) else 0.0 for state in self.node_states]
-
-    @cached_property
-    def accelerations(self) -> list[Scalar]:
-        return self.scalars(self.node_accelerations)
-
-    @staticmethod
-    def scalars(per_node: Sequence[Array]) -> list[Scalar]:
-        """The only entry of each array, 0 for empty ones."""
-        return [values[0] if len(values) else 0.0 for values in per_node]
-
-    def quasi_base(self, alpha: ChainLink, point: Array) -> Array:
-        """T: velocity of a point for a unit speed of a joint that carries it (T-9.3)."""
-        return cross(alpha.axis, point - alpha.pole) if alpha.turns else alpha.axis
-
-    def turning(self, limb: ChainLink, speeds: Sequence[Scalar] | None = None) -> Array:
-        """Angular velocity of a limb (T-9.6)."""
-        speeds = self.speeds if speeds is None else speeds
-        total: Array = ZERO3
-        for k in limb.path:
-            if self.limbs[k].turns:
-                total = total + self.limbs[k].axis * speeds[k]
-        return total
-
-    def turning_rate(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Array:
-        """Angular acceleration of a limb; every axis rotates with the joints before it (T-9.6)."""
-        total, carried = ZERO3, ZERO3
-        for k in limb.path:
-            if self.limbs[k].turns:
-                e = self.limbs[k].axis
-                total = total + e * accelerations[k] + cross(carried, e) * speeds[k]
-                carried = carried + e * speeds[k]
-        return total
-
-    def point_velocity(self, limb: ChainLink, point: Array) -> Array:
-        """Velocity of a point fixed in a limb (T-9.5)."""
-        total: Array = ZERO3
-        for alpha, speed in self.moving(limb):
-            total = total + self.quasi_base(alpha, point) * speed
-        return total
-
-    def point_acceleration(
-        self, limb: ChainLink, point: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
-    ) -> Array:
-        """Acceleration of a point fixed in a limb (T-9.5), with the sum over Gamma collected by the outer joint.
-
-        Gamma_ab = e_a x T_b, a before b, occurs twice in the sum, Gamma_bb once.  So the angular velocities before b
-        count twice, b's own once.
-        """
-        total, carried = ZERO3, ZERO3
-        for k in limb.path:
-            beta = self.limbs[k]
-            if not beta.joint.n_u:
-                continue
-            T = self.quasi_base(beta, point)
-            own = beta.axis * speeds[k] if beta.turns else ZERO3
-            total = total + T * accelerations[k] + cross(2.0 * carried + own, T * speeds[k])
-            carried = carried + own
-        return total
-
-    # -- poses and velocities for expressions and elements -----------------------------------------
-    def body_pose(self, frame: Frame) -> Pose:
-        X = frame.pose(self.resolve)
-        return X if frame.body == "world" else self.limb_of[frame.body].X @ X
-
-    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
-        if frame.body == "world":
-            return ZERO3, ZERO3
-        limb = self.limb_of[frame.body]
-        return self.turning(limb), self.point_velocity(limb, self.pose(frame).p)
-
-    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
-        if frame.body == "world":
-            return ZERO3, ZERO3
-        limb, motion = self.limb_of[frame.body], (self.speeds, self.accelerations)
-        return self.turning_rate(limb, *motion), self.point_acceleration(limb, self.pose(frame).p, *motion)
-
-    @cached_property
-    def sums(self) -> Array:
-        """Kinetic energy, momentum, angular momentum, first moment and mass of all bodies."""
-        total: Array = np.zeros(11)
-        for limb in self.limbs:
-            w, v = self.turning(limb), self.point_velocity(limb, limb.center)
-            L = limb.J @ w
-            energy = 0.5 * (limb.mass * dot(v, v) + dot(w, L))
-            parts = ([energy], limb.mass * v, L + cross(limb.center, limb.mass * v), limb.mass * limb.center)
-            total = total + np.concatenate([*parts, [limb.mass]])
-        return total
+    def __init__(self, problem: MotionProblem) -> None:
+        super().__init__(problem)
+        assert isinstance(problem.kinematics, ChainKinematics)
+        self.kinematics = problem.kinematics
 
     # -- balances ----------------------------------------------------------------------------------
+    @abstractmethod
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """Moment about the mass center and force that the motion of one body needs."""
-        raise NotImplementedError
-
-    def behind_joint(self, k: int, wrenches: Sequence[Spatial], point: Array) -> Spatial:
-        """Moment about a point and force on all bodies behind a joint, from those at the mass centers (T-9.8)."""
-        moment, force = ZERO3, ZERO3
-        for limb in self.behind(k):
-            M, F = wrenches[limb.index]
-            moment = moment + M + cross(limb.center - point, F)
-            force = force + F
-        return moment, force
 
     def kinetic(self, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Spatial]:
         """Moment and force that the motion of each body needs, at its mass center."""
-        return [self.inertia_of(limb, speeds, accelerations) for limb in self.limbs]
+        return [self.inertia_of(limb, speeds, accelerations) for limb in self.kinematics.limbs]
 
     @cached_property
     def static(self) -> list[Spatial]:
         """Moment and force that balance weight and applied loads, at each mass center (T-9.24)."""
-        wrenches: list[Spatial] = [(ZERO3, -limb.mass * self.gravity) for limb in self.limbs]
-        loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
-        loads += [Load(Frame(body), force, moment) for body, (force, moment) in self.wrenches.items()]
-        for load in loads:
+        k = self.kinematics
+        balancing: list[Spatial] = [(ZERO3, -limb.mass * k.gravity) for limb in k.limbs]
+        for load in self.loads.outer_loads:
             if load.on.body != "world":
-                limb = self.limb_of[load.on.body]
-                point = self.pose(load.on).p if load.at is None else load.at
-                M, F = wrenches[limb.index]
-                wrenches[limb.index] = (M - load.moment - cross(point - limb.center, load.force), F - load.force)
-        return wrenches
+                limb = k.limb_of[load.on.body]
+                point = k.pose(load.on).p if load.at is None else load.at
+                M, F = balancing[limb.index]
+                balancing[limb.index] = (M - load.moment - cross(point - limb.center, load.force), F - load.force)
+        return balancing
 
     @cached_property
     def moving_wrenches(self) -> list[Spatial]:
         """Moment and force that the actual motion of each body needs."""
-        return self.kinetic(self.speeds, self.accelerations)
+        return self.kinetic(self.kinematics.speeds, self.accelerations)
 
-    def along(self, wrenches: Sequence[Spatial]) -> list[Array]:
-        """Q: the component of the wrench of each joint along its freedom (T-9.9)."""
-        efforts = []
-        for limb in self.limbs:
-            moment, force = self.behind_joint(limb.index, wrenches, limb.pole)
-            efforts.append(tidy([dot(limb.axis, moment if limb.turns else force)] if limb.joint.n_u else []))
-        return efforts
-
-    # -- equations of motion -----------------------------------------------------------------------
-    @cached_property
-    def mass_matrix(self) -> Array:
-        """M, column by column: the efforts for a unit acceleration from rest."""
-        at_rest = [0.0] * len(self.limbs)
-        columns = []
-        for unit in np.eye(self.topology.n_u):
-            per_node = [ratio * unit[k : k + 1] if n else unit[:0] for k, ratio, n in self._ways]
-            columns.append(self.collect(self.along(self.kinetic(at_rest, self.scalars(per_node)))))
-        return np.array(columns, dtype=object).T if columns else np.zeros((0, 0))
-
-    @cached_property
-    def _ways(self) -> list[tuple[int, Scalar, int]]:
-        """For each limb: the index of its speed in the state, the ratio, and its number of freedoms."""
-        ways = [self.state_of(limb.joint.name) for limb in self.limbs]
-        return [
-            (0, 0.0, limb.joint.n_u) if way is None else (way[0], way[1], limb.joint.n_u)
-            for limb, way in zip(self.limbs, ways, strict=True)
-        ]
-
-    def needed(self, per_node: Sequence[Array]) -> Array:
-        """Efforts to be added to those of the model for given accelerations of the joints."""
-        moving = self.kinetic(self.speeds, self.scalars(per_node))
-        both = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
-        return self.collect([h - tau for h, tau in zip(self.along(both), self.efforts, strict=True)])
-
-    @cached_property
-    def bias_effort(self) -> Array:
-        return -self.needed(self.spread(np.zeros(self.topology.n_u)))
-
-    @cached_property
-    def inverse_effort(self) -> Array:
-        return self.needed(self.spread(self.u_dot))
-
-    @cached_property
-    def u_dot(self) -> Array:
-        if self.given_u_dot is not None:
-            return self.given_u_dot
-        if self.locking.locks:
-            return self.locking.solution[0]
-        return tidy(solve_spd(self.mass_matrix, self.bias_effort)) if self.topology.n_u else np.empty(0)
-
-    @cached_property
-    def mass_rows(self) -> list[Row]:
-        return sparse(self.mass_matrix)
-
-    @property
-    def node_accelerations(self) -> list[Array]:
-        return self.spread(self.u_dot)
-
-    # -- reactions ---------------------------------------------------------------------------------
     def wrenches_at_centers(self, part: str) -> list[Spatial]:
         """Moment and force that each body needs: total, static or kinetic (T-9.24) to (T-9.26)."""
         if part == "static":
@@ -319,35 +72,103 @@ class Chains(Snapshot):
         pairs = zip(self.static, self.moving_wrenches, strict=True)
         return [(a[0] + b[0], a[1] + b[1]) for a, b in pairs]
 
-    def joint_wrench(self, name: str, part: str = "total", **more: Any) -> tuple[Spatial, Spatial]:
-        """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
-        limb = self.limbs[self.node_named[name]]
-        return self.as_given(limb, self.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
+    # -- equations of motion -----------------------------------------------------------------------
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """M, column by column: the efforts for a unit acceleration from rest."""
+        k = self.kinematics
+        still = [0.0] * len(k.limbs)
+        columns = []
+        for unit in np.eye(self.topology.n_u):
+            per_node = [ratio * unit[j : j + 1] if n else unit[:0] for j, ratio, n in k.state_ways]
+            columns.append(k.collect(k.along(self.kinetic(still, scalars(per_node)))))
+        return np.array(columns, dtype=object).T if columns else np.zeros((0, 0))
 
-    def as_given(self, limb: ChainLink, wrench: Spatial) -> tuple[Spatial, Spatial]:
-        """A wrench on a limb about its pole, converted to a on b of the joint: whole, and without the axis part."""
-        moment, force = wrench
-        e = limb.axis
-        held = (
-            moment - dot(e, moment) * e if limb.turns else moment,
-            force - dot(e, force) * e if limb.slides else force,
-        )
-        R = self.pose(joint_frame(limb.joint, "parent")).R
-        wrenches = []
-        for M, F in (wrench, held):
-            if limb.reversed:  # the opposite acts on b, about b's own point
-                M, F = -M - cross(limb.pole - limb.mount, F), -F
-            wrenches.append((R.T @ M, R.T @ F))
-        return wrenches[0], wrenches[1]
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """The rows of the mass matrix."""
+        return sparse(self.mass_matrix)
+
+    def needed(self, per_node: Sequence[Array]) -> Array:
+        """Efforts to be added to those of the model for given accelerations of the joints."""
+        k = self.kinematics
+        moving = self.kinetic(k.speeds, scalars(per_node))
+        both = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
+        return k.collect([h - tau for h, tau in zip(k.along(both), self.efforts, strict=True)])
+
+    @cached_property
+    def bias_effort(self) -> Array:
+        """What is left to accelerate the state."""
+        return -self.needed(self.kinematics.spread(np.zeros(self.topology.n_u)))
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        return self.needed(self.kinematics.spread(self.u_dot))
+
+    # -- accelerations -----------------------------------------------------------------------------
+    @cached_property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        if self.given.u_dot is not None:
+            return self.given.u_dot
+        if self.locks.locks:
+            return self.saddle_solution[0]
+        return tidy(solve_spd(self.mass_matrix, self.bias_effort)) if self.topology.n_u else np.empty(0)
+
+    def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links from those of the state."""
+        return self.spread(self.u_dot)
+
+    @property
+    def node_accelerations(self) -> list[Array]:
+        """u_dot of each node's joint."""
+        return self.kinematics.spread(self.u_dot)
+
+    @cached_property
+    def accelerations(self) -> list[Scalar]:
+        """The same as one number for each limb."""
+        return scalars(self.node_accelerations)
+
+    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
+        if frame.body == "world":
+            return ZERO3, ZERO3
+        k = self.kinematics
+        limb, point, rates = k.limb_of[frame.body], k.pose(frame).p, (k.speeds, self.accelerations)
+        return k.turning_rate(limb, *rates), k.point_acceleration(limb, point, *rates)
+
+    # -- joints ------------------------------------------------------------------------------------
+    def joint_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
+        """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
+        k = self.kinematics
+        limb = k.limbs[k.node_named[name]]
+        return k.as_given(limb, k.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
 
     def joint_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
-        limb = self.limbs[self.node_named[name]]
-        if limb.joint.driven or name in self.topology.tied or self.given_u_dot is not None:
-            return self.along(self.wrenches_at_centers("total"))[limb.index]
-        whole: Array = self.efforts[limb.index] + self.lock_efforts.get(name, 0.0)
+        k = self.kinematics
+        limb = k.limbs[k.node_named[name]]
+        if limb.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
+            return k.along(self.wrenches_at_centers("total"))[limb.index]
+        locks = Locking(self.locks, self, self.loads.friction.limit)
+        whole: Array = self.efforts[limb.index] + locks.by_joint.get(name, 0.0)
         return whole
 
 
-def _sides(is_reversed: bool) -> tuple[str, str]:
-    return ("child", "parent") if is_reversed else ("parent", "child")
+class ChainReactions(Reactions):
+    """Reactions as sums over the bodies behind a joint."""
+
+    @property
+    def chains(self) -> ChainMotion:
+        """The motion."""
+        assert isinstance(self.motion, ChainMotion)
+        return self.motion
+
+    def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
+        """All that a joint transmits, and its reaction; nothing has to be held where there are no loops."""
+        return self.chains.joint_wrench(name, part)
+
+    def joint_effort(self, name: str) -> Array:
+        """The effort along a joint's freedom."""
+        return self.chains.joint_effort(name)

@@ -17,246 +17,81 @@ continued beyond unit length.  Loops and reactions are not supported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.scalars import Array, Scalar, rate, tidy, value_and_rate
-from kinode.algebra.spatial import IDENTITY3, ZERO3, Pose, cross, dot, solve_spd
-from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.fields import Value
-from kinode.model.base.frames import Frame
-from kinode.model.joints.joint import Joint
-from kinode.model.system import joint_frame
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
-from kinode.structure.topology import Topology
+from kinode.algebra.scalars import Array, Scalar, rate, tidy
+from kinode.algebra.sparse_ldl import Row, sparse
+from kinode.algebra.spatial import dot, solve_spd
+from kinode.formulations.lagrange_kinematics import LagrangeKinematics, LinkVariation
+from kinode.multibody.composition import Composition
+from kinode.multibody.instant_reactions import Reactions
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.motion import Motion, MotionProblem
 
 
-@dataclass(frozen=True, eq=False)
-class LagrangeLink:
-    """A body and the joint that carries it: X_WB = X_WA near X(q)^(+-1) far; A is the carrier."""
+class LagrangeMotion(Motion):
+    """Lagrange's equations of one instant."""
 
-    body: str
-    carrier: str
-    joint: Joint
-    reversed: bool
-    near: Pose
-    far: Pose
-    form: Array
-    mass: Scalar
-    center: Array
-    J: Array  # about the center, in body axes
+    kinematics: LagrangeKinematics
 
+    def __init__(self, problem: MotionProblem) -> None:
+        super().__init__(problem)
+        assert isinstance(problem.kinematics, LagrangeKinematics)
+        self.kinematics = problem.kinematics
 
-class LinkVariation(NamedTuple):
-    """Derivatives of a body along a direction: pose, position of the mass center, angular velocity in body axes."""
-
-    R_dot: Array
-    p_dot: Array
-    v: Array
-    w: Array
-
-
-class Energies(Snapshot):
-    """One evaluation of a tree by Lagrange's equations: poses and their derivatives."""
-
-    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
-        super().__init__(topology, point, **given, full=True)
-        self._constants = {name: value for name, value in self._names.items() if name != "t"}
-
-    # -- the configuration x = (t, q, z) -------------------------------------------------------------
-    @cached_property
-    def x(self) -> Array:
-        return np.concatenate([np.array([self.t], dtype=object), self.q, self.z])
-
-    def law_at(self, value: Value, t: Scalar) -> Scalar:
-        """An expression of time, at another time than the snapshot's (such as a dual)."""
-
-        def lookup(name: str) -> Scalar:
-            if name == "t":
-                return t
-            if name in self._constants:
-                return self._constants[name]
-            signal = self.system.signals.get(name)
-            return self.law_at(self.system.parameters[name].value if signal is None else signal.law, t)
-
-        return value.evaluate(lookup, self.call) if isinstance(value, Expression) else value
-
-    def coordinates(self, name: str, x: Array) -> Array:
-        """q of any joint, as a function of x."""
-        topology, joint = self.topology, self.system.joints[name]
-        if name in topology.q_of:
-            return x[1 : 1 + topology.n_q][topology.q_of[name]]
-        if name in topology.z_of:
-            return x[1 + topology.n_q :][topology.z_of[name]]
-        if name in topology.couplings:
-            coupling = topology.couplings[name]
-            leader = self.coordinates(coupling.leader, x)
-            coupled: Array = self.resolve(coupling.ratio) * leader + self.resolve(coupling.offset)
-            return coupled
-        if joint.motion is not None:
-            return np.array([self.law_at(law, x[0]) for law in joint.motion], dtype=object)
-        return EMPTY
-
-    def flow(self, x: Array, u: Array, t_dot: Scalar) -> Array:
-        """x_dot for speeds u; with ``t_dot`` = 0 and unit speeds these are the columns of N."""
-        topology = self.topology
-        x_dot = np.zeros(len(x), dtype=object)
-        x_dot[0] = t_dot
-        for name, where in topology.q_of.items():
-            rates = self.system.joints[name].rate_map(self.coordinates(name, x), u[topology.u_of[name]])
-            x_dot[1 + where.start : 1 + where.stop] = rates
-        for name, where in topology.z_of.items():
-            joint, start = self.system.joints.get(name), 1 + topology.n_q
-            if joint is None:  # the states of moving frames do not affect the energies
-                continue
-            assert joint.speed is not None
-            speed = np.array([self.law_at(law, x[0]) * t_dot for law in joint.speed], dtype=object)
-            x_dot[start + where.start : start + where.stop] = joint.rate_map(self.coordinates(name, x), speed)
-        return x_dot
-
-    @cached_property
-    def x_dot(self) -> Array:
-        return self.flow(self.x, self.u, 1.0)
-
-    @cached_property
-    def x_ddot(self) -> Array:
-        """x_ddot for u_dot = 0: the terms of N_dot u and of prescribed motions."""
-        return rate(lambda x: self.flow(x, self.u, 1.0), self.x, self.x_dot)
-
-    @cached_property
-    def directions(self) -> list[Array]:
-        """The columns of N: x_dot for a unit of each speed."""
-        return [self.flow(self.x, unit, 0.0) for unit in np.eye(self.topology.n_u)]
-
-    # -- poses and velocities ----------------------------------------------------------------------
-    @cached_property
-    def limbs(self) -> list[LagrangeLink]:
-        limbs = []
-        for node in self.topology.full.nodes:
-            joint, body = node.joint, self.system.bodies[node.bodies[0]]
-            C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
-            sides = [joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child")]
-            near, far = reversed(sides) if node.reversed else sides
-            rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
-            J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
-            form = joint.form(self.resolve)
-            limb = LagrangeLink(
-                body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
-            )
-            limbs.append(limb)
-        return limbs
-
-    def place_bodies(self, x: Array) -> Array:
-        """The poses of all bodies as rows (R, p) of 12 numbers, from the joints' transforms."""
-        poses = {"world": Pose(IDENTITY3, ZERO3)}
-        rows = []
-        for limb in self.limbs:
-            X = limb.joint.transform(self.coordinates(limb.joint.name, x), limb.form)
-            X_WB = poses[limb.carrier] @ limb.near @ (X.inverse() if limb.reversed else X) @ limb.far
-            poses[limb.body] = X_WB
-            rows.append(np.concatenate([X_WB.R.ravel(), X_WB.p]))
-        return np.array(rows, dtype=object)
-
-    def move_bodies(self, x: Array, along: Array) -> dict[str, LinkVariation]:
-        """The derivatives of all bodies along a direction of x, by differentiating their poses."""
-        variations = {}
-        values, rates = value_and_rate(self.place_bodies, x, along)
-        for limb, value, change in zip(self.limbs, values, rates, strict=True):
-            R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
-            turn = R.T @ R_dot
-            w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
-            variations[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
-        return variations
-
-    def pair(self, one: Mapping[str, LinkVariation], two: Mapping[str, LinkVariation]) -> Scalar:
-        """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
-        total: Scalar = 0.0
-        for limb in self.limbs:
-            a, b = one[limb.body], two[limb.body]
-            total = total + limb.mass * dot(a.v, b.v) + dot(a.w, limb.J @ b.w)
-        return total
-
-    @cached_property
-    def body_poses(self) -> dict[str, Pose]:
-        rows = self.place_bodies(self.x)
-        poses = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
-        return {"world": Pose(IDENTITY3, ZERO3), **poses}
-
-    @cached_property
-    def body_motions(self) -> dict[str, LinkVariation]:
-        """Derivatives of all bodies along the actual motion."""
-        still = LinkVariation(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
-        return {"world": still, **self.move_bodies(self.x, self.x_dot)}
-
-    @cached_property
-    def virtual(self) -> list[dict[str, LinkVariation]]:
-        """Derivatives of all bodies for a unit of each speed: the virtual motions."""
-        return [self.move_bodies(self.x, n) for n in self.directions]
-
-    # -- the equations -----------------------------------------------------------------------------
     @cached_property
     def mass_matrix(self) -> Array:
         """A = d2T/du du, the bilinear form for each pair of unit speeds."""
-        n = self.topology.n_u
+        n, k = self.topology.n_u, self.kinematics
         A = np.zeros((n, n), dtype=object)
         for i in range(n):
             for j in range(i + 1):
-                A[i, j] = A[j, i] = self.pair(self.virtual[i], self.virtual[j])
+                A[i, j] = A[j, i] = k.pair(k.virtual[i], k.virtual[j])
         return A
 
     @cached_property
     def inertial_bias(self) -> Array:
         """D: n_i . (d/dt dT/dx_dot - dT/dx) with u_dot = 0."""
-        x, x_dot = self.x, self.x_dot
+        k = self.kinematics
+        x, x_dot = k.x, k.x_dot
 
         def momenta(y: Array) -> Array:
-            V = self.move_bodies(y, x_dot)
-            return np.array([self.pair(self.move_bodies(y, n), V) for n in self.directions], dtype=object)
+            V = k.move_bodies(y, x_dot)
+            return np.array([k.pair(k.move_bodies(y, n), V) for n in k.directions], dtype=object)
 
         def double_energy(y: Array) -> Array:
-            V = self.move_bodies(y, x_dot)
-            return np.array([self.pair(V, V)], dtype=object)
+            V = k.move_bodies(y, x_dot)
+            return np.array([k.pair(V, V)], dtype=object)
 
         grown = rate(momenta, x, x_dot)
-        turned = self.move_bodies(x, self.x_ddot)
+        turned = k.move_bodies(x, k.x_ddot)
         return tidy(
             [
-                grown[i] + self.pair(self.virtual[i], turned) - 0.5 * rate(double_energy, x, n)[0]
-                for i, n in enumerate(self.directions)
+                grown[i] + k.pair(k.virtual[i], turned) - 0.5 * rate(double_energy, x, n)[0]
+                for i, n in enumerate(k.directions)
             ]
         )
 
-    def potential_at(self, x: Array) -> Array:
-        """Potential energy of gravity and joint stiffness as a function of x."""
-        total: Scalar = 0.0
-        for limb, row in zip(self.limbs, self.place_bodies(x), strict=True):
-            total = total - limb.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ limb.center)
-        for joint in self.system.joints.values():
-            if joint.stiffness is not None:
-                neutral = joint.neutral or (0.0,) * joint.n_u
-                for k, q, q_0 in zip(joint.stiffness, self.coordinates(joint.name, x), neutral, strict=True):
-                    stretch = q - self.resolve(q_0)
-                    total = total + 0.5 * self.resolve(k) * stretch * stretch
-        return np.array([total], dtype=object)
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """The rows of A."""
+        return sparse(self.mass_matrix)
 
     @cached_property
     def generalized_force(self) -> Array:
         """Q - dV/dx along each direction: virtual work of loads and efforts, minus the derivative of the potential."""
-        loads = [load for element in self.system.elements.values() for load in element.wrenches(self)]
-        total = []
-        for n, V in zip(self.directions, self.virtual, strict=True):
-            Q = -rate(self.potential_at, self.x, n)[0]
+        k, loads, total = self.kinematics, self.loads.element_loads, []
+        for n, V in zip(k.directions, k.virtual, strict=True):
+            Q = -rate(k.potential_at, k.x, n)[0]
             for load in loads:
                 if load.on.body != "world":
-                    point = self.pose(load.on).p if load.at is None else load.at
+                    point = k.pose(load.on).p if load.at is None else load.at
                     Q = Q + self._virtual_power(load.on.body, point, load.force, load.moment, V)
-            for body, (force, moment) in self.wrenches.items():
+            for body, (force, moment) in self.given.wrenches.items():
                 if body != "world":
-                    Q = Q + self._virtual_power(body, self.body_poses[body].p, force, moment, V)
+                    Q = Q + self._virtual_power(body, k.body_poses[body].p, force, moment, V)
             total.append(Q)
         forces: Array = tidy(total) + self._effort_work()
         return forces
@@ -264,34 +99,36 @@ class Energies(Snapshot):
     def _virtual_power(
         self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, LinkVariation]
     ) -> Scalar:
-        X, motion = self.body_poses[body], V[body]
+        X, motion = self.kinematics.body_poses[body], V[body]
         arm = X.R.T @ (point - X.p)  # the point as a place on the body
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
 
     def _effort_work(self) -> Array:
         """Virtual work of drives, damping and stops in the joints, and of added efforts."""
-        topology = self.topology
+        topology, k, added = self.topology, self.kinematics, self.given.effort
         total = np.zeros(topology.n_u, dtype=object)
-        for name, joint in self.system.joints.items():
-            shares = self.effort_shares(name)
-            parts = self.part_effort(name)
-            tau = shares["drive"] + shares["damping"] + shares["stop"] + (0.0 if parts is None else parts)
+        for name, joint in k.system.joints.items():
+            shares = self.loads.shares(name, self.loads.friction.sliding)
+            outer = self.loads.outer_effort(name)
+            tau = shares["drive"] + shares["damping"] + shares["stop"] + (0.0 if outer is None else outer)
             if name in topology.u_of:
                 total[topology.u_of[name]] += tau
             elif joint.n_u and name in topology.couplings:
-                for i, n in enumerate(self.directions):
-                    total[i] = total[i] + dot(tau, rate(partial(self.coordinates, name), self.x, n))
-        return total if self.extra_effort is None else total + self.extra_effort
+                for i, n in enumerate(k.directions):
+                    total[i] = total[i] + dot(tau, rate(partial(k.coordinates, name), k.x, n))
+        return total if added is None else total + added
 
     @cached_property
     def bias_effort(self) -> Array:
+        """Q - dV/dx - D."""
         left: Array = self.generalized_force - self.inertial_bias
         return left
 
     @cached_property
     def u_dot(self) -> Array:
-        if self.given_u_dot is not None:
-            return self.given_u_dot
+        """The solution of A u_dot = Q - dV/dx - D."""
+        if self.given.u_dot is not None:
+            return self.given.u_dot
         return tidy(solve_spd(self.mass_matrix, self.bias_effort))
 
     @cached_property
@@ -299,42 +136,20 @@ class Energies(Snapshot):
         """Efforts to be added to those of the model for the given accelerations."""
         return tidy(self.mass_matrix @ self.u_dot - self.bias_effort)
 
-    # -- poses and velocities for expressions and elements -------------------------------------------
-    def body_pose(self, frame: Frame) -> Pose:
-        return self.body_poses[frame.body] @ frame.pose(self.resolve)
+    def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links from those of the state."""
+        return self.spread(self.u_dot)
 
-    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
-        X, motion = self.body_poses[frame.body], self.body_motions[frame.body]
-        return X.R @ motion.w, motion.p_dot + motion.R_dot @ frame.pose(self.resolve).p
 
-    def _find_joint_state(self, name: str) -> tuple[Array, Array, Array | None]:
-        topology = self.topology
-        q = self.coordinates(name, self.x)
-        if name in topology.u_of:
-            return q, self.u[topology.u_of[name]], None
-        if name in topology.z_of:
-            laws = self.system.joints[name].speed or ()
-            return q, tidy([self.law_at(law, self.t) for law in laws]), None
-        return q, rate(partial(self.coordinates, name), self.x, self.x_dot), None
+class LagrangeReactions(Reactions):
+    """Efforts along joints; forces across them are not dealt with."""
 
     def joint_effort(self, name: str) -> Array:
-        return self.own_effort(name)
+        """The model's own efforts of a joint."""
+        return self.loads.own_effort(name)
 
-    @cached_property
-    def kinetic_energy(self) -> Scalar:
-        return 0.5 * self.pair(self.body_motions, self.body_motions)
 
-    @cached_property
-    def potential_energy(self) -> Scalar:
-        own = self.potential_at(self.x)[0]
-        return own + sum((element.potential(self) for element in self.system.elements.values()), 0.0)
-
-    @cached_property
-    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
-        P, L, first, mass = ZERO3, ZERO3, ZERO3, 0.0
-        for limb in self.limbs:
-            X, motion = self.body_poses[limb.body], self.body_motions[limb.body]
-            momentum, place = limb.mass * motion.v, X.p + X.R @ limb.center
-            P, mass, first = P + momentum, mass + limb.mass, first + limb.mass * place
-            L = L + cross(place, momentum) + X.R @ (limb.J @ motion.w)
-        return P, L, first, mass
+LAGRANGE = Composition(
+    whole_tree=True, kinematics=LagrangeKinematics, motion=LagrangeMotion, reactions=LagrangeReactions
+)
+"""A snapshot by Lagrange's equations: ``Snapshot(topology, point, formulation=LAGRANGE)``."""

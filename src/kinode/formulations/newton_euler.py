@@ -36,8 +36,8 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.lock import Lock
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
-from kinode.multibody import loop_constraints
-from kinode.multibody.coupled_friction import find_joint_friction
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
 
 RANK = 1e-9  # share of the largest singular value: smaller ones belong to dependent rows; rounding leaves 1e-15
@@ -86,7 +86,7 @@ class NewtonEuler(Absolute):
         """Efforts of friction, by iteration of friction and reactions."""
         if self.given_friction is not None:
             return self.given_friction
-        rubbing = find_joint_friction(self.snapshot)
+        rubbing = find_joint_friction(self.snapshot.kinematics)
         if not rubbing:
             return {}
 

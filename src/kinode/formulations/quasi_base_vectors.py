@@ -17,46 +17,48 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, cross, dot
-from kinode.formulations.hinge_chains import ChainLink, Chains
-from kinode.multibody.link_steps import Spatial
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink
+from kinode.formulations.hinge_chains import ChainMotion, ChainReactions
+from kinode.multibody.composition import Composition
+from kinode.multibody.links.link_steps import Spatial
 
 
-class QuasiBase(Chains):
+class QuasiBaseMotion(ChainMotion):
     """One evaluation of a tree by quasi-base vectors."""
 
     def T(self, alpha: int, i: int) -> Array:
         """Quasi-base vector of joint alpha for body i (T-9.3)."""
-        limb = self.limbs[i]
-        return self.quasi_base(self.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
+        k, limb = self.kinematics, self.kinematics.limbs[i]
+        return k.quasi_base(k.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
 
     def Gamma(self, alpha: int, beta: int, i: int) -> Array:
         """Coefficient of the product of two speeds in the acceleration of body i's mass center (T-9.4)."""
         a, b = min(alpha, beta), max(alpha, beta)
-        limb = self.limbs[i]
-        if not (self._carries(a, limb) and self._carries(b, limb) and self.limbs[a].turns):
+        limb = self.kinematics.limbs[i]
+        if not (self._carries(a, limb) and self._carries(b, limb) and self.kinematics.limbs[a].turns):
             return ZERO3
-        return cross(self.limbs[a].axis, self.T(b, i))
+        return cross(self.kinematics.limbs[a].axis, self.T(b, i))
 
     def _carries(self, alpha: int, limb: ChainLink) -> bool:
-        return alpha in limb.path and self.limbs[alpha].joint.n_u > 0
+        return alpha in limb.path and self.kinematics.limbs[alpha].joint.n_u > 0
 
     def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """dL_C/dt and m a_C (T-9.5) to (T-9.7)."""
-        w = self.turning(limb, speeds)
-        eps = self.turning_rate(limb, speeds, accelerations)
-        a = self.point_acceleration(limb, limb.center, speeds, accelerations)
+        w = self.kinematics.turning(limb, speeds)
+        eps = self.kinematics.turning_rate(limb, speeds, accelerations)
+        a = self.kinematics.point_acceleration(limb, limb.center, speeds, accelerations)
         return limb.J @ eps + cross(w, limb.J @ w), limb.mass * a
 
     @cached_property
     def mass_matrix(self) -> Array:
         """M_ab: sum over bodies of m T_a . T_b + e_a . J e_b."""
-        n = self.topology.n_u
+        n, k = self.topology.n_u, self.kinematics
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0
-        for limb in self.limbs:
-            moved = [(self.limbs[k], *self._ways[k][:2]) for k in limb.path if self.limbs[k].joint.n_u]
-            moved = [(alpha, at, ratio) for alpha, at, ratio in moved if self.state_of(alpha.joint.name) is not None]
-            T = [self.quasi_base(alpha, limb.center) for alpha, _, _ in moved]
+        for limb in k.limbs:
+            moved = [(k.limbs[i], *k.state_ways[i][:2]) for i in limb.path if k.limbs[i].joint.n_u]
+            moved = [(alpha, at, ratio) for alpha, at, ratio in moved if k.state_of(alpha.joint.name) is not None]
+            T = [k.quasi_base(alpha, limb.center) for alpha, _, _ in moved]
             for x, (alpha, a, one) in enumerate(moved):
                 for y, (beta, b, two) in enumerate(moved):
                     entry = limb.mass * dot(T[x], T[y])
@@ -64,3 +66,7 @@ class QuasiBase(Chains):
                         entry = entry + dot(alpha.axis, limb.J @ beta.axis)
                     M[a, b] = M[a, b] + one * two * entry
         return M
+
+
+QUASI_BASE = Composition(whole_tree=True, kinematics=ChainKinematics, motion=QuasiBaseMotion, reactions=ChainReactions)
+"""A snapshot by quasi-base vectors: ``Snapshot(topology, point, formulation=QUASI_BASE)``."""

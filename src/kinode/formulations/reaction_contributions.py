@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS
-from kinode.formulations.vector_rotators import CAUSES, Rotators
-from kinode.multibody.link_steps import Spatial
-from kinode.multibody.loop_statics import INERTIA_OF, Support, joints_in_loops
+from kinode.formulations.vector_rotators import CAUSES, ROTATORS, RotatorMotion
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.restraints.loop_statics import INERTIA_OF, Support, joints_in_loops
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
@@ -49,7 +49,8 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
-    moving = Rotators(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts)
+    moving = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
+    assert isinstance(moving, RotatorMotion)
     wrenches: dict[str, Spatial] = {}
     for term, (moment, force) in moving.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"

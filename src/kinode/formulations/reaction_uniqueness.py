@@ -30,7 +30,7 @@ from kinode.formulations.newton_euler import characteristic_length, complement
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody.loop_constraints import loop_constraints_of
+from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Topology
 
 RANK = 1e-9  # singular values below this share of the largest are none; rounding leaves 1e-15

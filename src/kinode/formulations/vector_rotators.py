@@ -22,8 +22,10 @@ from functools import cached_property
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import IDENTITY3, ZERO3, cross, dot, norm
-from kinode.formulations.hinge_chains import ChainLink, Chains
-from kinode.multibody.link_steps import Spatial
+from kinode.formulations.chain_kinematics import ChainKinematics, ChainLink
+from kinode.formulations.hinge_chains import ChainMotion, ChainReactions
+from kinode.multibody.composition import Composition
+from kinode.multibody.links.link_steps import Spatial
 
 ACCELERATION, CENTRIFUGAL, CORIOLIS, GYROSCOPIC = "angular acceleration", "centrifugal", "Coriolis", "gyroscopic"
 SLIDING = "sliding"
@@ -68,7 +70,7 @@ class Term:
         return self.moment + cross(self.at - point, self.force), self.force
 
 
-class Rotators(Chains):
+class RotatorMotion(ChainMotion):
     """One evaluation of a tree by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
@@ -81,7 +83,7 @@ class Rotators(Chains):
     def tensors(self) -> list[Array]:
         """Inertia of each body about its pole (T-1.2)."""
         inertias = []
-        for limb in self.limbs:
+        for limb in self.kinematics.limbs:
             c = limb.center - limb.pole
             outer = [[x * y for y in c] for x in c]
             inertias.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
@@ -114,14 +116,15 @@ class Rotators(Chains):
 
     def hinges(self, limb: ChainLink, *, own: bool = True) -> list[ChainLink]:
         """The hinges that rotate a limb; without its own, those that rotate its joint's axis."""
-        return [self.limbs[k] for k in (limb.path if own else limb.path[:-1]) if self.limbs[k].turns]
+        limbs = self.kinematics.limbs
+        return [limbs[k] for k in (limb.path if own else limb.path[:-1]) if limbs[k].turns]
 
     def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
         """Acceleration of a limb's pole relative to that of its carrier (T-9.14)."""
         if len(limb.path) == 1:
             start = limb.mount  # the base does not move: the segment starts at the joint itself
         else:
-            start = self.limbs[limb.path[-2]].pole
+            start = self.kinematics.limbs[limb.path[-2]].pole
         carried = self.hinges(limb, own=False)
         parts = list(self.changes(carried, limb.pole - start, speeds, accelerations))
         if limb.slides:
@@ -137,7 +140,7 @@ class Rotators(Chains):
         """All terms that the motion of one body needs: M A, s and N (T-9.14), (T-9.15)."""
         rho = limb.center - limb.pole
         for k in limb.path:
-            of = self.limbs[k]
+            of = self.kinematics.limbs[k]
             label = f"r({of.joint.name})"
             for change in self.segment(of, speeds, accelerations):
                 force = limb.mass * change.product
@@ -182,10 +185,14 @@ class Rotators(Chains):
     @cached_property
     def terms(self) -> list[list[Term]]:
         """The terms of each body in the actual motion."""
-        return [list(self.terms_of(limb, self.speeds, self.accelerations)) for limb in self.limbs]
+        return [list(self.terms_of(limb, self.kinematics.speeds, self.accelerations)) for limb in self.kinematics.limbs]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
         """The kinetic share of a joint's reaction by terms: a on b, about b's joint point, in a's axes (T-9.16)."""
-        limb = self.limbs[self.node_named[name]]
-        terms = [term for other in self.behind(limb.index) for term in self.terms[other.index]]
-        return [(term, self.as_given(limb, term.about(limb.pole))[1]) for term in terms]
+        limb = self.kinematics.limbs[self.kinematics.node_named[name]]
+        terms = [term for other in self.kinematics.behind(limb.index) for term in self.terms[other.index]]
+        return [(term, self.kinematics.as_given(limb, term.about(limb.pole))[1]) for term in terms]
+
+
+ROTATORS = Composition(whole_tree=True, kinematics=ChainKinematics, motion=RotatorMotion, reactions=ChainReactions)
+"""A snapshot by vector rotators: ``Snapshot(topology, point, formulation=ROTATORS)``."""

@@ -15,7 +15,7 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
-from kinode.multibody.snapshot import Snapshot
+from kinode.multibody.composition import Composition
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
@@ -32,8 +32,8 @@ class Kernels:
         What the kernels are traced from; its constraint rows are part of their identity.
     formulation : str
         Its name, part of the identity of the machine code.
-    kind : type[Snapshot]
-        The instant that the formulation traces.
+    composition : Composition
+        The parts of the snapshot that the formulation traces.
     check_forward : callable
         Called before the first kernel of forward dynamics is made; raises where the system has no such dynamics.
     """
@@ -42,11 +42,11 @@ class Kernels:
         self,
         topology: Topology,
         formulation: str,
-        kind: type[Snapshot],
+        composition: Composition,
         check_forward: Callable[[], None] = lambda: None,
     ) -> None:
         self.topology, self.formulation = topology, formulation
-        self._kind, self._check_forward = kind, check_forward
+        self._composition, self._check_forward = composition, check_forward
         self._machines: dict[tuple[Kernel, int], Machine] = {}
 
     @cached_property
@@ -85,7 +85,7 @@ class Kernels:
     def _make_program(self, kernel: Kernel) -> Program:
         from kinode.kernels.rolled_programs import make_program  # new code only: many runs find theirs in the cache
 
-        return make_program(self.topology, kernel, self._kind)
+        return make_program(self.topology, kernel, self._composition)
 
     def call(self, kernel: Kernel, point: EvaluationPoint, x: Array | None = None) -> Array:
         """Run a kernel at a point, or at each row of a batch.

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 
 
 class Kernel(NamedTuple):

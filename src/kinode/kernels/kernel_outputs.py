@@ -12,8 +12,9 @@ from kinode.algebra.trace import Tape, replay
 from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
 from kinode.model.quantity_names import find_quantity
-from kinode.multibody import loop_constraints, power
+from kinode.multibody import power
 from kinode.multibody.dependent_joints import measures
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 
 Outputs = Sequence[Any] | Array
@@ -87,7 +88,7 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
     point, frame = (None if name is None else find(name) for name in (options.about, options.axes))
     outputs: list[Scalar] = []
     for wrench in contributions(snapshot, options.joint, options.by, support).values():
-        moment, force = snapshot.seen(options.joint, wrench, None, point, frame)
+        moment, force = snapshot.reactions.seen(options.joint, wrench, None, point, frame)
         outputs += [*force, *moment]
     return outputs if support is None else [*outputs, snapshot.statics(support).doubt]
 
@@ -133,7 +134,7 @@ def measured_joints(snapshot: Snapshot, options: Any) -> Outputs:
 
 def projection(snapshot: Snapshot, options: Any) -> Outputs:
     """The state on its constraints, and their effective mass."""
-    q, u, mass = snapshot.constraints.projected()
+    q, u, mass = snapshot.projected()
     return np.concatenate([q, u, snapshot.z, [mass]])
 
 

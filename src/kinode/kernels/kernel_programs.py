@@ -13,23 +13,25 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_outputs import flat
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
 from kinode.model.base.parameters import Input, Parameter
+from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
 
-def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
-    """The straight-line program of a kernel; ``kind`` is the formulation that it is traced from."""
-    results = trace(topology, kernel, kind)
+def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
+    """The straight-line program of a kernel; ``formulation`` is what it is traced from."""
+    results = trace(topology, kernel, formulation)
     stores = [("out", i, x) for i, x in enumerate(results)]
     counts = {**sizes(topology, kernel), "out": len(results)}
     return Program("kernel", counts, {}, [Block(1, {}, [stores])], find_row(kernel).rare)
 
 
-def trace(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> list[Scalar]:
+def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> list[Scalar]:
     """The result of a kernel as nodes of a tape."""
     tape, row = Tape(), find_row(kernel)
     x = tape.inputs("x", row.n_x(topology))
-    snapshot = kind(topology, topology.layout.traced_point(tape), **row.given(topology, x))
+    point = topology.layout.traced_point(tape)
+    snapshot = Snapshot(topology, point, formulation=formulation, **row.given(topology, x))
     if row.trace is not None:
         return flat(list(row.trace(snapshot, tape, x, kernel.options)))
     return outputs_of(kernel, snapshot)

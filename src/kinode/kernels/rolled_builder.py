@@ -11,6 +11,7 @@ results        straight-line, loading what the loops left
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.jit.program import Block, Program, Store
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row, outputs_of, sizes
-from kinode.kernels.rolled_programs import RolledSnapshot, Sweeper, pack_numbers
+from kinode.kernels.rolled_motion import RolledKinematics, RolledMotion
+from kinode.kernels.rolled_programs import Sweeper, pack_numbers
 from kinode.kernels.tree_sweeps import Plan, SweepLayout, TreePass, lay_out
+from kinode.multibody.composition import Composition
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import Tree
 from kinode.structure.topology import Topology
@@ -49,22 +52,15 @@ class TreeLoops:
         self.tau_at: dict[int, int] = {}
         self.load_at: dict[int, int] = {}
 
-    def snapshot(self, tape: Tape, full: bool) -> Any:
-        """A snapshot whose links are loaded from this tree's loops."""
-        topology = self.roller.topology
-        made: Any = RolledSnapshot(topology, topology.layout.traced_point(tape), full=full, **self.roller.given(tape))
-        made.loops, made.asked, made.tape = self, self.asked, tape
-        made.full_snapshot = self.roller.full_snapshot
-        return made
-
     def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
-        """What a loop gave for a node; before the layout is known, something to count on."""
+        """What a loop gave for a node, noted; before the layout is known, something to count on."""
+        self.asked.add(name)
         start = int(self.places[name][index]) if name in self.places else 0
         return np.array([tape.load("work", start + k) for k in range(size)], dtype=object)
 
     def laws(self, tape: Tape) -> list[Store]:
         """Efforts by law and loads, stored for the loops; also finds which nodes have any."""
-        snapshot = self.snapshot(tape, self.tree is self.roller.topology.full)
+        snapshot = self.roller.snapshot(tape, full=self.tree is self.roller.topology.full)
         stores: list[Store] = []
         memory = self.roller.memory
         for node in self.tree.nodes:
@@ -72,10 +68,10 @@ class TreeLoops:
                 at = self.tau_at.setdefault(node.index, -1)
                 if at < 0:
                     at = self.tau_at[node.index] = memory.take(node.joint.n_u)
-                values = snapshot.own_effort(node.joint.name)
+                values = snapshot.loads.own_effort(node.joint.name)
                 stores += [("work", at + k, value) for k, value in enumerate(values)]
-        if self.roller.topology.system.elements or snapshot.wrenches:
-            for i, load in enumerate(snapshot.loads):
+        if self.roller.topology.system.elements or snapshot.given.wrenches:
+            for i, load in enumerate(snapshot.loads.link_loads):
                 if load is not None:
                     at = self.load_at.setdefault(i, -1)
                     if at < 0:
@@ -151,14 +147,14 @@ class RolledBuilder:
 
     def _place_base(self) -> int:
         at = self.memory.take(6)
-        values = np.concatenate(self.prelude.base)
+        values = np.concatenate(self.prelude.kinematics.base)
         self.first += [("work", at + k, value) for k, value in enumerate(values)]
         return at
 
     def root(self, name: str, tape: Tape) -> Array:
         """What the world gives to its children."""
         if name == "A":
-            values = np.concatenate(self.prelude.base)
+            values = np.concatenate(self.prelude.kinematics.base)
             return values if all(is_number(x) for x in values) else tape.inputs("base", 6)
         if name == "X":
             return np.concatenate([np.eye(3).ravel(), np.zeros(3)])
@@ -170,9 +166,17 @@ class RolledBuilder:
             return {}
         return find_row(self.kernel).given(self.topology, tape.inputs("x", self.count["x"]))
 
-    @property
-    def full_snapshot(self) -> Any:
-        return lambda tape: self.full_loops.snapshot(tape, True)
+    def loops_of(self, tree: Tree) -> TreeLoops:
+        """The loops over one of the two trees."""
+        return self.loops if tree is self.topology.tree else self.full_loops
+
+    def snapshot(self, tape: Tape, *, full: bool) -> Snapshot:
+        """A snapshot whose links are loaded from the loops of its tree."""
+        kinematics = partial(RolledKinematics, loops_of=self.loops_of, tape=tape)
+        return Snapshot(
+            self.topology, self.topology.layout.traced_point(tape), full=full,
+            formulation=Composition(kinematics=kinematics, motion=RolledMotion), **self.given(tape),
+        )  # fmt: skip
 
     # -- the program -------------------------------------------------------------------------------
     def program(self) -> Program:
@@ -282,7 +286,7 @@ class RolledBuilder:
         if name in ("acceleration", "loaded_acceleration", "effort", "bias"):
             return [], topology.n_u
         tape = Tape()
-        snapshot = self.loops.snapshot(tape, False)
+        snapshot = self.snapshot(tape, full=False)
         if name == "rate":
             start = topology.n_q + topology.n_u
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z

@@ -1,133 +1,35 @@
 """Programs for large trees: loops over a table of bodies instead of straight-line code.
 
-The steps are those of multibody/link_steps.py, traced once for each kind of link.  Laws and elements are
-straight-line code between the loops; they see the loops' results through a snapshot that loads them.
+The steps are those of multibody/links/link_steps.py, traced once for each kind of link.  Laws and elements are
+straight-line code between the loops; they see the loops' results through a snapshot that loads them (rolled_motion.py).
 What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, of any size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Any, TypeVar, overload
-
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, Pose, RigidInertia, moved_motion
-from kinode.algebra.trace import Tape
 from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.tree_size import is_large
 from kinode.kernels.tree_sweeps import TracedLink, TreePass, Values
-from kinode.multibody import link_steps
-from kinode.multibody.link_steps import LinkKinematics, Spatial
-from kinode.multibody.snapshot import Snapshot
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.topology import Topology
 
-T = TypeVar("T")
 
-
-def make_program(topology: Topology, kernel: Kernel, kind: type[Snapshot] = Snapshot) -> Program:
-    """The program of a kernel, rolled where the tree is large and ``kind``, the formulation, the recursive one."""
-    if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or kind is not Snapshot:
-        return kernel_programs.make_program(topology, kernel, kind)
+def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
+    """The program of a kernel, rolled where the tree is large and the ``formulation`` the recursive one."""
+    if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or formulation is not RECURSIVE:
+        return kernel_programs.make_program(topology, kernel, formulation)
     from kinode.kernels.rolled_builder import RolledBuilder
 
     return RolledBuilder(topology, kernel).program()
-
-
-class Loaded(Sequence[T]):
-    """A list whose entries are made when they are asked for."""
-
-    def __init__(self, size: int, make: Callable[[int], T]) -> None:
-        self._size, self._make, self._found = size, make, dict[int, T]()
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(self._size))]
-        if index not in self._found:
-            self._found[index] = self._make(index)
-        return self._found[index]
-
-    def __iter__(self) -> Iterator[T]:
-        return (self[i] for i in range(self._size))
-
-
-class RolledSnapshot(Snapshot):
-    """A snapshot that loads what loops have computed, and notes what it was asked for."""
-
-    loops: Any
-    asked: set[str]
-    tape: Tape
-    full_snapshot: Callable[[Tape], Snapshot]
-
-    def load(self, name: str, index: int, size: int) -> Array:
-        """Values that a loop gave for a node."""
-        self.asked.add(name)
-        found: Array = self.loops.load(self.tape, name, index, size)
-        return found
-
-    @cached_property
-    def moved(self) -> Any:
-        def make(i: int) -> LinkKinematics:
-            node, (q, _, _) = self.tree.nodes[i], self.node_states[i]
-            form = self.geometry.forms[i]
-            X, S = node.mechanics.transform(q, form), node.mechanics.motion_subspace(q, form)
-            return LinkKinematics(X, S, self.load("w", i, 3), ZERO3, ZERO3)
-
-        return Loaded(len(self.tree.nodes), make)
-
-    @cached_property
-    def link_poses(self) -> Any:
-        def make(i: int) -> Pose:
-            values = self.load("X", i, 12)
-            return Pose(values[:9].reshape(3, 3), values[9:])
-
-        return Loaded(len(self.tree.nodes), make)
-
-    @cached_property
-    def link_velocities(self) -> Any:
-        return Loaded(len(self.tree.nodes), lambda i: self.load("v", i, 3))
-
-    @cached_property
-    def _accelerations(self) -> Any:
-        n = len(self.tree.nodes)
-
-        def link(i: int) -> Spatial:
-            values = self.load("A", i, 6)
-            return values[:3], values[3:]
-
-        def joint(i: int) -> Array:
-            known = self.node_states[i][2]
-            return known if known is not None else self.load("u_dot", i, self.tree.nodes[i].joint.n_u)
-
-        return Loaded(n, joint), Loaded(n, link)
-
-    @cached_property
-    def link_wrenches(self) -> Any:
-        def make(i: int) -> Spatial:
-            values = self.load("f", i, 6)
-            return values[:3], values[3:]
-
-        return Loaded(len(self.tree.nodes), make)
-
-    @cached_property
-    def full(self) -> Snapshot:
-        return self if self.tree is self.topology.full else self.full_snapshot(self.tape)
-
-    @cached_property
-    def link_sums(self) -> Array:
-        return self.load("sums", -1, 11)
 
 
 class Sweeper:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinode.model.base.element import Element
 from kinode.model.system import System
-from kinode.multibody.coupled_friction import has_friction
+from kinode.multibody.restraints.coupled_friction import has_friction
 from kinode.structure.topology import Topology
 
 ROLL_FROM = 40  # links from which loops win: they compile in the same time for any number

@@ -54,19 +54,19 @@ def _changed_quantity(system: System, old: Parameter | Input | Signal, fields: d
     reader = system.reader(old.name)
     if isinstance(old, Signal):
         return dataclasses.replace(old, law=reader.law(fields.get("law", old.law), None, "law"))
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if "value" in fields:
-        found["value"], found["dimension"] = system.read_value(old.name, fields["value"], old.dimension)
+        changes["value"], changes["dimension"] = system.read_value(old.name, fields["value"], old.dimension)
     if isinstance(old, Parameter):
         if "note" in fields:
-            found["note"] = reader.text(fields["note"], "note")
+            changes["note"] = reader.text(fields["note"], "note")
         if fields.get("bounds", old.bounds) is not None:
-            value = system.nominal(found.get("value", old.value))
-            dimension = found.get("dimension", old.dimension)
-            found["bounds"] = read_bounds(reader, fields.get("bounds", old.bounds), value, dimension)
+            value = system.nominal(changes.get("value", old.value))
+            dimension = changes.get("dimension", old.dimension)
+            changes["bounds"] = read_bounds(reader, fields.get("bounds", old.bounds), value, dimension)
         else:
-            found["bounds"] = None
-    return dataclasses.replace(old, **found)
+            changes["bounds"] = None
+    return dataclasses.replace(old, **changes)
 
 
 def _changed_table(old: TableRecord, fields: dict[str, Any]) -> TableRecord:

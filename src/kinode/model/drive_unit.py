@@ -135,7 +135,7 @@ def _find_axis(system: System, name: str, driven: Joint, carrier: Frame, raw: An
 
 
 def _read_inertia(reader: Reader, raw: Any) -> tuple[Value, Value]:
-    """Axial and transverse; the latter is half the former where it is not said, the least that a body can have."""
+    """Axial and transverse inertia; without the latter half the axial one, the least that a body can have."""
     if isinstance(raw, (list, tuple, np.ndarray)):
         axial, transverse = reader.sequence(raw, 2, "inertia", lambda item: reader.number(item, "inertia", "inertia"))
         return axial, transverse
@@ -147,8 +147,8 @@ def _tensor(axis: Any, axial: Value, transverse: Value) -> dict[str, Value]:
     e: list[Any] = list(axis_vector(axis))
     length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
     e = [x / length for x in e]
-    found = {}
+    tensor = {}
     for entry in ENTRIES:
         i, j = ("xyz".index(letter) for letter in entry)
-        found[entry] = (axial - transverse) * (e[i] * e[j]) + (transverse if i == j else 0.0)
-    return found
+        tensor[entry] = (axial - transverse) * (e[i] * e[j]) + (transverse if i == j else 0.0)
+    return tensor

@@ -21,13 +21,13 @@ def place(system: System, body: str, given: Mapping[str, Any], name: str | None)
     """A frame on a body, kept if it has a name."""
     owner = system[body]
     reader = system.reader(body)
-    found = read_place(reader, body, given, name or "at", name)
+    frame = read_place(reader, body, given, name or "at", name)
     if name is not None:
         check_frame_name(reader, name, (f.name for f in owner.frames))
         if body == "world" and name in system.frames:
             raise ModelError(f"the name {name!r} is taken by a frame already", component=name)
-        system.replace(replace(owner, frames=(*owner.frames, found)))
-    return found
+        system.replace(replace(owner, frames=(*owner.frames, frame)))
+    return frame
 
 
 def find_frame(system: System, raw: Any) -> Frame:

@@ -129,10 +129,10 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
 def _declare(system: System, key: str, value: Any, dimension: str, note: str) -> None:
     """A parameter whose unit is known, and its sign where another would make the controller drive away."""
     reader = system.reader(system.name)
-    found = system.nominal(reader.number(value, dimension, key))
-    if key in POSITIVE and not found > 0.0:
-        raise reader.fail(key, f"must be positive, and is {found:g}")
-    if key in NOT_ZERO and found == 0.0:
+    number = system.nominal(reader.number(value, dimension, key))
+    if key in POSITIVE and not number > 0.0:
+        raise reader.fail(key, f"must be positive, and is {number:g}")
+    if key in NOT_ZERO and number == 0.0:
         raise reader.fail(key, "must not be zero")
     system.parameter(key, value, note=note)
 

@@ -122,10 +122,10 @@ class _Copier:
         part, port = node.ports[0]
         one = dataclasses.replace(self.system.parts[part], **{port: name})
         try:
-            found = find_node(self.target, one, port, node.domain)
+            meeting = find_node(self.target, one, port, node.domain)
         except ModelError as error:
             raise fail(f"{node.name} {error.message}" if error.message.startswith("is ") else error.message) from None
-        there = self.target.nodes.get(found.name)
+        there = self.target.nodes.get(meeting.name)
         if there is not None and there.kind != node.kind:
             other = ".".join(there.ports[0])
             raise fail(f"{node.name} is {node.kind}, and {name} is {there.kind} by {other}: one kind meets at a node")
@@ -261,10 +261,10 @@ class _Copier:
 
     def _rename_potential(self, node: str, word: str) -> str:
         """A potential of a node, which may be a joint or a reference of the target."""
-        found = self.system.nodes[node]
-        name = node if found.reference else self._port(node)
-        shared = name in REFERENCES and found.domain.position is not None
-        return f"{name}.{found.domain.position}.{word}" if shared else f"{name}.{word}"
+        inner = self.system.nodes[node]
+        name = node if inner.reference else self._port(node)
+        shared = name in REFERENCES and inner.domain.position is not None
+        return f"{name}.{inner.domain.position}.{word}" if shared else f"{name}.{word}"
 
     def _place_world(self) -> None:
         """The named frames of the subsystem's world, and that world itself where a law speaks of it."""

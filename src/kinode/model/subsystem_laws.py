@@ -1,4 +1,4 @@
-"""Laws of a subsystem whose world becomes a frame: vectors that are told in the world, written out as seen from it.
+"""Laws of a subsystem whose world becomes a frame: vectors in world axes, written out as seen from that frame.
 
 In the subsystem itself nothing changes by that, since its world rests at the origin: ``b.position.x`` is
 ``b.position.x@world - world.position.x@world``.  Where that world is a frame W of another system, the same words say
@@ -31,7 +31,7 @@ def seen_from_world(system: System, text: str, moving: bool) -> Scalar | None:
     """A name of a law as seen from the world of its system, which may be ``moving``; None: it stays as it is."""
     try:
         name = find_quantity(system, text)
-    except LawError:  # the check of the system says why
+    except LawError:  # the check of the system reports it
         return None
     if name.part is None or name.sort not in ("frame", "system", "element", "constraint"):
         return None
@@ -77,10 +77,10 @@ def _relative(name: QuantityName, part: int, quantity: str | None = None) -> Sca
 
 
 def _relative_rate(name: QuantityName, part: int) -> Scalar:
-    found = _relative(name, part)
+    relative = _relative(name, part)
     if name.quantity == "angular_velocity":
-        return found
+        return relative
     axes = _whole(name)[1]
     i, j = (part + 1) % 3, (part + 2) % 3
     w_i, w_j = (_named(f"world.angular_velocity.{XYZ[k]}", axes) for k in (i, j))
-    return found - (w_i * _relative(name, j, "position") - w_j * _relative(name, i, "position"))
+    return relative - (w_i * _relative(name, j, "position") - w_j * _relative(name, i, "position"))

@@ -1,4 +1,4 @@
-"""A page that says what a system is made of, for a terminal of 80 columns."""
+"""A page of text that lists what a system consists of, for a terminal of 80 columns."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class System(ComponentStore, Shortcuts):
 
     @property
     def run_defaults(self) -> dict[str, Any]:
-        """What ``kn.simulate`` takes where its caller says nothing: until, step, method, rtol, atol, times."""
+        """Default arguments of ``kn.simulate``: until, step, method, rtol, atol, times."""
         return self._run_defaults
 
     @run_defaults.setter
@@ -125,11 +125,11 @@ class System(ComponentStore, Shortcuts):
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
         value = self.reader(name).number(raw, None, "value")
-        found = find_dimension(raw, value, self.parameters)
-        if expected is not None and found is not None and found != expected:
-            message = f"{raw if isinstance(raw, str) else short(raw)} is in {found.unit}; {expected.unit} is needed"
+        dimension = find_dimension(raw, value, self.parameters)
+        if expected is not None and dimension is not None and dimension != expected:
+            message = f"{raw if isinstance(raw, str) else short(raw)} is in {dimension.unit}; {expected.unit} is needed"
             raise ModelError(message, component=name, field="value")
-        return value, expected if found is None else found
+        return value, expected if dimension is None else dimension
 
     def parameter(self, name: str, value: Any, *, bounds: Any = None, note: str = "") -> Expression:
         """Declare a parameter; what comes back can be calculated with wherever a number may stand."""
@@ -250,8 +250,8 @@ class System(ComponentStore, Shortcuts):
 
         if kind in self.kinds:
             raise ModelError(f"the kind {kind!r} is declared already", component=kind)
-        self.kinds[kind] = found = declare_kind(self.reader(kind), kind, declaration)
-        return found
+        self.kinds[kind] = cls = declare_kind(self.reader(kind), kind, declaration)
+        return cls
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
@@ -345,7 +345,7 @@ class System(ComponentStore, Shortcuts):
 
     # -- checking and showing ----------------------------------------------------------------------
     def check(self, *, whole: bool = True) -> None:
-        """Everything that can be said only of the whole: names in laws, laws in a circle, inertias.
+        """Check what needs the whole system: names in laws, laws that depend on each other, inertias.
 
         A system that is to be a part of another (not ``whole``) may have nodes that are still to be connected.
         """
@@ -354,7 +354,7 @@ class System(ComponentStore, Shortcuts):
         check_system(self, whole)
 
     def summary(self) -> str:
-        """A page that says what the system is made of, gravity included."""
+        """A page of text that lists what the system consists of, gravity included."""
         from kinode.model.summary import summarize
 
         return summarize(self)

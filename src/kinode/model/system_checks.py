@@ -1,4 +1,4 @@
-"""What can be said only of a whole system: names in laws, laws in a circle, bodies that nothing holds."""
+"""Checks of a whole system: names in laws, laws that depend on each other, bodies without a joint."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def check_parameters(system: System, resolve: Resolve) -> None:
 
 
 def check_frames(system: System) -> None:
-    """Frames of their own stand on something, and not on each other in a circle."""
+    """Every frame stands on something, and no frames stand on each other."""
     for frame in system.frames.values():
         frame.check()
         path = [frame.name]
@@ -105,13 +105,13 @@ def check_joined(system: System) -> None:
     for joint in system.joints.values():
         near[joint.a.body].append(joint.b.body)
         near[joint.b.body].append(joint.a.body)
-    found, stack = {"world"}, ["world"]
+    reached, stack = {"world"}, ["world"]
     while stack:
         for other in near[stack.pop()]:
-            if other not in found:
-                found.add(other)
+            if other not in reached:
+                reached.add(other)
                 stack.append(other)
-    lost = [name for name in system.bodies if name not in found]
+    lost = [name for name in system.bodies if name not in reached]
     for name in lost:
         if not near[name]:
             message = "is not joined to anything; join it, or let it move freely with a free joint"
@@ -122,7 +122,7 @@ def check_joined(system: System) -> None:
 
 
 def check_laws(system: System) -> None:
-    """Every name in every law exists and may be used there; laws do not go in a circle."""
+    """Every name in every law exists and may be used there; no law depends on itself."""
     tables = system.callable_tables
     needs: dict[str, list[str]] = {}
     fields: dict[str, str] = {}
@@ -133,9 +133,9 @@ def check_laws(system: System) -> None:
                 raise LawError(message, component=component.name, field=field)
             timely, late = field in component.timely, field in component.late
             for name in sorted(expression.names() - component.local.get(field, frozenset())):
-                found = _check_name(system, component.name, field, expression, name, timely, late)
-                if _is_law(system, found) and not timely and not late:
-                    needs.setdefault(component.name, []).append(found.owner)
+                quantity = _check_name(system, component.name, field, expression, name, timely, late)
+                if _is_law(system, quantity) and not timely and not late:
+                    needs.setdefault(component.name, []).append(quantity.owner)
                     fields[component.name] = field
     _check_circles(needs, fields)
     for component in system.components.values():
@@ -164,12 +164,12 @@ def find_steering(system: System) -> tuple[str, ...]:
     return tuple(name for name in system.components if name in sampled & used)
 
 
-def _is_law(system: System, found: QuantityName) -> bool:
-    """Whether a quantity is itself the value of a law, and could lead in a circle."""
-    if found.sort == "joint":
-        return found.quantity in ("effort", "effort.drive")
-    lawful = system.elements[found.owner].immediate if found.sort == "element" else ()
-    return found.sort == "signal" or found.quantity in lawful
+def _is_law(system: System, quantity: QuantityName) -> bool:
+    """Whether a quantity is itself the value of a law, so that laws could depend on each other."""
+    if quantity.sort == "joint":
+        return quantity.quantity in ("effort", "effort.drive")
+    lawful = system.elements[quantity.owner].immediate if quantity.sort == "element" else ()
+    return quantity.sort == "signal" or quantity.quantity in lawful
 
 
 def _check_name(
@@ -177,23 +177,23 @@ def _check_name(
 ) -> QuantityName:
     text = expression.text()
     try:
-        found = find_quantity(system, name)
+        quantity = find_quantity(system, name)
     except LawError as error:
         place = (locate(text, name) or 0) + (error.position or 0)
         raise LawError(error.message, text=text, position=place, component=component, field=field) from None
     problem = None
-    if found.size != ():
+    if quantity.size != ():
         head, at, axes = name.partition("@")
-        problem = f"{name} has {len(found.parts)} parts; write {head}.{found.parts[0]}{at}{axes}"
-    elif found.needs == "acceleration" and not late:
+        problem = f"{name} has {len(quantity.parts)} parts; write {head}.{quantity.parts[0]}{at}{axes}"
+    elif quantity.needs == "acceleration" and not late:
         problem = (
             f"{name} depends on accelerations or reactions, which laws cannot use; behind a lag or a sample they can"
         )
-    elif timely and found.sort not in ("time", "parameter", "input", "signal"):
+    elif timely and quantity.sort not in ("time", "parameter", "input", "signal"):
         problem = f"a prescribed {field} may depend on t, parameters and inputs, not on {name}"
     if problem:
         raise LawError(problem, text=text, position=locate(text, name), component=component, field=field)
-    return found
+    return quantity
 
 
 def _check_timely(system: System, component: str, field: str, expression: Expression) -> None:

@@ -16,7 +16,8 @@ from kinode.model.base.frames import Frame
 from kinode.structure.link_geometry import WORLD
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import InstantDynamics
+    from kinode.multibody.kinematics import Kinematics
+    from kinode.multibody.snapshot import Snapshot
     from kinode.structure.topology import Topology
 
 
@@ -26,45 +27,45 @@ def measured_joints(topology: Topology) -> tuple[str, ...]:
     return tuple(name for name, j in joints.items() if j.n_u and not j.driven and name not in topology.q_of)
 
 
-def measures(motion: InstantDynamics) -> tuple[Array, Array, Array]:
+def measures(snapshot: Snapshot) -> tuple[Array, Array, Array]:
     """Coordinates and speeds of all measured joints, and the matrix H, one column for each speed of the state."""
-    names = measured_joints(motion.topology)
-    states = [motion.joint_state(name) for name in names]
-    rows = [_along_state(motion, name) for name in names]
+    kinematics, names = snapshot.kinematics, measured_joints(snapshot.topology)
+    states = [kinematics.joint_state(name) for name in names]
+    rows = [_along_state(kinematics, name) for name in names]
     q, u = (np.concatenate([state[k] for state in states]).astype(object) for k in (0, 1))
     return q, u, np.vstack(rows)
 
 
-def _along_state(motion: InstantDynamics, name: str) -> Array:
+def _along_state(kinematics: Kinematics, name: str) -> Array:
     """Speeds of a joint for unit speeds of the state."""
-    topology = motion.topology
-    H = np.zeros((motion.system.joints[name].n_u, topology.n_u), dtype=object)
+    topology = kinematics.topology
+    H = np.zeros((kinematics.system.joints[name].n_u, topology.n_u), dtype=object)
     H[:] = 0.0
     if name in topology.couplings:
-        way = motion.state_of(name)
+        way = kinematics.state_of(name)
         if way is not None:
             H[0, way[0]] = way[1]
         return H
     loop = next(cut.loop for cut in topology.cuts if cut.joint.name == name)
-    for i, node in enumerate(motion.tree.nodes):
-        way = motion.state_of(node.joint.name)
+    for i, node in enumerate(kinematics.tree.nodes):
+        way = kinematics.state_of(node.joint.name)
         if node.joint.name not in loop or way is None:
             continue
         for k in range(node.joint.n_u):
             column = way[0] + k
-            H[:, column] = H[:, column] + _speeds_of(motion, name, i, k) * way[1]
+            H[:, column] = H[:, column] + _speeds_of(kinematics, name, i, k) * way[1]
     return H
 
 
-def _speeds_of(motion: InstantDynamics, name: str, i: int, k: int) -> Array:
+def _speeds_of(kinematics: Kinematics, name: str, i: int, k: int) -> Array:
     """Speeds of a joint that closes a loop while one freedom of a node moves at unit speed."""
-    S, X = motion.moved[i].S, motion.link_poses[i]
+    S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
     w, v = X.R @ S[:3, k], X.R @ S[3:, k]
 
     def velocity(frame: Frame) -> tuple[Array, Array]:
-        node, _ = motion.place(frame)
+        node, _ = kinematics.place(frame)
         while node not in (i, WORLD):
-            node = motion.tree.nodes[node].parent
-        return (w, v + cross(w, motion.pose(frame).p - X.p)) if node == i else (ZERO3, ZERO3)
+            node = kinematics.tree.nodes[node].parent
+        return (w, v + cross(w, kinematics.pose(frame).p - X.p)) if node == i else (ZERO3, ZERO3)
 
-    return motion.relative_speeds(name, motion.joint_state(name)[0], velocity)
+    return kinematics.relative_speeds(name, kinematics.joint_state(name)[0], velocity)

@@ -21,7 +21,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.system import System
-from kinode.multibody.loop_constraints import law_rates, loop_constraint_of
+from kinode.multibody.restraints.loop_constraints import law_rates, loop_constraint_of
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def powers(snapshot: Snapshot) -> list[Scalar]:
         elif cause in system.constraints:
             found.append(constraint_power(snapshot, system.constraints[cause]))
         else:
-            found.append(dot(snapshot._effort_share(owner, share), snapshot.joint_state(owner)[1]))
+            found.append(dot(snapshot.efforts.share(owner, share), snapshot.joint_state(owner)[1]))
     return found
 
 
@@ -77,9 +77,9 @@ def part_power(snapshot: Snapshot, part: str) -> Scalar:
     condensed = snapshot.condensed
     assert condensed is not None
     form = condensed.stored_rate(part)
-    stored = _growth(snapshot, part) if form is None else snapshot.part_number(form, f"rate of {part}.stored")
+    stored = _growth(snapshot, part) if form is None else snapshot.network.number(form, f"rate of {part}.stored")
     loads = element_power(snapshot, snapshot.system.parts[part])
-    return stored - snapshot.part_quantity(part, "power") + loads
+    return stored - snapshot.network.quantity(part, "power") + loads
 
 
 def _growth(snapshot: Snapshot, part: str) -> Scalar:
@@ -90,7 +90,7 @@ def _growth(snapshot: Snapshot, part: str) -> Scalar:
 
     def stored(y: Array) -> Array:
         there = Snapshot(snapshot.topology, layout.point(y[0], y[1:], snapshot.p, snapshot.inputs))
-        return tidy([there.part_quantity(part, "stored")])
+        return tidy([there.network.quantity(part, "stored")])
 
     y = np.concatenate([[snapshot.t], snapshot.point.y])
     y_dot = np.concatenate([[1.0], snapshot.q_dot, snapshot.u_dot, snapshot.z_dot])
@@ -103,14 +103,13 @@ def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
     condensed, one = snapshot.condensed, snapshot.system.parts[part]
     assert condensed is not None
     stated = condensed.evaluate(condensed.network.rows.expand(one.formula(f"{one.supplied} - ({one.lost})")))
-    return part_power(snapshot, part), snapshot.part_number(stated, f"{part}.lost")
+    return part_power(snapshot, part), snapshot.network.number(stated, f"{part}.lost")
 
 
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
     """What a constraint does while a law moves it: lam . G u, where G u + c_t = 0."""
-    constraints = snapshot.constraints
-    lam = constraints.spread(constraints.multipliers)[constraint.name]
-    return -dot(lam, law_rates(snapshot, loop_constraint_of(snapshot.topology, constraint)))
+    lam = snapshot.constraints.spread(snapshot.multipliers)[constraint.name]
+    return -dot(lam, law_rates(snapshot.kinematics, loop_constraint_of(snapshot.topology, constraint)))
 
 
 def element_power(snapshot: Snapshot, element: Element) -> Scalar:

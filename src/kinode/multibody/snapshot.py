@@ -1,214 +1,377 @@
-"""A snapshot: one instant of a system, which answers for every quantity by name."""
+"""A snapshot: one instant of a system, which answers for every quantity by name.
+
+It is composed of parts, each of which computes when it is asked, and once:
+
+    laws          expressions
+    kinematics    positions, velocities, inertia: what no effort changes, shared between instants by reference
+    loads         what acts on bodies and along joints
+    friction      friction that slides, given or solved for
+    motion        accelerations, by the formulation that was chosen
+    locking       what locked joints hold with
+    network       networks at these accelerations
+    reactions     what joints transmit
+    efforts       efforts along joints, by share
+
+Everything that it depends on is given when it is made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.euler_angles import euler_angles, euler_rates
-from kinode.algebra.scalars import Array, Scalar, sqrt
-from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.sparse_ldl import Row
 from kinode.model.base.frames import Frame
-from kinode.model.constraints.constraint import POSITIONS
 from kinode.model.quantity_names import QuantityName, find_quantity
-from kinode.multibody import loop_constraints
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.given import Given
 from kinode.multibody.instant_reactions import Reactions
-from kinode.multibody.loop_statics import Statics, Support
-from kinode.multibody.power import element_power
+from kinode.multibody.instant_scene import InstantScene
+from kinode.multibody.joint_efforts import JointEfforts
+from kinode.multibody.kinematics import Kinematics
+from kinode.multibody.laws import Laws
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.loads import Loads
+from kinode.multibody.motion import EquationMatrix, Motion, MotionProblem
+from kinode.multibody.networks.network_condensation import Condensed
+from kinode.multibody.networks.network_motion import NetworkMotion
+from kinode.multibody.quantity_values import VALUES, unit_wrenches
+from kinode.multibody.restraints.constraint_forces import Constraints
+from kinode.multibody.restraints.coupled_friction import Friction, FrictionSolution, has_friction
+from kinode.multibody.restraints.locked_joints import Locking, LockRows
+from kinode.multibody.restraints.loop_statics import Statics, Support
+from kinode.multibody.restraints.projection import project
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.link_geometry import Tree
+from kinode.structure.topology import Topology
 
-Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
+
+class Shared(NamedTuple):
+    """What instants at one point share that differ in what is given: kinematics, and more if only efforts differ."""
+
+    kinematics: Kinematics | None = None
+    find_condensed: Callable[[], Condensed | None] | None = None
+    matrix: EquationMatrix | None = None
 
 
-class Snapshot(Reactions):
-    """Coordinates, poses, velocities, accelerations, loads, reactions and energies, by name."""
+NOT_SHARED = Shared()
 
-    def quantity(self, name: str | QuantityName) -> Any:
-        """Any quantity: a number or an array."""
-        found = find_quantity(self.system, name) if isinstance(name, str) else name
-        if found.text not in self._quantities:
-            value = getattr(self, f"_{found.sort}_quantity")(found)
-            self._quantities[found.text] = (
-                value if found.part is None else np.asarray(value, dtype=object).reshape(-1)[found.part]
-            )
-        return self._quantities[found.text]
 
-    def _time_quantity(self, name: QuantityName) -> Scalar:
-        return self.t
+class Snapshot(InstantScene):
+    """One instant of a system, in whatever kind of number its point is.
 
-    def _parameter_quantity(self, name: QuantityName) -> Scalar:
-        return self.lookup(name.owner)
+    Parameters
+    ----------
+    topology : Topology
+        The structure of the system.
+    point : EvaluationPoint
+        Time, state, parameters and inputs.
+    effort, wrenches, u_dot, friction : optional
+        What is given besides, as in ``Given``.
+    given : Given, optional
+        All that is given, in the place of the four before it.
+    full : bool
+        Whether every body is a link of its own, also those that fixed joints hold together.
+    formulation : Composition
+        The parts that derive the motion; the recursive formulation if left out.
+    shared : Shared
+        Parts of an instant at the same point.
+    """
 
-    _input_quantity = _signal_quantity = _parameter_quantity
+    def __init__(
+        self,
+        topology: Topology,
+        point: EvaluationPoint,
+        *,
+        effort: Array | None = None,
+        wrenches: Mapping[str, tuple[Array, Array]] | None = None,
+        u_dot: Array | None = None,
+        friction: Mapping[str, Array] | None = None,
+        given: Given | None = None,
+        full: bool = False,
+        formulation: Composition = RECURSIVE,
+        shared: Shared = NOT_SHARED,
+    ) -> None:
+        if given is None:
+            given = Given(effort=effort, wrenches=wrenches or {}, u_dot=u_dot, friction=friction)
+        super().__init__(topology, point, given, Laws(topology, point, self.quantity))
+        self.formulation, self._full_tree, self._shared = formulation, full or formulation.whole_tree, shared
+        self._quantities: dict[str, Any] = {}
 
-    def _in_axes(self, vector: Array, axes: Frame | None) -> Array:
-        return vector if axes is None else self.pose(axes).R.T @ vector
-
-    def _frame_quantity(self, name: QuantityName) -> Any:
-        frame = name.frame
-        assert frame is not None
-        match name.quantity:
-            case "position":
-                return self._in_axes(self.pose(frame).p, name.axes)
-            case "velocity" | "angular_velocity":
-                return self._in_axes(self.velocity(frame)[name.quantity == "velocity"], name.axes)
-            case "acceleration" | "angular_acceleration":
-                return self._in_axes(self.acceleration(frame)[name.quantity == "acceleration"], name.axes)
-        R = self.pose(frame).R if name.axes is None else self.pose(name.axes).R.T @ self.pose(frame).R
-        if name.quantity == "euler_rates":
-            turned = self.velocity(frame)[0] - (ZERO3 if name.axes is None else self.velocity(name.axes)[0])
-            return euler_rates(R, self.pose(frame).R.T @ turned)
-        read = {"rpy": rpy_from_rotation, "euler": euler_angles, "quaternion": quaternion_of}
-        return read[name.quantity](R) if name.quantity in read else R
-
-    def _held_quantity(self, name: QuantityName) -> Scalar:
-        return self.held(name.owner)[name.quantity]
-
-    def _observer_quantity(self, name: QuantityName) -> Scalar:
-        return self.system.frames[name.owner].quantity(name.quantity, self)
-
-    def _system_quantity(self, name: QuantityName) -> Any:
-        match name.quantity:
-            case "energy":
-                return sum(self.energies, 0.0)
-            case "kinetic_energy" | "potential_energy" | "electric_energy":
-                return self.energies[("kinetic", "potential", "electric").index(name.quantity.partition("_")[0])]
-            case "gravity":
-                return self._in_axes(self.gravity, name.axes)
-        P, L, first, mass = self.momenta
-        return self._in_axes({"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity], name.axes)
+    # -- parts -------------------------------------------------------------------------------------
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        """Positions, velocities, inertia."""
+        if self._shared.kinematics is not None:
+            return self._shared.kinematics
+        tree = self.topology.full if self._full_tree else self.topology.tree
+        return self.formulation.kinematics(self.topology, tree, self.point, self.laws, self.given)
 
     @property
-    def energies(self) -> tuple[Scalar, Scalar, Scalar]:
-        """Kinetic, potential and electric energy of bodies, joints, elements and parts."""
-        own = [self.part_energy(kind) for kind in ("kinetic", "potential", "electric")]
-        return self.kinetic_energy + own[0], self.potential_energy + own[1], own[2]
+    def tree(self) -> Tree:
+        """The tree of links."""
+        return self.kinematics.tree
 
-    def _part_quantity(self, name: QuantityName) -> Scalar:
-        return self.part_quantity(name.owner, name.quantity)
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The network at this instant; None where there is none."""
+        if self._shared.find_condensed is not None:
+            return self._shared.find_condensed()
+        network = self.topology.network
+        return None if network is None else Condensed(self.kinematics, self, network)
 
-    _node_quantity = _part_quantity
+    @cached_property
+    def friction(self) -> Friction:
+        """Friction that slides."""
+        return Friction(self.given, lambda: self.own_motion, self._solve_friction)
 
-    def _element_quantity(self, name: QuantityName) -> Any:
-        if name.quantity == "power":
-            return element_power(self, self.system.elements[name.owner])
-        value = self.system.elements[name.owner].quantity(name.quantity, self)
-        return self._in_axes(value, name.axes) if name.parts else value
+    def _solve_friction(self) -> FrictionSolution:
+        return self.motion.solve_friction()
 
-    def _joint_quantity(self, name: QuantityName) -> Any:
-        joint, key = self.system.joints[name.owner], name.quantity
-        if key in ("q", "u"):
-            q, u, _ = self.joint_state(joint.name)
-            state = u if key == "u" else q
-            return state if name.parts else state[0]
-        value: Array
-        if key == "u_dot":
-            value = self.joint_acceleration(joint.name)
-        elif key == "power":
-            return dot(self.joint_effort(joint.name), self.joint_state(joint.name)[1]) if joint.n_u else 0.0
-        elif key == "effort":
-            value = self.joint_effort(joint.name)
-        elif key.startswith("effort."):
-            value = self._effort_share(joint.name, key.removeprefix("effort."))
-        else:
-            return self._wrench_quantity(name)
-        return value if name.parts else value[0] if len(value) else 0.0
+    @cached_property
+    def loads(self) -> Loads:
+        """What acts on bodies and along joints."""
+        return Loads(self.kinematics, self, self.given, self.friction, self._find_network_loads)
 
-    def _effort_share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
-        shares, effort = self.effort_shares(name), effort or self.joint_effort
-        if share == "drive" and self.system.joints[name].driven:
-            own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
-            drive: Array = effort(name) - own - self._beside(name) + self._passed_on(name, effort)
-            return drive
-        return self.parts_on(name) if share == "parts" else shares[share]
+    def _find_network_loads(self) -> Condensed | None:
+        return self.condensed if self.formulation.condenses else None
 
-    def _beside(self, name: str) -> Array:
-        """What parts of networks and elements do along a joint, which is none of its own efforts."""
-        found: Array = self.parts_on(name) + self.element_efforts.get(name, 0.0)
-        return found
+    @cached_property
+    def lock_rows(self) -> LockRows:
+        """What may lock joints."""
+        return LockRows(self.kinematics, self)
 
-    def _passed_on(self, name: str, effort: Efforts) -> Scalar:
-        """What gears take from a joint for those that follow it."""
-        total: Scalar = 0.0
-        for follower, coupling in self.topology.couplings.items():
-            if coupling.leader == name:
-                total = total + self.resolve(coupling.ratio) * self._gear_effort(follower, effort)
-        return total
+    @cached_property
+    def motion(self) -> Motion:
+        """Accelerations and what they take."""
+        return self.formulation.motion(
+            MotionProblem(
+                self.kinematics, self.loads, self.lock_rows, self.given, self.with_friction, self.again,
+                lambda: self.own_motion, self._shared.matrix,
+            )
+        )  # fmt: skip
 
-    def _gear_effort(self, follower: str, effort: Efforts) -> Array:
-        """What a gear does along the joint that follows."""
-        needed = effort(follower) - sum(self.effort_shares(follower).values()) - self._beside(follower)
-        found: Array = needed + self._passed_on(follower, effort)
-        return found
+    @cached_property
+    def locking(self) -> Locking:
+        """What locked joints hold with."""
+        return Locking(self.lock_rows, self.motion, self.friction.limit)
 
-    def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
-        """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
-        one, *rest = (self._held(origin, balance) for balance in self.balances(part, hold))
-        found: Array = one - rest[0] if rest else one
-        return found
+    @cached_property
+    def network(self) -> NetworkMotion:
+        """Networks at these accelerations."""
+        return self.formulation.network(self.kinematics, self.condensed, self.motion, self.joint_acceleration)
 
-    def _held(self, origin: str, statics: Statics | None) -> Array:
-        """The same in one balance."""
-        effort = self.joint_effort if statics is None else statics.passed_effort
-        if origin in self.system.joints:
-            moment, force = self._balanced_wrench(origin, statics)[1]
-            return np.concatenate([force, moment])
-        if origin in self.system.constraints:
-            return self.multipliers_of(origin, statics)
-        name = origin.removesuffix(".effort")
-        if name in self.topology.couplings:
-            return self._gear_effort(name, effort)
-        return self._effort_share(name, "drive", effort)
+    @cached_property
+    def reactions(self) -> Reactions:
+        """What joints transmit."""
+        return self.formulation.reactions(self, lambda: self.full)
 
-    def multipliers_of(self, constraint: str, statics: Statics | None = None) -> Array:
-        """What a constraint holds with: a force or moment for each of its rows."""
-        for follower, coupling in self.topology.couplings.items():
-            if coupling.constraint == constraint:
-                return self._gear_effort(follower, self.joint_effort if statics is None else statics.passed_effort)
-        lam = self.constraints.multipliers if statics is None else statics.multipliers
-        return self.constraints.spread(lam)[constraint]
+    @cached_property
+    def efforts(self) -> JointEfforts:
+        """Efforts along joints, by share."""
+        return JointEfforts(self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort)
 
-    def _constraint_quantity(self, name: QuantityName) -> Any:
-        tie = loop_constraints.loop_constraint_of(self.topology, self.system.constraints[name.owner])
-        value: Array
-        if name.quantity == "residual":
-            slips = [unit not in POSITIONS for unit in tie.units]
-            value = loop_constraints.residual(self, tie)
-            value = np.where(slips, loop_constraints.drift(self, tie), value) if any(slips) else value
-        elif name.quantity == "reaction":
-            value = self.multipliers_of(name.owner)
-        else:
-            return self._wrench_on(name, self.multipliers_of(name.owner))
-        return value if name.parts else value[0]
+    # -- other instants ----------------------------------------------------------------------------
+    def at(self, point: EvaluationPoint) -> Snapshot:
+        """An instant at another point, with nothing given."""
+        return Snapshot(self.topology, point, formulation=self.formulation)
+
+    def again(self, given: Given, *, full: bool = False) -> Snapshot:
+        """The same instant with other things given; the kinematics is shared where it serves."""
+        tree = self.topology.full if full or self.formulation.whole_tree else self.topology.tree
+        known = self.kinematics if tree is self.tree else self.kinematics.full if full else None
+        shared = Shared(known if known is not None and known.serves(given) else None)
+        return Snapshot(self.topology, self.point, given=given, full=full, formulation=self.formulation, shared=shared)
+
+    def with_friction(self, efforts: Mapping[str, Array], /) -> Snapshot:
+        """The same instant with friction efforts that are given; what they do not change is shared."""
+        if not has_friction(self.system):
+            return self
+        given = replace(self.given, friction=efforts, sticking=self.given.locks_hold)
+        shared = Shared(self.kinematics, lambda: self.condensed, self.motion.matrix)
+        full = self.tree is self.topology.full
+        return Snapshot(self.topology, self.point, given=given, full=full, formulation=self.formulation, shared=shared)
+
+    def stressed(self, multipliers: Array, /) -> Snapshot:
+        """The same instant without accelerations and friction, with known multipliers, on the full tree."""
+        still = np.zeros(self.topology.n_u)
+        return self.again(Given(u_dot=still, friction={}, multipliers=multipliers), full=True)
+
+    @cached_property
+    def own_motion(self) -> Snapshot | None:
+        """Where accelerations in loops are given: the same instant without them."""
+        if self.given.u_dot is None or not self.topology.constrained:
+            return None
+        return self.again(Given(effort=self.given.effort, wrenches=self.given.wrenches))
+
+    @cached_property
+    def full(self) -> Snapshot:
+        """The same instant with every body a link of its own, and with what holds joints still as known efforts."""
+        motion, given = self.motion, self.given
+        locked = motion.articulated and given.u_dot is None and bool(self.lock_rows.locks)
+        if self.tree is self.topology.full and not locked:
+            return self
+        if not motion.sweeps_full_tree:
+            given = Given(
+                effort=given.effort, wrenches=given.wrenches, u_dot=self.u_dot, friction=self.friction.sliding,
+                lock_efforts=self.lock_efforts, joint_states=given.joint_states,
+                multipliers=self.multipliers if self.topology.constrained else None,
+            )  # fmt: skip
+        return Snapshot(
+            self.topology, self.point, given=given, full=True, formulation=self.formulation,
+            shared=Shared(self.kinematics.full),
+        )  # fmt: skip
+
+    # -- by name -----------------------------------------------------------------------------------
+    def quantity(self, name: str | QuantityName) -> Any:
+        """Any quantity: a number or an array."""
+        asked = find_quantity(self.system, name) if isinstance(name, str) else name
+        if asked.text not in self._quantities:
+            value = VALUES[asked.sort](self, asked)
+            self._quantities[asked.text] = (
+                value if asked.part is None else np.asarray(value, dtype=object).reshape(-1)[asked.part]
+            )
+        return self._quantities[asked.text]
 
     def unit_wrenches(self, name: QuantityName) -> list[Scalar]:
         """The force or moment of a constraint on a body, as asked for by name, for each unit multiplier."""
-        count = len(self.system.constraints[name.owner].rows(self.system))
-        each = [np.asarray(self._wrench_on(name, lam), dtype=object).ravel() for lam in np.eye(count)]
-        return [x for values in each for x in (values if name.part is None else values[[name.part]])]
+        return unit_wrenches(self, name)
 
-    def _wrench_on(self, name: QuantityName, lam: Array) -> Array:
-        """Force, or moment about the place where the constraint holds the body, in world axes or others."""
-        constraint, about = self.system.constraints[name.owner], name.frame
-        assert about is not None
-        loads = self.constraints.loads_of(loop_constraints.loop_constraint_of(self.topology, constraint), lam)
-        loads = [load for load in loads if load.on.body == about.body]
-        total = sum((load.force for load in loads), ZERO3)
-        if name.quantity.endswith("moment"):
-            at = self.pose(about).p
-            total = sum((load.moment + cross(self.pose(load.on).p - at, load.force) for load in loads), ZERO3)
-        return self._in_axes(total, name.axes)
+    # -- rates of the state ------------------------------------------------------------------------
+    @cached_property
+    def q_dot(self) -> Array:
+        """Rates of the coordinates."""
+        return _joined(self.topology.q_of, self.topology.n_q, self.kinematics.joint_rate)
 
-    def _wrench_quantity(self, name: QuantityName) -> Any:
-        kind, _, part = name.quantity.partition(".")
-        moment, force = self.reaction(name.owner, whole=kind == "wrench", expressed_in=name.axes)
-        if part in ("axial", "radial"):
-            joint = self.system.joints[name.owner]
-            axis = joint.axis_rotation(self.resolve, self.system.nominal) @ np.array([0.0, 0.0, 1.0])
-            along = dot(axis, force)
-            if part == "axial":
-                return along
-            across = force - along * axis
-            return sqrt(dot(across, across))
-        return moment if part == "moment" else force
+    @property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        return self.motion.u_dot
+
+    @cached_property
+    def z_dot(self) -> Array:
+        """Rates of all other states."""
+        own = {} if self.topology.network is None else self.topology.network.states_of
+
+        def rates(name: str) -> Array:
+            return self.network.state_rates(name) if name in own else self.system[name].state_rates(self)
+
+        return _joined(self.topology.z_of, self.topology.n_z, rates)
+
+    # -- equations and sums ------------------------------------------------------------------------
+    @property
+    def mass_matrix(self) -> Array:
+        """M by the speeds of the state."""
+        return self.motion.mass_matrix
+
+    @property
+    def mass_rows(self) -> list[Row]:
+        """The rows of M without the entries that are known to be zero."""
+        return self.motion.mass_rows
+
+    @property
+    def bias_effort(self) -> Array:
+        """Generalized forces that are left to accelerate the state: tau - h."""
+        return self.motion.bias_effort
+
+    @property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        return self.motion.inverse_effort
+
+    @property
+    def constraints(self) -> Constraints:
+        """The constraints that close loops."""
+        return self.kinematics.constraints
+
+    @property
+    def multipliers(self) -> Array:
+        """One for each independent constraint row."""
+        return self.motion.multipliers
+
+    def projected(self) -> tuple[Array, Array, Scalar]:
+        """q and u on the constraints, and the effective mass of the rows."""
+        return project(self)
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        """Of all bodies [J]."""
+        return self.kinematics.kinetic_energy
+
+    @cached_property
+    def potential_energy(self) -> Scalar:
+        """Of gravity, joint stiffness and elements that have one; zero at the world's origin [J]."""
+        return self.kinematics.potential_energy(x.potential(self) for x in self.system.elements.values())
+
+    @property
+    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
+        """Momentum, angular momentum about the world's origin, first moment, mass."""
+        return self.kinematics.momenta
+
+    @property
+    def energies(self) -> tuple[Scalar, Scalar, Scalar]:
+        """Kinetic, potential and electric energy of bodies, joints, elements and networks [J]."""
+        own = [self.network.energy(kind) for kind in ("kinetic", "potential", "electric")]
+        return self.kinetic_energy + own[0], self.potential_energy + own[1], own[2]
+
+    # -- friction and locked joints ----------------------------------------------------------------
+    @cached_property
+    def friction_efforts(self) -> Mapping[str, Array]:
+        """Efforts of friction, by joint, with what it holds with where it sticks."""
+        sliding = self.friction.sliding
+        if not self.given.locks_hold:
+            return sliding
+        return {name: effort + self.held_effort(name, "friction") for name, effort in sliding.items()}
+
+    @cached_property
+    def lock_efforts(self) -> Mapping[str, Scalar]:
+        """What locks do along joints."""
+        if self.given.u_dot is not None and self.own_motion is None:
+            return self.given.lock_efforts
+        return (self.own_motion or self).locking.by_joint
+
+    # -- reactions ---------------------------------------------------------------------------------
+    def statics(self, hold: Support = None) -> Statics:
+        """Equilibrium without inertia, with certain freedoms of loops held."""
+        return self.reactions.statics(hold)
+
+    def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
+        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
+        return self.reactions.joint_wrench(name, part, hold)
+
+    def reaction(
+        self, name: str, part: str = "total", *, hold: Support = None, whole: bool = False,
+        on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,
+    ) -> Spatial:  # fmt: skip
+        """Moment and force of a joint's reaction (or of all that it transmits), on a body, about a point, in axes.
+
+        Left out: on the child, about its joint point, in the parent's joint axes.  ``part`` is total, static, kinetic
+        or ``inertia of`` a body; ``hold`` names the support of a static share in loops.
+        """
+        wrench = self.joint_wrench(name, part, hold)[0 if whole else 1]
+        return self.reactions.seen(name, wrench, on, about, expressed_in)
+
+    def joint_effort(self, name: str) -> Array:
+        """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
+        return self.reactions.joint_effort(name)
+
+    def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
+        """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
+        return self.efforts.holding(origin, part, hold)
+
+    def multipliers_of(self, constraint: str, balance: Statics | None = None) -> Array:
+        """What a constraint holds with: a force or moment for each of its rows."""
+        return self.efforts.multipliers_of(constraint, balance)
+
+
+def _joined(places: Mapping[str, slice], size: int, values: Callable[[str], Array]) -> Array:
+    """Values by name, each in its place."""
+    joined: list[Any] = [0.0] * size
+    for name, place in places.items():
+        joined[place] = values(name)
+    return tidy(joined)

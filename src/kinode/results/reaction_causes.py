@@ -23,7 +23,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook
 from kinode.kernels.kernel_options import ContributionOptions, ReactionOptions
-from kinode.multibody.loop_statics import INERTIA_OF
+from kinode.multibody.restraints.loop_statics import INERTIA_OF
 from kinode.results.joint_loads import find_joint
 from kinode.results.peak_mean_rms import Measure, measure
 from kinode.results.text_tables import format_number, format_percent, format_table

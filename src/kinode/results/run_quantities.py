@@ -24,7 +24,7 @@ from kinode.kernels.state import State
 from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.ode.event_spec import Fired
 from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names

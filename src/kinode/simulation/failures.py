@@ -17,7 +17,7 @@ from kinode.errors import Error, LawError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.network.nodes import find_parts
 from kinode.model.system_checks import laws_of
-from kinode.multibody.coupled_friction import find_jammed
+from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.run_events import ENDLESS
 from kinode.simulation.event_log import find_abrupt, find_singular

@@ -30,7 +30,8 @@ from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
 from kinode.formulations.absolute_coordinates import Absolute
 from kinode.model.base.frames import Frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.given import Given
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.equation_rows import (
@@ -128,9 +129,8 @@ class BodyEquations(Printed):
         """Number all unknowns, and mark those that vanish in every motion."""
         topology = self.topology
         u_dot = self._tape.inputs("u_dot", topology.n_u)
-        moving = Snapshot(topology, self._point, u_dot=u_dot, friction=self._friction)
-        if topology.constrained:
-            moving.multipliers = self._tape.inputs("lam", len(independent_rows(topology)))
+        lam = self._tape.inputs("lam", len(independent_rows(topology))) if topology.constrained else None
+        moving = Snapshot(topology, self._point, given=Given(u_dot=u_dot, friction=self._friction, multipliers=lam))
         self._places: dict[tuple[str, str, int], int] = {}
         for body in self._absolute.bodies:
             X, (w, v), (eps, a) = (

@@ -2,7 +2,7 @@
 
 The steps are those of the recursive Newton-Euler algorithm (docs/theory/chains.md): kinematics from the base outwards
 (``explain_motion``), forces from the tips inwards, and the equations along the freedoms of the joints
-(``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.link_steps``).
+(``explain_forces``).  The functions that compute them are the ones that are compiled (``multibody.links.link_steps``).
 
 Each body is described in its own axes, about its pole, which is the point of its joint.  The formulas of a body contain
 the symbols of the body below, so they stay short for any number of bodies.  A formula that is too long to be read is
@@ -23,6 +23,7 @@ from kinode.formulations.formulation_table import FORMULATIONS, InstantValues
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.system import System
+from kinode.multibody.given import Given
 from kinode.multibody.snapshot import Snapshot
 from kinode.symbolic.explain_forces import ForceSteps
 from kinode.symbolic.explain_motion import ExplainedSystem, MotionSteps
@@ -72,9 +73,9 @@ class Explainer:
         tape, friction = sheet.tape, friction_of(self.topology, sheet.tape)
         u_dot = tape.inputs("u_dot", self.topology.n_u)
         point = self.topology.layout.traced_point(tape)
-        snapshot = Snapshot(self.topology, point, u_dot=u_dot, friction=friction, full=True)
-        if self.topology.constrained:
-            snapshot.multipliers = tape.inputs("lam", len(independent_rows(self.topology)))
+        lam = tape.inputs("lam", len(independent_rows(self.topology))) if self.topology.constrained else None
+        given = Given(u_dot=u_dot, friction=friction, multipliers=lam)
+        snapshot = Snapshot(self.topology, point, given=given, full=True)
         self.explained = ExplainedSystem(self.system, self.topology, sheet, snapshot, u_dot)
 
     def _input_values(self) -> dict[str, Array]:
@@ -84,7 +85,7 @@ class Explainer:
         return {
             "t": np.array([s.t]), "q": s.q, "u": s.u, "z": s.z, "p": plain.p, "inputs": plain.inputs,
             "u_dot": plain.u_dot, "friction": np.concatenate(rough) if rough else np.empty(0),
-            "lam": plain.constraints.multipliers if self.topology.constrained else np.empty(0),
+            "lam": plain.multipliers if self.topology.constrained else np.empty(0),
         }  # fmt: skip
 
     def explanation(self) -> Explanation:

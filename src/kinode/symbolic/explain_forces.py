@@ -7,13 +7,15 @@ the open tree and the forces of the constraints that close it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
-from kinode.multibody import link_steps, loop_constraints
-from kinode.multibody.link_steps import Spatial
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD
 from kinode.symbolic.explain_motion import COORDINATE_UNITS, ExplainedSystem, MotionSteps
@@ -31,14 +33,19 @@ class ForceSteps:
     def __init__(self, explained: ExplainedSystem, motion: MotionSteps) -> None:
         self.explained, self.motion = explained, motion
         self.system, self.topology = explained.system, explained.topology
-        self.sheet, self.snapshot, self.nodes = explained.sheet, explained.snapshot, explained.nodes
+        self.sheet, self.nodes = explained.sheet, explained.nodes
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The traced evaluation, with the symbols of the outward steps."""
+        return self.motion.snapshot
 
     def loop_closure(self) -> Step:
         """Residuals of the constraints, and their multipliers."""
         items = []
         units: dict[tuple[str, int], str] = {}
         for tie in loop_constraints.loop_constraints_of(self.topology):
-            residual = np.asarray(loop_constraints.residual(self.snapshot, tie), dtype=object)
+            residual = np.asarray(loop_constraints.residual(self.snapshot.kinematics, tie), dtype=object)
             parts = [f"{k + 1}" for k in range(len(tie.units))]
             items.append(
                 self.sheet.show(
@@ -47,7 +54,6 @@ class ForceSteps:
             )
             units |= {(tie.name, k + 1): "N*m" if "ang" in x else "N" for k, x in enumerate(tie.units)}
         symbols = self.snapshot.multipliers
-        assert symbols is not None
         for k, row in enumerate(independent_rows(self.topology)):
             items.append(self.sheet.show("force", row[0], symbols[[k]], units[row], parts=(f"{row[1]}",)))
         words = (
@@ -111,11 +117,11 @@ class ForceSteps:
         loads: list[Any] = []
         for node in self.nodes:
             i, body = node.index, self.explained.body_of(node.index)
-            R, C = self.snapshot.link_poses[i].R, self.motion.axes(i)
+            R, C = self.snapshot.kinematics.link_poses[i].R, self.motion.axes(i)
             g = C.T @ (R.T @ self.snapshot.gravity)
             inertia = self.motion.inertias[i]
             force, moment = inertia.mass * g, np.cross(inertia.moment, g)
-            other = self.snapshot.loads[i]
+            other = self.snapshot.loads.link_loads[i]
             if other is not None:
                 moment, force = moment + C.T @ other[0], force + C.T @ other[1]
             one, force = self.sheet.define("P", body, tidy(force), "N")
@@ -154,7 +160,7 @@ class ForceSteps:
         if network is None or name not in network.network.touched:
             return still
         without = network.effort(name)
-        effort: Array = self.snapshot.parts_on(name) - (still if without is None else without)
+        effort: Array = self.snapshot.network.effort_on(name) - (still if without is None else without)
         return effort
 
     def drives(self) -> Step:
@@ -163,7 +169,7 @@ class ForceSteps:
         efforts: list[Array] = []
         for node in self.nodes:
             name = node.joint.name
-            own = self.snapshot.own_effort(name) + self._rotors(name)
+            own = self.snapshot.loads.own_effort(name) + self._rotors(name)
             if node.joint.n_u:
                 parts, unit = self._freedoms(name)
                 if any(own):
@@ -173,7 +179,7 @@ class ForceSteps:
                     items.append(self.sheet.show("drive", name, self.efforts_along[name] - own, unit, parts=parts))
             efforts.append(own)
         rest = [self.efforts_along[n.joint.name] - efforts[n.index] if n.joint.n_u else np.empty(0) for n in self.nodes]
-        left = self.snapshot.collect(rest)
+        left = self.snapshot.kinematics.collect(rest)
         names = [c.name.replace(".u", "", 1) for c in self.topology.coordinates if c.role == "u"]
         units = [EFFORT_UNITS[c.kind] for c in self.topology.coordinates if c.role == "u"]
         self.residuals = [self.sheet.show("rest", n, left[[k]], units[k], parts=("",)) for k, n in enumerate(names)]
@@ -187,16 +193,9 @@ class ForceSteps:
 
     def equations(self) -> Step:
         """The equations of motion as functions of the coordinates and of time, with all other symbols replaced."""
-        s = self.snapshot
-        whole = Snapshot(
-            self.topology,
-            s.point,
-            u_dot=self.explained.u_dot,
-            friction=s.given_friction,
-        )
-        whole.multipliers = s.multipliers
-        prescribed = {name: state for name, state in s._joint_states.items() if self.system.joints[name].driven}
-        whole._joint_states.update(prescribed)
+        given, joints = self.snapshot.given, self.system.joints
+        prescribed = {name: state for name, state in given.joint_states.items() if joints[name].driven}
+        whole = self.snapshot.again(replace(given, joint_states=prescribed))
         names = [c.name.replace(".u", "", 1) for c in self.topology.coordinates if c.role == "u"]
         units = [EFFORT_UNITS[c.kind] for c in self.topology.coordinates if c.role == "u"]
         items = [

@@ -6,7 +6,8 @@ of each body and about its pole.  The functions of ``link_steps`` are the ones t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import ZERO3, Pose, RigidInertia, moved_motion
 from kinode.model.quantity_names import coordinate_names
 from kinode.model.system import System
-from kinode.multibody import link_steps
-from kinode.multibody.link_steps import LinkKinematics
+from kinode.multibody.given import JointState
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import LinkKinematics
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.structure.topology import Topology
@@ -80,10 +82,12 @@ class MotionSteps:
     def motion_laws(self) -> Step:
         """Coordinates of joints that are not in the state: functions of time, and gears."""
         items: list[Item] = []
+        states: dict[str, JointState] = {}
         for node in self.nodes:
-            self._joint_symbols(node.joint.name, items)
+            self._joint_symbols(node.joint.name, states, items)
+        self.snapshot = self._with_states(states)
         words = "The coordinates are those of the joints. Laws of time and gears say what is not free."
-        self.joint_accelerations = self.snapshot.spread(self.explained.u_dot)
+        self.joint_accelerations = self.snapshot.kinematics.spread(self.explained.u_dot)
         for node in self.nodes:
             name = node.joint.name
             if name in self.topology.couplings and node.joint.n_u:
@@ -94,17 +98,22 @@ class MotionSteps:
         note = f"Free: {', '.join(free)}." if free else "Nothing is free."
         return Step("Fix the relative motion", words, items=tuple(items), notes=(note,))
 
-    def _joint_symbols(self, name: str, items: list[Item]) -> None:
+    def _with_states(self, states: Mapping[str, JointState]) -> Snapshot:
+        """The same evaluation with symbols for the states of some joints."""
+        return self.snapshot.again(replace(self.snapshot.given, joint_states=dict(states)), full=True)
+
+    def _joint_symbols(self, name: str, states: dict[str, JointState], items: list[Item]) -> None:
+        """Add the state of a joint that is not in the state, as symbols; the joints that lead it come first."""
         joint, coupling = self.system.joints[name], self.topology.couplings.get(name)
         if coupling is not None:
-            self._joint_symbols(coupling.leader, items)
-        if name in self.snapshot._joint_states or name in self.topology.q_of or not joint.n_u:
+            self._joint_symbols(coupling.leader, states, items)
+        if name in states or name in self.topology.q_of or not joint.n_u:
             return
-        q, u, known = self.snapshot.joint_state(name)
+        q, u, known = self._with_states(states).joint_state(name)
         q = q if name in self.topology.z_of else self._coordinate("q", name, q, items)
         u = self._coordinate("u", name, u, items)
         known = None if known is None else self._coordinate("u_dot", name, known, items)
-        self.snapshot._joint_states[name] = (q, u, known)
+        states[name] = (q, u, known)
 
     def _coordinate(self, letter: str, name: str, entries: Array, items: list[Item]) -> Array:
         names, kinds = coordinate_names(self.system.joints[name])
@@ -119,24 +128,24 @@ class MotionSteps:
     # -- geometry ----------------------------------------------------------------------------------
     def axes(self, i: int) -> Array:
         """Rotation from the axes of a body to those of its link."""
-        return self.snapshot.geometry.bodies[self.explained.body_of(i)].R
+        return self.snapshot.kinematics.geometry.bodies[self.explained.body_of(i)].R
 
     def _placement(self, node: TreeLink) -> Pose:
         """The joint's frame on the body below, in the axes of that body, from its pole."""
-        X: Pose = Pose(self.axes(node.parent).T, ZERO3) @ self.snapshot.geometry.placements[node.index]
+        X: Pose = Pose(self.axes(node.parent).T, ZERO3) @ self.snapshot.kinematics.geometry.placements[node.index]
         return X
 
     def poles(self) -> Step:
-        geometry, items = self.snapshot.geometry, []
+        geometry, items = self.snapshot.kinematics.geometry, []
         self.placements = [self._placement(node) for node in self.nodes]
         self.mechanics = [InBodyAxes(node.mechanics, self.axes(node.index)) for node in self.nodes]
         self.inertias: list[RigidInertia] = []
         for node in self.nodes:
             i, body = node.index, self.explained.body_of(node.index)
-            own = self.mechanics[i].transform(self.snapshot.node_states[i][0], geometry.forms[i])
+            own = self.mechanics[i].transform(self.snapshot.kinematics.node_states[i][0], geometry.forms[i])
             step, C = self.placements[i] @ own, self.axes(i)
             self.inertias.append(geometry.inertias[i].seen_from(Pose(C.T, ZERO3)))
-            center = C.T @ self.snapshot.place(self.system.find_frame(f"{body}.com"))[1].p
+            center = C.T @ self.snapshot.kinematics.place(self.system.find_frame(f"{body}.com"))[1].p
             items.append(self.sheet.show("d", body, step.p, "m"))
             items.append(self.sheet.show("A", body, step.R, "1", parts=TENSOR, columns=3))
             items.append(self.sheet.show("c", body, center, "m"))
@@ -159,8 +168,8 @@ class MotionSteps:
         items = []
         for node in self.nodes:
             i = node.index
-            q, u, _ = self.snapshot.node_states[i]
-            form, w_P = self.snapshot.geometry.forms[i], self._below(node, self.w)
+            q, u, _ = self.snapshot.kinematics.node_states[i]
+            form, w_P = self.snapshot.kinematics.geometry.forms[i], self._below(node, self.w)
             self.moved.append(link_steps.move(self.mechanics[i], self.placements[i], form, q, u, w_P))
             item, w = self.sheet.define("w", self.explained.body_of(i), self.moved[i].w, "rad/s")
             items.append(item)
@@ -173,7 +182,7 @@ class MotionSteps:
         items = []
         for node in self.nodes:
             body = self.explained.body_of(node.index)
-            items.append(self.sheet.show("r", body, self.snapshot.link_poses[node.index].p, "m"))
+            items.append(self.sheet.show("r", body, self.snapshot.kinematics.link_poses[node.index].p, "m"))
             center = self.snapshot.pose(self.system.find_frame(f"{body}.com")).p
             items.append(self.sheet.show("rC", body, center, "m"))
         words = "In world axes, of the pole (r) and of the mass center (rC): the sum of the radius vectors."
@@ -187,7 +196,7 @@ class MotionSteps:
             i = node.index
             w_P, v_P = self._below(node, self.w), self._below(node, self.v)
             _, v = moved_motion(self.moved[i].X, *moved_motion(self.placements[i], w_P, v_P))
-            u = self.snapshot.node_states[i][1]
+            u = self.snapshot.kinematics.node_states[i][1]
             own = self.moved[i].S[3:] @ u if node.joint.n_u else ZERO3
             item, v = self.sheet.define("v", self.explained.body_of(i), v + own, "m/s")
             items.append(item)

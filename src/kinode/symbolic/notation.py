@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
-from kinode.multibody.loop_constraints import loop_constraints_of
+from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.structure.state_layout import Coordinate
 from kinode.structure.topology import Topology
 

@@ -18,16 +18,18 @@ import numpy as np
 from kinode.algebra.scalars import Array, Dual, Scalar, tidy
 from kinode.algebra.trace import Tape, count_operations, replay
 from kinode.errors import ArgumentError
-from kinode.formulations.lagrange import Energies
-from kinode.formulations.quasi_base_vectors import QuasiBase
-from kinode.formulations.vector_rotators import Rotators, Term
-from kinode.multibody import loop_constraints
+from kinode.formulations.lagrange import LAGRANGE
+from kinode.formulations.quasi_base_vectors import QUASI_BASE
+from kinode.formulations.vector_rotators import ROTATORS, RotatorMotion, Term
+from kinode.multibody.composition import RECURSIVE, Composition
+from kinode.multibody.given import Given
+from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 from kinode.symbolic.notation import Notation, independent_rows, other_states
 
-TRACED_FORMULATIONS: dict[str, type[Snapshot]] = {
-    "recursive": Snapshot, "lagrange": Energies, "quasi_base": QuasiBase, "rotators": Rotators,
+TRACED_FORMULATIONS: dict[str, Composition] = {
+    "recursive": RECURSIVE, "lagrange": LAGRANGE, "quasi_base": QUASI_BASE, "rotators": ROTATORS,
 }  # fmt: skip
 
 
@@ -50,12 +52,12 @@ class Derivation:
         self.tape = Tape()
         point = topology.layout.traced_point(self.tape)
         friction = friction_of(topology, self.tape)
-        self.snapshot = TRACED_FORMULATIONS[way](topology, point, friction=friction)
+        self.snapshot = Snapshot(topology, point, friction=friction, formulation=TRACED_FORMULATIONS[way])
         self.u_dot = self.tape.inputs("u_dot", topology.n_u)
-        moving = TRACED_FORMULATIONS[way] if way in ("rotators", "quasi_base") else Snapshot
-        self.given = moving(topology, point, u_dot=self.u_dot, friction=friction)
-        if topology.constrained:
-            self.given.multipliers = self.tape.inputs("lam", len(independent_rows(topology)))
+        moving = TRACED_FORMULATIONS[way] if way in ("rotators", "quasi_base") else RECURSIVE
+        lam = self.tape.inputs("lam", len(independent_rows(topology))) if topology.constrained else None
+        given = Given(u_dot=self.u_dot, friction=friction, multipliers=lam)
+        self.given = Snapshot(topology, point, given=given, formulation=moving)
         self.notation = Notation(topology)
 
     @cached_property
@@ -105,8 +107,9 @@ class Derivation:
     @cached_property
     def terms(self) -> dict[str, list[tuple[Term, tuple[Array, Array]]]]:
         """The kinetic shares of the reactions, term by term, of the formulation ``rotators``."""
-        assert isinstance(self.given, Rotators)
-        return {name: self.given.joint_terms(name) for name in self.joints}
+        motion = self.given.motion
+        assert isinstance(motion, RotatorMotion)
+        return {name: motion.joint_terms(name) for name in self.joints}
 
     @property
     def operations(self) -> int:

@@ -75,14 +75,16 @@ def find_powers(snapshot: Snapshot) -> Powers:
     full = snapshot.full
     efforts: Scalar = 0.0
     springs: Scalar = 0.0
+    k = full.kinematics
+    subspaces = (link.S for link in k.link_kinematics)
     for node, (_, u, known), S, wrench in zip(
-        full.tree.nodes, full.node_states, (m.S for m in full.moved), full.link_wrenches, strict=True
+        k.tree.nodes, k.node_states, subspaces, full.motion.link_wrenches, strict=True
     ):
         if node.joint.n_u:
             name = node.joint.name
-            own = snapshot.own_effort(name) + snapshot.parts_on(name) - _without_inertia(snapshot, name)
+            own = snapshot.loads.own_effort(name) + snapshot.network.effort_on(name) - _without_inertia(snapshot, name)
             total = own if known is None else S.T @ np.concatenate(wrench)
-            spring = snapshot.effort_shares(name)["spring"]
+            spring = snapshot.efforts.shares(name)["spring"]
             springs = springs + dot(spring, u)
             efforts = efforts + dot(total - spring, u)
     gravity = dot(snapshot.gravity, snapshot.momenta[0])
@@ -95,14 +97,14 @@ def find_powers(snapshot: Snapshot) -> Powers:
 
 def _without_inertia(snapshot: Snapshot, name: str) -> Any:
     """What parts do along a joint, but for the inertia that they add."""
-    found = snapshot.part_effort(name)
+    found = snapshot.loads.outer_effort(name)
     return 0.0 if found is None else found
 
 
 def _of_parts(topology: Topology, n: InstantValues, u_dot: Array, *kinds: str) -> Scalar:
     """What parts store."""
     now = Snapshot(topology, n, u_dot=u_dot)
-    return sum((now.part_energy(kind) for kind in kinds), 0.0)
+    return sum((now.network.energy(kind) for kind in kinds), 0.0)
 
 
 def grow(
@@ -154,7 +156,7 @@ def _inverse(
     u_dot = rng.normal(size=topology.n_u)
     M, h = (np.asarray(result[name], dtype=float) for name in ("mass_matrix", "bias"))
     needed = way.evaluate(topology, replace(numbers, u_dot=u_dot), ("effort",))["effort"]
-    friction = _snapshot(topology, numbers, u_dot).friction_effort
+    friction = _snapshot(topology, numbers, u_dot).efforts.friction
     return needed, M @ u_dot + h - friction, abs(M).max(initial=0.0)
 
 
@@ -219,4 +221,4 @@ def compare_parts(topology: Topology, n: InstantValues, u_dot: Array) -> dict[st
 def _through(now: Snapshot, part: Part) -> float:
     """The power through the ports of a part, all of it counted as positive."""
     ends = [(f"{port}.{kind.potential}", f"{port}.{kind.flow}") for port, kind in part.ports().items()]
-    return sum(abs(float(now.part_quantity(part.name, a) * now.part_quantity(part.name, b))) for a, b in ends)
+    return sum(abs(float(now.network.quantity(part.name, a) * now.network.quantity(part.name, b))) for a, b in ends)

@@ -14,7 +14,7 @@ from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import InstantValues
 from kinode.kernels.state import State
 from kinode.multibody.instant_events import settled_held
-from kinode.multibody.loop_statics import Support
+from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology

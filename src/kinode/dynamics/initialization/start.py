@@ -19,7 +19,8 @@ from kinode.errors import AssemblyError, ModelError
 from kinode.kernels.call_arguments import Arguments
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.state import State
-from kinode.multibody.coupled_friction import check_unique
+from kinode.multibody.composition import Composition
+from kinode.multibody.restraints.coupled_friction import check_unique
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
@@ -37,17 +38,17 @@ class Start:
     ----------
     arguments : Arguments
         The system's names and default values.
-    formulation, kind
+    formulation, composition
         As in ``Kernels``.
     rows : tuple of int, optional
         The independent constraint rows, where those of the model's own start do not serve.
     """
 
     def __init__(
-        self, arguments: Arguments, formulation: str, kind: type[Snapshot], rows: tuple[int, ...] | None = None
+        self, arguments: Arguments, formulation: str, composition: Composition, rows: tuple[int, ...] | None = None
     ) -> None:
         self.arguments, self.rows = arguments, rows
-        self._formulation, self._kind = formulation, kind
+        self._formulation, self._composition = formulation, composition
         self._closure: Closure | None = None
 
     @property
@@ -58,7 +59,7 @@ class Start:
     @cached_property
     def open_kernels(self) -> Kernels:
         """The kernels that need no independent rows; where nothing is constrained, all of them."""
-        return Kernels(self.open_topology, self._formulation, self._kind, self._check_inertia)
+        return Kernels(self.open_topology, self._formulation, self._composition, self._check_inertia)
 
     @cached_property
     def initial_values(self) -> InitialValues:
@@ -125,7 +126,7 @@ class Start:
 
     @cached_property
     def _closed_kernels(self) -> Kernels:
-        return Kernels(self._closed_topology, self._formulation, self._kind, self._check_inertia)
+        return Kernels(self._closed_topology, self._formulation, self._composition, self._check_inertia)
 
     # -- states ------------------------------------------------------------------------------------
     def point(self, state: State, p: Any = None, inputs: Any = None) -> EvaluationPoint:

@@ -16,23 +16,24 @@ import numpy as np
 from kinode.algebra.affine import Affine, NonlinearError
 from kinode.algebra.scalars import Array, Scalar
 from kinode.formulations.circuit.circuit_equations import CircuitEquations, unknowns
-from kinode.multibody.network_condensation import Condensed
+from kinode.multibody.networks.network_condensation import Condensed
 
 if TYPE_CHECKING:
-    from kinode.formulations.circuit.component_circuit import ComponentCircuit
+    from kinode.formulations.circuit.circuit_kinematics import CircuitKinematics
     from kinode.structure.network_blocks import NetworkBlock
 
 
 class Wired(Condensed):
     """The network of one evaluation, with its last level unsolved."""
 
-    instant: ComponentCircuit
+    kinematics: CircuitKinematics
 
-    def _acceleration(self, joint: str, coordinate: int) -> Scalar:
-        circuit = self.instant
-        if joint in circuit.topology.cut_names:
-            return unknowns(joint, "u_dot", circuit.system.joints[joint].n_u)[coordinate]
-        return circuit.rates_of(circuit.tree.nodes[circuit.node_named[joint]])[coordinate]
+    def acceleration(self, joint: str, coordinate: int) -> Scalar:
+        """The acceleration of a joint: known, or unknown as the circuit has it."""
+        kinematics = self.kinematics
+        if joint in kinematics.topology.cut_names:
+            return unknowns(joint, "u_dot", kinematics.system.joints[joint].n_u)[coordinate]
+        return kinematics.rates_of(kinematics.tree.nodes[kinematics.node_named[joint]])[coordinate]
 
     def solve(self) -> None:
         """Solve all levels but the last, once."""
@@ -74,7 +75,7 @@ class Wired(Condensed):
 
     def along(self, joint: str) -> Array:
         """The effort of network components along a joint: minus their flows."""
-        total = np.zeros(self.instant.system.joints[joint].n_u, dtype=object)
+        total = np.zeros(self.kinematics.system.joints[joint].n_u, dtype=object)
         total[:] = 0.0
         for name, flows in self.network.flows_at.items():
             if self.network.joint_of[name][0] == joint:

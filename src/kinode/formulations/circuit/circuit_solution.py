@@ -34,11 +34,14 @@ from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
-from kinode.multibody import loop_constraints
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.constraint_scenes import MotionRates
 from kinode.structure.link_geometry import WORLD, TreeLink
 
 if TYPE_CHECKING:
-    from kinode.formulations.circuit.component_circuit import ComponentCircuit
+    from kinode.formulations.circuit.circuit_kinematics import CircuitKinematics
+    from kinode.formulations.circuit.component_circuit import CircuitMotion
+    from kinode.multibody.restraints.locked_joints import LockRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ class CircuitSolution:
 
     values: Mapping[Unknown, Scalar]
     closings: Mapping[str, ClosingJoint]
-    parts: Wired | None = None
+    network: Wired | None = None
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
     def numbers(self, forms: Iterable[Scalar]) -> Array:
@@ -65,10 +68,10 @@ class CircuitSolution:
         return tidy([substitute(x, self.brakes) for x in partial] if self.brakes else partial)
 
 
-def closing_flows(circuit: ComponentCircuit) -> dict[str, Array]:
+def closing_flows(kinematics: CircuitKinematics) -> dict[str, Array]:
     """Flows of the loop constraints; zero for dependent rows."""
-    chosen, start, flows_of = circuit.topology.rows, 0, {}
-    for tie in circuit.constraints.ties:
+    chosen, start, flows_of = kinematics.topology.rows, 0, {}
+    for tie in kinematics.constraints.ties:
         flows = unknowns(tie.name, "held", len(tie.units))
         for k in range(len(flows)):
             if chosen is not None and start + k not in chosen:
@@ -77,9 +80,9 @@ def closing_flows(circuit: ComponentCircuit) -> dict[str, Array]:
     return flows_of
 
 
-def holding_flows(circuit: ComponentCircuit) -> Array:
+def holding_flows(lock_rows: LockRows) -> Array:
     """Flows of all locks, in their order."""
-    return np.array([Affine.unknown((x.owner, x.part, "lock")) for x in circuit.locking.locks], dtype=object)
+    return np.array([Affine.unknown((x.owner, x.part, "lock")) for x in lock_rows.locks], dtype=object)
 
 
 class CircuitSystem:
@@ -88,41 +91,43 @@ class CircuitSystem:
     If accelerations are given (inverse dynamics), loops are open and no joint is locked.
     """
 
-    def __init__(self, circuit: ComponentCircuit) -> None:
-        self.circuit, self.kinematics = circuit, circuit.kinematics
-        self.nodes = circuit.tree.nodes
-        self.free = circuit.given_u_dot is None
+    def __init__(self, motion: CircuitMotion) -> None:
+        self.given, self.loads, self.locks = motion.given, motion.loads, motion.locks
+        self.kinematics, self.topology = motion.kinematics, motion.topology
+        self.potentials = self.kinematics.potentials
+        self.nodes = self.kinematics.tree.nodes
+        self.free = self.given.u_dot is None
         self.rows = CircuitEquations()
-        self.rows.add(self.kinematics.rows.rows)
+        self.rows.add(self.potentials.rows.rows)
         self.on: list[list[WrenchPair]] = [[] for _ in self.nodes]  # flows on each link, about its origin
-        network = circuit.topology.network
-        self.parts = None if network is None else Wired(circuit, network)
+        network = self.topology.network
+        self.network = None if network is None else Wired(self.kinematics, self.loads.scene, network)
         self.along: dict[str, Array] = {}  # efforts of gears and locks along joints
         self.closings: dict[str, ClosingJoint] = {}
 
     def solve(self) -> CircuitSolution:
         """Assemble all equations and solve them."""
-        self.load(applied_loads(self.circuit))
+        self.load(self.loads.outer_loads)
         self.gear()
-        if self.parts is not None:
-            self.parts.wire(self.rows)
+        if self.network is not None:
+            self.network.wire(self.rows)
         last: list[tuple[list[int], Array]] = []
         if self.free:
             self.lock()
-            flows = closing_flows(self.circuit)
-            last += [self.close(cut.joint, flows[cut.joint.name]) for cut in self.circuit.topology.cuts]
-            last += [self.tie(constraint, flows[constraint.name]) for constraint in self.circuit.topology.constraints]
+            flows = closing_flows(self.kinematics)
+            last += [self.close(cut.joint, flows[cut.joint.name]) for cut in self.topology.cuts]
+            last += [self.tie(constraint, flows[constraint.name]) for constraint in self.topology.constraints]
         for node in reversed(self.nodes):
             self.wire(node)
         for places, unknown_flows in last:
             self.rows.solve_for(places, unknown_flows)
         if self.free:
             self.hold()
-        return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.parts)
+        return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.network)
 
     def load(self, loads: list[Load]) -> None:
         """Add loads, given in world axes, to the flows on bodies."""
-        for flows, load in zip(self.on, self.circuit.gathered(loads), strict=True):
+        for flows, load in zip(self.on, self.loads.gathered(loads), strict=True):
             if load is not None:
                 flows.append(load)
 
@@ -132,22 +137,22 @@ class CircuitSystem:
 
     def effort(self, name: str) -> Array:
         """The effort along a joint's freedoms, without that of a drive that prescribes its motion."""
-        circuit = self.circuit
-        total = circuit.own_effort(name)
-        if circuit.extra_effort is not None and name in circuit.topology.u_of:
-            total = total + circuit.extra_effort[circuit.topology.u_of[name]]
-        if self.parts is not None and name in self.parts.network.touched:
-            total = total + self.parts.along(name)
+        total, added = self.loads.own_effort(name), self.given.effort
+        if added is not None and name in self.topology.u_of:
+            total = total + added[self.topology.u_of[name]]
+        if self.network is not None and name in self.network.network.touched:
+            total = total + self.network.along(name)
         return total + self.along[name] if name in self.along else total
 
     # -- trees -----------------------------------------------------------------------------------------
     def wire(self, node: TreeLink) -> None:
         """Add a link, the kinematic node that carries it, and its flow on the carrier."""
-        i, name, rows, k = node.index, node.joint.name, self.rows, self.kinematics
-        X_PF, X, S = self.circuit.geometry.placements[i], k.poses[i], k.subspaces[i]
-        at_M, carried, at_F = k.sources[i]
+        i, name, rows, p = node.index, node.joint.name, self.rows, self.potentials
+        geometry = self.kinematics.geometry
+        X_PF, X, S = geometry.placements[i], p.poses[i], p.subspaces[i]
+        at_M, carried, at_F = p.sources[i]
         flow = unknowns(name, "flow", 6)
-        own = rows.add(balance(self.circuit.geometry.inertias[i], k.links[i], k.gravity[i], [split(flow), *self.on[i]]))
+        own = rows.add(balance(geometry.inertias[i], p.links[i], p.gravity[i], [split(flow), *self.on[i]]))
         at_M.solve(rows)
         rows.solve_for(own, flow)
         if node.joint.n_u:
@@ -162,15 +167,15 @@ class CircuitSystem:
 
     def drive(self, node: TreeLink, needed: Array) -> None:
         """Add the third link of a kinematic node: it gives the acceleration, or the effort of a gear."""
-        name, topology = node.joint.name, self.circuit.topology
+        name, topology, kinematics = node.joint.name, self.topology, self.kinematics
         effort = self.effort(name)
-        open_rates = self.free and self.circuit.node_states[node.index][2] is None
-        u_dot = self.circuit.rates_of(node)
+        open_rates = self.free and kinematics.node_states[node.index][2] is None
+        u_dot = kinematics.rates_of(node)
         if name in topology.couplings:
             coupling = topology.couplings[name]
             if open_rates:
-                leader = self.circuit.rates_of(self.nodes[self.circuit.node_named[coupling.leader]])
-                ratio = self.circuit.resolve(coupling.ratio)
+                leader = kinematics.rates_of(self.nodes[kinematics.node_named[coupling.leader]])
+                ratio = kinematics.resolve(coupling.ratio)
                 self.rows.solve_for(self.rows.add(x - ratio * y for x, y in zip(u_dot, leader, strict=True)), u_dot)
             places = self.rows.add(needed - effort)
             self.rows.solve_for(places, unknowns(coupling.constraint, "gear", node.joint.n_u))
@@ -179,35 +184,35 @@ class CircuitSystem:
 
     def gear(self) -> None:
         """Add the efforts of gears along the following and the leading joint."""
-        for follower, coupling in self.circuit.topology.couplings.items():
-            flow = unknowns(coupling.constraint, "gear", self.circuit.system.joints[follower].n_u)
+        for follower, coupling in self.topology.couplings.items():
+            flow = unknowns(coupling.constraint, "gear", self.kinematics.system.joints[follower].n_u)
             self.act(follower, flow)
-            self.act(coupling.leader, -self.circuit.resolve(coupling.ratio) * flow)
+            self.act(coupling.leader, -self.kinematics.resolve(coupling.ratio) * flow)
 
     # -- loops -----------------------------------------------------------------------------------------
     def port(self, frame: Frame, C: Pose) -> tuple[int, Pose, Potential]:
         """The link that carries a joint's frame, the frame's pose there, and its potential."""
-        node, X = self.circuit.place(frame)
+        node, X = self.kinematics.place(frame)
         X = X @ C
-        rest = Potential(np.zeros(6), self.kinematics.level)
-        V = rest if node == WORLD else self.kinematics.links[node]
-        return node, X, Potential(V.seen_from(X), self.kinematics.level)
+        rest = Potential(np.zeros(6), self.potentials.level)
+        V = rest if node == WORLD else self.potentials.links[node]
+        return node, X, Potential(V.seen_from(X), self.potentials.level)
 
     def close(self, joint: Joint, flows: Array) -> tuple[list[int], Array]:
         """Add a cut joint: its rows along the constrained directions, and the flows along them."""
-        circuit, level = self.circuit, self.kinematics.level
-        form = joint.form(circuit.resolve)
-        C = Pose(joint.axis_rotation(circuit.resolve, circuit.system.nominal), ZERO3)
+        kinematics, level = self.kinematics, self.potentials.level
+        form = joint.form(kinematics.resolve)
+        C = Pose(joint.axis_rotation(kinematics.resolve, kinematics.system.nominal), ZERO3)
         (a, X_a, F), (b, X_b, M) = (self.port(joint_frame(joint, side), C) for side in ("parent", "child"))
-        q, u, _ = circuit.joint_state(joint.name)
+        q, u, _ = kinematics.joint_state(joint.name)
         moving = duals(q, joint.rate_map(q, u), level) if joint.n_u else q
         X, S = joint.transform(moving, form), joint.motion_subspace(moving, form)
         relative = M.moving - F.seen_from(X)
         missing = parts(relative - S @ u if joint.n_u else relative, level)[1]
-        G, T = held_directions(joint, circuit.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
+        G, T = held_directions(joint, kinematics.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
         held, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
         self.closings[joint.name] = ClosingJoint(held, driving, T.T @ missing)
-        if self.parts is not None:
+        if self.network is not None:
             u_dot = unknowns(joint.name, "u_dot", joint.n_u)
             self.rows.solve_for(self.rows.add(u_dot - T.T @ missing), u_dot)
         flow = held + driving
@@ -220,11 +225,11 @@ class CircuitSystem:
 
     def tie(self, constraint: Constraint, flows: Array) -> tuple[list[int], Array]:
         """Add a constraint element: its differentiated rows, and its loads on bodies."""
-        circuit = self.circuit
-        tie = loop_constraints.loop_constraint_of(circuit.topology, constraint)
-        then = loop_constraints.MotionRates(self.acceleration, self.turn)
-        rows = loop_constraints.row_rates(circuit, tie, circuit.velocity, circuit.joint_rate, then, passing=True)
-        self.load(circuit.constraints.loads_of(tie, flows))
+        k = self.kinematics
+        tie = loop_constraints.loop_constraint_of(self.topology, constraint)
+        then = MotionRates(self.acceleration, self.turn)
+        rows = loop_constraints.row_rates(k, tie, k.velocity, k.joint_rate, then, passing=True)
+        self.load(k.constraints.loads_of(tie, flows))
         return self.chosen(rows, flows)
 
     def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
@@ -234,27 +239,27 @@ class CircuitSystem:
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""
-        node, X = self.circuit.place(frame)
+        node, X = self.kinematics.place(frame)
         if node == WORLD:
             return ZERO3, ZERO3
-        R, V = self.circuit.link_poses[node].R, self.kinematics.links[node]
+        R, V = self.kinematics.link_poses[node].R, self.potentials.links[node]
         (w, v), (eps, v_dot) = split(V.values), split(V.rates)
         return R @ eps, R @ (v_dot + cross(w, v) + cross(eps, X.p) + cross(w, cross(w, X.p)))
 
     def turn(self, name: str) -> Array:
         """Accelerations of a joint of the tree."""
-        return self.circuit.rates_of(self.nodes[self.circuit.node_named[name]])
+        return self.kinematics.rates_of(self.nodes[self.kinematics.node_named[name]])
 
     # -- locks -----------------------------------------------------------------------------------------
     def lock(self) -> None:
         """Add the locking forces along joints."""
-        for lock, flow in zip(self.circuit.locking.locks, holding_flows(self.circuit), strict=True):
+        for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
             for name, factor in lock.joints:
                 self.act(name, np.array([factor * flow], dtype=object))
 
     def hold(self) -> None:
         """Add the rows of locks: zero acceleration if stuck, else zero force; their pivots never vanish."""
-        for lock, flow in zip(self.circuit.locking.locks, holding_flows(self.circuit), strict=True):
+        for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
             rate: Scalar = 0.0
             for name, factor in lock.joints:
                 closing = self.closings.get(name)
@@ -266,9 +271,3 @@ class CircuitSystem:
 def split(V: Array) -> WrenchPair:
     """Angular and linear part."""
     return V[:3], V[3:]
-
-
-def applied_loads(circuit: ComponentCircuit) -> list[Load]:
-    """Loads of elements and given wrenches on bodies."""
-    loads = [load for element in circuit.system.elements.values() for load in element.wrenches(circuit)]
-    return loads + [Load(Frame(body), force, moment) for body, (force, moment) in circuit.wrenches.items()]

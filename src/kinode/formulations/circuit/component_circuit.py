@@ -1,9 +1,9 @@
 """The component circuit: the equations of a mechanism from component equations and nodal laws alone (T-7.13).
 
-``circuit_equations`` has the equations of components.  Here they form one linear system for all accelerations and
-flows, which is solved in the order of causality (``algebra.elimination``).  Shared with the recursive formulation are
-the functions of joints (``transform``, ``motion_subspace``, ``closure``), the constants of bodies, expressions and
-loads. There is no recursion, no mass matrix, and no derivative written by hand.
+``circuit_equations`` has the equations of components.  ``circuit_solution`` forms one linear system for all
+accelerations and flows, which is solved in the order of causality (``algebra.elimination``).  Shared with the recursive
+formulation are the functions of joints (``transform``, ``motion_subspace``, ``closure``), the constants of bodies,
+expressions and loads.  There is no recursion, no mass matrix, and no derivative written by hand.
 
 Reactions are the flows of links.  If friction depends on them, the friction forces stay symbolic: the solution is
 affine in them, and ``coupled_friction`` finds the values that agree with the reactions.  The mass matrix and the bias
@@ -12,149 +12,73 @@ are the coefficients and the constant of the efforts with symbolic accelerations
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from kinode.algebra.affine import constant_and_terms
-from kinode.algebra.scalars import Array, Scalar, inverse, is_zero, new_level, tidy
+from kinode.algebra.scalars import Array, inverse, is_zero, tidy
 from kinode.algebra.sparse_ldl import Row
-from kinode.algebra.spatial import ZERO3, Pose, cross, dot
-from kinode.formulations.circuit.circuit_equations import (
-    Cause,
-    CircuitEquations,
-    Potential,
-    duals,
-    momentum,
-    name_of,
-    unknowns,
-)
+from kinode.algebra.spatial import cross
+from kinode.formulations.circuit.circuit_equations import name_of, unknowns
+from kinode.formulations.circuit.circuit_kinematics import CircuitKinematics
 from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, closing_flows, holding_flows
-from kinode.multibody.coupled_friction import find_joint_friction, has_friction, solve_brakes
-from kinode.multibody.link_steps import LinkKinematics, Spatial
-from kinode.multibody.locked_joints import Locking
-from kinode.multibody.loop_statics import Statics
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
-from kinode.structure.link_geometry import WORLD, TreeLink
-from kinode.structure.topology import Topology
+from kinode.multibody.composition import Composition
+from kinode.multibody.given import Given
+from kinode.multibody.instant_reactions import Reactions
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.motion import Motion, MotionProblem
+from kinode.multibody.networks.network_motion import NetworkMotion
+from kinode.multibody.restraints.coupled_friction import (
+    FrictionSolution,
+    find_joint_friction,
+    friction_of_brakes,
+    has_friction,
+    solve_brakes,
+)
+from kinode.multibody.restraints.loop_statics import Statics
+from kinode.structure.evaluation_point import EMPTY
 
 
-class Kinematics:
-    """Potentials and their equations, from the root to the leaves; they do not depend on efforts."""
+class CircuitMotion(Motion):
+    """The motion of a system as a circuit of components; every body is one."""
 
-    def __init__(self, circuit: ComponentCircuit) -> None:
-        self.rows, self.level = CircuitEquations(), new_level()
-        self.sources: list[tuple[Cause, ...]] = []  # for each node: of V_M, of V_F at M, of V_F
-        self.links: list[Potential] = []
-        self.poses: list[Pose] = []  # X_FM
-        self.subspaces: list[Array] = []
-        self.gravity: list[Array] = []  # in link axes
-        rest = Potential(np.zeros(6), self.level)
-        for node, X_PF, form in zip(
-            circuit.tree.nodes, circuit.geometry.placements, circuit.geometry.forms, strict=True
-        ):
-            name, (q, u, _) = node.joint.name, circuit.node_states[node.index]
-            u_dot = circuit.rates_of(node)
-            carrier = rest if node.parent == WORLD else self.links[node.parent]
-            at_F = Cause(self.rows, name, "F", carrier.seen_from(X_PF), self.level)
-            moving = duals(q, node.mechanics.rate_map(q, u), self.level) if node.joint.n_u else q
-            X, S = node.mechanics.transform(moving, form), node.mechanics.motion_subspace(moving, form)
-            carried = Cause(self.rows, name, "T", at_F.potential.seen_from(X), self.level)
-            own = S @ duals(u, u_dot, self.level) if node.joint.n_u else np.zeros(6)
-            at_M = Cause(self.rows, name, "M", carried.potential.moving + own, self.level)
-            X, S = node.mechanics.transform(q, form), node.mechanics.motion_subspace(q, form)
-            g = circuit.gravity if node.parent == WORLD else self.gravity[node.parent]
-            self.sources.append((at_M, carried, at_F))
-            self.links.append(at_M.potential)
-            self.poses.append(X)
-            self.subspaces.append(S)
-            self.gravity.append(X.R.T @ (X_PF.R.T @ g))
+    kinematics: CircuitKinematics
 
-
-class ComponentCircuit(Snapshot):
-    """One evaluation of a system as a circuit of components; every body is one."""
-
-    articulated: ClassVar[bool] = False
-
-    def __init__(self, topology: Topology, point: EvaluationPoint, **given: Any) -> None:
-        super().__init__(topology, point, **{**given, "full": True})
-
-    # -- one level lower: poses, velocities -------------------------------------------------------------
-    @cached_property
-    def kinematics(self) -> Kinematics:
-        return Kinematics(self)
-
-    @cached_property
-    def moved(self) -> list[LinkKinematics]:
-        """Link kinematics without bias accelerations, which follow here from differentiating the equations."""
-        k = self.kinematics
-        each = zip(k.poses, k.subspaces, k.links, strict=True)
-        return [LinkKinematics(X, S, V.values[:3], ZERO3, ZERO3) for X, S, V in each]
-
-    @cached_property
-    def link_velocities(self) -> list[Array]:
-        return [V.values[3:] for V in self.kinematics.links]
-
-    def rates_of(self, node: TreeLink) -> Array:
-        """u_dot of a node's joint: prescribed, given, or unknowns."""
-        name, known = node.joint.name, self.node_states[node.index][2]
-        if known is not None:
-            return known
-        if self.given_u_dot is not None:
-            way = self.state_of(name)
-            assert way is not None
-            start, ratio = way
-            return np.array([ratio * x for x in self.given_u_dot[start : start + node.joint.n_u]], dtype=object)
-        return unknowns(name, "u_dot", node.joint.n_u)
+    def __init__(self, problem: MotionProblem) -> None:
+        super().__init__(problem)
+        assert isinstance(problem.kinematics, CircuitKinematics)
+        self.kinematics = problem.kinematics
 
     # -- the linear system ------------------------------------------------------------------------------
     @cached_property
     def solution(self) -> CircuitSolution:
         """All accelerations and flows; with friction, for the friction forces that agree with the reactions."""
-        if self.given_friction is not None or self._own_motion is not None or not has_friction(self.system):
+        system = self.kinematics.system
+        if self.given.friction is not None or self.problem.own_motion() is not None or not has_friction(system):
             return CircuitSystem(self).solve()
-        rubbing = find_joint_friction(self)
+        rubbing = find_joint_friction(self.kinematics)
         x = unknowns("friction", "brake", rubbing[-1].where.stop)
-        there = self.with_friction({one.name: one.efforts(x) for one in rubbing})
+        there = self.problem.with_friction({one.name: one.efforts(x) for one in rubbing})
         forms = [[constant_and_terms(entry) for entry in one.wrench(there)] for one in rubbing]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
         values, sound = solve_brakes(rubbing, W_0, B)
         brakes = {name_of(brake): value * inverse(sound) for brake, value in zip(x, values, strict=True)}
-        return replace(there.solution, brakes=brakes)
+        assert isinstance(there.motion, CircuitMotion)
+        return replace(there.motion.solution, brakes=brakes)
 
-    def with_friction(self, efforts: Mapping[str, Array]) -> Self:
-        """The same evaluation with given efforts of friction; the kinematics is shared."""
-        if not has_friction(self.system):
-            return self
-        there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=self.given_u_dot, friction=efforts)
-        there.__dict__.update(kinematics=self.kinematics, _joint_states=self._joint_states, _frames=self._frames)
-        there.locked = self.locked
-        return there
+    def solve_friction(self) -> FrictionSolution:
+        """The friction that the solution has."""
+        rubbing = find_joint_friction(self.kinematics)
+        return friction_of_brakes(rubbing, tidy(list(self.solution.brakes.values())) if rubbing else EMPTY)
 
-    @cached_property
-    def locking(self) -> Locking:
-        """The locks of joints, with the flows of the solution as locking forces."""
-        return ConstraintFlows(self)
-
-    @cached_property
-    def _friction(self) -> tuple[Mapping[str, Array], Mapping[str, Scalar]]:
-        rubbing = find_joint_friction(self)
-        x = tidy(list(self.solution.brakes.values())) if rubbing else EMPTY
-        efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
-        return efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks}
-
-    @cached_property
-    def _accelerations(self) -> tuple[list[Array], list[Spatial]]:
-        if self.given_u_dot is None and self.topology.unmoved is not None:
-            raise self.topology.unmoved
-        each, links = [], []
-        for node, V, g in zip(self.tree.nodes, self.kinematics.links, self.kinematics.gravity, strict=True):
-            each.append(self.solution.numbers(self.rates_of(node)))
+    def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints, and of links less gravity."""
+        each, links, potentials = [], [], self.kinematics.potentials
+        for node, V, g in zip(self.kinematics.tree.nodes, potentials.links, potentials.gravity, strict=True):
+            each.append(self.solution.numbers(self.kinematics.rates_of(node)))
             V_dot = self.solution.numbers(V.rates)
             w, v = V.values[:3], V.values[3:]
             links.append((V_dot[:3], tidy(V_dot[3:] + cross(w, v) - g)))
@@ -163,90 +87,103 @@ class ComponentCircuit(Snapshot):
     @cached_property
     def link_wrenches(self) -> list[Spatial]:
         """The flow of each link at its first port."""
-        flows = [self.solution.numbers(unknowns(node.joint.name, "flow", 6)) for node in self.tree.nodes]
+        nodes = self.kinematics.tree.nodes
+        flows = [self.solution.numbers(unknowns(node.joint.name, "flow", 6)) for node in nodes]
         return [(flow[:3], flow[3:]) for flow in flows]
 
     @property
-    def multipliers(self) -> Array | None:  # type: ignore[override]
+    def multipliers(self) -> Array:
         """Flows of the independent loop constraints; None if accelerations are given, which leaves loops open."""
-        if not self.topology.constrained or self.given_u_dot is not None:
-            return None
-        return self.solution.numbers(x for flows in closing_flows(self).values() for x in flows if not is_zero(x))
+        if not self.topology.constrained or self.given.u_dot is not None:
+            return super().multipliers
+        flows = closing_flows(self.kinematics)
+        return self.solution.numbers(x for each in flows.values() for x in each if not is_zero(x))
 
-    def _cut_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
-        if balance is not None:
-            return super()._cut_wrench(name, balance)
-        flow = self.solution.numbers(self.solution.closings[name].held)
-        own = self.solution.numbers(self.solution.closings[name].driving)
-        R = self.system.joints[name].axis_rotation(self.resolve, self.system.nominal) @ self.cut_pose(name)[2].R
-        whole = flow + own
-        return (R @ whole[:3], R @ whole[3:]), (R @ flow[:3], R @ flow[3:])
+    @property
+    def lock_multipliers(self) -> Array:
+        """Flows of all locks."""
+        flows = self.solution.numbers(holding_flows(self.locks))
+        return tidy([s * x for s, x in zip(self.locks.stuck, flows, strict=True)])
 
-    # -- parts ------------------------------------------------------------------------------------------
-    def part_effort(self, name: str) -> Array | None:
-        """The effort of elements such as brakes along a joint; network components act by their flows."""
-        own = self.element_efforts.get(name)
-        return None if own is None else tidy([own])
-
-    def parts_on(self, name: str) -> Array:
-        """The effort of network components along a joint."""
-        parts = self.solution.parts
-        if parts is None or name not in parts.network.touched:
-            return np.zeros(self.system.joints[name].n_u)
-        return self.solution.numbers(parts.along(name))
-
-    def part_rates(self, name: str) -> Array:
-        """Time derivatives of the states of a network component or node: unknowns of the circuit."""
-        parts = self.solution.parts
-        assert parts is not None
-        states = [state for state in parts.network.states if state.owner == name]
-        return self.solution.numbers(parts.value((state.variable, state.order + 1)) for state in states)
+    # -- networks ---------------------------------------------------------------------------------------
+    def network_effort(self, name: str) -> Array:
+        """The effort of network components along a joint: nothing is condensed, as they act by their flows."""
+        network = self.solution.network
+        if network is None or name not in network.network.touched:
+            return np.zeros(self.kinematics.system.joints[name].n_u)
+        return self.solution.numbers(network.along(name))
 
     @cached_property
     def efforts(self) -> list[Array]:
-        own: list[Array] = super().efforts
-        return [tau + self.parts_on(node.joint.name) for tau, node in zip(own, self.tree.nodes, strict=True)]
-
-    @cached_property
-    def inverse_effort(self) -> Array:
-        return self.efforts_beyond(self.link_wrenches)
+        """Efforts that act in each node's joint, those of networks among them."""
+        pairs = zip(self.loads.efforts, self.kinematics.tree.nodes, strict=True)
+        return [tau + self.network_effort(node.joint.name) for tau, node in pairs]
 
     # -- energies, mass matrix, bias --------------------------------------------------------------------
     @cached_property
-    def link_sums(self) -> Array:
-        """Kinetic energy, momentum, angular momentum, first moment and mass of all links."""
-        total: Array = np.zeros(11)
-        for inertia, V, X in zip(self.geometry.inertias, self.kinematics.links, self.link_poses, strict=True):
-            P, H = momentum(inertia, V.values)
-            energy = 0.5 * (dot(V.values[:3], H) + dot(V.values[3:], P))
-            force = X.R @ P
-            about = X.R @ H + cross(X.p, force)
-            first = X.R @ inertia.moment + inertia.mass * X.p
-            total = total + np.concatenate([[energy], force, about, first, [inertia.mass]])
-        return total
-
-    @cached_property
     def _open(self) -> Array:
         """Efforts along the speeds of the state as affine forms in its accelerations: M u_dot + h - tau."""
-        friction = self.sliding if has_friction(self.system) else {}
-        u_dot = unknowns("state", "u_dot", self.topology.n_u)
-        there = self.at(effort=self.extra_effort, wrenches=self.wrenches, u_dot=u_dot, friction=friction)
+        friction = self.loads.friction.sliding if has_friction(self.kinematics.system) else {}
+        u_dot, given = unknowns("state", "u_dot", self.topology.n_u), self.given
+        there = self.problem.again(Given(effort=given.effort, wrenches=given.wrenches, u_dot=u_dot, friction=friction))
         return there.inverse_effort
 
     @cached_property
     def mass_rows(self) -> list[Row]:
+        """The coefficients of accelerations in the efforts."""
         return [{name[2]: x for name, x in constant_and_terms(row)[1].items()} for row in self._open]  # type: ignore[index]
 
     @cached_property
     def bias_effort(self) -> Array:
+        """The efforts without accelerations, with the opposite sign."""
         return tidy([-constant_and_terms(row)[0] for row in self._open])
 
 
-class ConstraintFlows(Locking):
-    """Locks whose forces are flows of the circuit."""
+class CircuitNetwork(NetworkMotion):
+    """Networks as part of the circuit: efforts and rates are its unknowns."""
 
-    @cached_property
-    def _found_efforts(self) -> Array:
-        circuit: Any = self.motion
-        flows = circuit.solution.numbers(holding_flows(circuit))
-        return tidy([s * x for s, x in zip(self.stuck, flows, strict=True)])
+    @property
+    def solution(self) -> CircuitSolution:
+        """That of the circuit."""
+        assert isinstance(self.motion, CircuitMotion)
+        return self.motion.solution
+
+    def effort_on(self, name: str) -> Array:
+        """The effort of network components along a joint."""
+        assert isinstance(self.motion, CircuitMotion)
+        return self.motion.network_effort(name)
+
+    def state_rates(self, name: str) -> Array:
+        """Time derivatives of the states of a network component or node: unknowns of the circuit."""
+        network = self.solution.network
+        assert network is not None
+        states = [state for state in network.network.states if state.owner == name]
+        return self.solution.numbers(network.value((state.variable, state.order + 1)) for state in states)
+
+
+class CircuitReactions(Reactions):
+    """Reactions as flows of links."""
+
+    def cut_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
+        """What a cut joint transmits, and its reaction: the flow of its closing rows, and its own effort on top."""
+        if balance is not None:
+            return super().cut_wrench(name, balance)
+        assert isinstance(self.motion, CircuitMotion)
+        solution = self.motion.solution
+        flow = solution.numbers(solution.closings[name].held)
+        own = solution.numbers(solution.closings[name].driving)
+        C = self.system.joints[name].axis_rotation(self.kinematics.resolve, self.system.nominal)
+        R = C @ self.kinematics.cut_pose(name)[2].R
+        whole = flow + own
+        return (R @ whole[:3], R @ whole[3:]), (R @ flow[:3], R @ flow[3:])
+
+
+CIRCUIT = Composition(
+    whole_tree=True,
+    condenses=False,
+    kinematics=CircuitKinematics,
+    motion=CircuitMotion,
+    network=CircuitNetwork,
+    reactions=CircuitReactions,
+)
+"""A snapshot of a system as a circuit of components: ``Snapshot(topology, point, formulation=CIRCUIT)``."""

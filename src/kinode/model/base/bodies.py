@@ -37,13 +37,13 @@ def read_inertia(reader: Reader, raw: Any, name: str) -> Inertia:
         for key in raw:
             if key not in ENTRIES:
                 raise reader.fail(name, f"has no entry {key!r}; the entries are {', '.join(ENTRIES)}")
-        found = {key: entry(item) for key, item in raw.items()}
-        if len(found) == 1 and next(iter(found)) in ENTRIES[:3]:
-            ((key, J),) = found.items()
-            found = {k: J if k == key else J * 0.5 for k in ENTRIES[:3]}
-        elif any(k not in found for k in ENTRIES[:3]):
+        entries = {key: entry(item) for key, item in raw.items()}
+        if len(entries) == 1 and next(iter(entries)) in ENTRIES[:3]:
+            ((key, J),) = entries.items()
+            entries = {k: J if k == key else J * 0.5 for k in ENTRIES[:3]}
+        elif any(k not in entries for k in ENTRIES[:3]):
             raise reader.fail(name, "needs xx, yy and zz, or one of them alone")
-        xx, yy, zz, xy, xz, yz = (found.get(k, 0.0) for k in ENTRIES)
+        xx, yy, zz, xy, xz, yz = (entries.get(k, 0.0) for k in ENTRIES)
         return (xx, yy, zz, xy, xz, yz)
     if isinstance(raw, (list, tuple)) and len(raw) == 3 and isinstance(raw[0], (list, tuple)):
         rows = reader.sequence(raw, 3, name, lambda row: reader.sequence(row, 3, name, entry))
@@ -100,11 +100,11 @@ class Body(Component):
             return raw
         if not isinstance(raw, Mapping):
             raise reader.fail(name, "is a mapping of names to places")
-        found: dict[str, Frame] = {}
+        frames: dict[str, Frame] = {}
         for key, item in raw.items():
-            check_frame_name(reader, key, found)
-            found[key] = read_place(reader, reader.component, item, f"{name}.{key}", key)
-        return tuple(found.values())
+            check_frame_name(reader, key, frames)
+            frames[key] = read_place(reader, reader.component, item, f"{name}.{key}", key)
+        return tuple(frames.values())
 
     @classmethod
     def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Visual, ...]:

@@ -2,7 +2,7 @@
 
 An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
 potential energy where it has one (the contract test checks that the loads are its gradient), and
-``quantities`` what can be asked of it by name.  A ``Scene`` answers for poses, velocities and laws, in
+``quantities`` what can be asked of it by name.  The scene (scene.py) answers for poses, velocities and laws, in
 whatever kind of number the question is put.  The kinds are in the packages
 ``elements``, ``environment``, ``network`` and ``signals``.
 """
@@ -11,61 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import Pose
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, record
+from kinode.model.base.fields import Component, Spec, record
 from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
+from kinode.model.base.scene import PositionScene, Scene, VelocityScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
 
 
 ELEMENTS: Registry[Element] = Registry()
-
-
-class Scene(Protocol):
-    """What an element may ask; vectors are in world axes."""
-
-    def pose(self, frame: Frame) -> Pose: ...
-
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular velocity, and velocity of the frame's origin."""
-        ...
-
-    def law(self, value: Value) -> Scalar: ...
-
-    def held(self, name: str) -> Mapping[str, Scalar]:
-        """The entries of a component that only events change, by name."""
-        ...
-
-    def other_states(self, name: str) -> Array:
-        """The states that a component has of its own."""
-        ...
-
-    @property
-    def gravity(self) -> Array:
-        """The acceleration of free fall."""
-        ...
-
-    @property
-    def solids(self) -> Sequence[Solid]:
-        """Every body with its mass properties."""
-        ...
-
-
-class Solid(NamedTuple):
-    """A body: its mass center, its mass and its inertia about the mass center, in its own axes."""
-
-    com: Frame
-    mass: Scalar
-    inertia: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,38 +57,38 @@ class Element(Component):
 
     @property
     def immediate(self) -> frozenset[str]:
-        """The quantities that follow from its laws at once, so that laws which use them could go in a circle."""
+        """The quantities that depend on its laws directly, so that laws which use them may depend on themselves."""
         return self.lawful
 
     @classmethod
     def read_axes(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
         """A body or frame in whose axes something is expressed."""
-        found: Frame = reader.frame(raw, field)
-        return found
+        frame: Frame = reader.frame(raw, field)
+        return frame
 
     @property
     def conservative(self) -> bool:
         """Whether it is known to do nothing but store energy."""
         return False
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
         raise NotImplementedError
 
-    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
-        """What it does along joints of one freedom, by their names."""
+    def efforts(self, scene: VelocityScene) -> Mapping[str, Scalar]:
+        """Its efforts in joints of one freedom, by their names."""
         return {}
 
-    def potential(self, scene: Scene) -> Scalar:
+    def potential(self, scene: PositionScene) -> Scalar:
         return 0.0
 
     def quantity(self, name: str, scene: Scene) -> Scalar:
         raise KeyError(name)
 
     def check(self) -> None:
-        """Refuse combinations that cannot hold."""
+        """Refuse combinations of fields that contradict each other."""
 
     def check_in(self, system: System) -> None:
-        """Refuse what cannot hold in the finished system."""
+        """Check it in the finished system."""
 
     def placed(self, world: Frame) -> Element:
         """The same where the world that it was made in is a frame: directions of the world are turned with it."""

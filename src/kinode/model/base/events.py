@@ -24,12 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinode.algebra.scalars import Scalar
 from kinode.errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
+    from kinode.model.base.scene import Scene
     from kinode.model.system import System
 
-Function = Callable[[Any], Any]  # of a scene
+Function = Callable[["Scene"], Scalar]
+"""Of the scene of an instant."""
 
 TOLERANCE = 1e-9
 """What of a root, which is divided by a natural scale, counts as zero."""
@@ -38,7 +41,7 @@ MOST_TICKS = 1 << 50
 ROUNDING = Fraction(1, 1 << 51)  # of a time in floats: two units of its last place
 
 
-def _rising(scene: Any) -> float:
+def _rising(scene: Scene) -> float:
     return 1.0
 
 
@@ -133,13 +136,13 @@ class EventTable:
     @cached_property
     def modes(self) -> dict[int, tuple[str, dict[float, str]]]:
         """Of each mode by its place in z: its name, and what its values mean."""
-        found: dict[int, tuple[str, dict[float, str]]] = {}
+        named_modes: dict[int, tuple[str, dict[float, str]]] = {}
         for entry in self.roots:
             if entry.root.mode is not None:
-                _, values = found.setdefault(entry.at, (f"{entry.owner}.{entry.root.mode}", {}))
+                _, values = named_modes.setdefault(entry.at, (f"{entry.owner}.{entry.root.mode}", {}))
                 for value, words in zip((entry.root.value, entry.root.then), entry.root.words, strict=True):
                     values[value] = values.get(value) or words
-        return found
+        return named_modes
 
     def check_modes(self, z: Any) -> None:
         """Refuse a state, or rows of states, in which a mode has a value that is none of its own."""

@@ -124,15 +124,15 @@ class Reader:
         hint = "it is given symbols s, once: s.t, s['elbow.q'], for kn.sin, kn.where and so on"
         symbols = self._symbols()
         try:
-            found = function(symbols)
+            result = function(symbols)
         except ModelError as error:
             raise error.located(component=self.component, field=field) from None
         except Exception as error:  # whatever a user's function may raise
             message = f"the law's function fails with {type(error).__name__}: {error}; {hint}"
             raise LawError(message, component=self.component, field=field) from error
-        if found is symbols:
+        if result is symbols:
             raise LawError(f"the law's function returns no number; {hint}", component=self.component, field=field)
-        return found
+        return result
 
     def _value(self, raw: Any, dimension: str | Dimension | None, field: str) -> Value:
         if isinstance(raw, Expression):
@@ -157,11 +157,11 @@ class Reader:
 
     def _check_expression(self, value: Expression, dimension: str | Dimension | None, field: str) -> None:
         try:
-            found = value.dimension(lambda name: self.parameters[name].dimension)
+            dimension_of_value = value.dimension(lambda name: self.parameters[name].dimension)
         except UnitError as error:
             raise error.located(component=self.component, field=field) from None
-        if found is not None and dimension is not None:
-            quantity = Quantity(0.0, found, "", text=value.text())
+        if dimension_of_value is not None and dimension is not None:
+            quantity = Quantity(0.0, dimension_of_value, "", text=value.text())
             check_dimension(quantity, dimension, field=field, component=self.component)
 
     def _unknown_name(self, value: Expression, name: str, field: str) -> LawError:

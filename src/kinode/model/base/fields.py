@@ -24,6 +24,7 @@ from kinode.model.base.lock import Lock
 if TYPE_CHECKING:
     from kinode.model.base.field_reader import Reader
     from kinode.model.base.registration import Registry
+    from kinode.model.base.scene import Scene, VelocityScene
     from kinode.model.base.symbols import Symbol
 
 Value = float | Expression
@@ -40,7 +41,7 @@ class Spec:
     doc: str = ""
     choices: tuple[str, ...] = ()
     public: str | None = None  # the name that users write, where the attribute has another
-    aside: bool = False  # no part of the equations: initial values, limits, looks
+    aside: bool = False  # not in the equations: initial values, limits, visuals
 
 
 class Alternative(NamedTuple):
@@ -132,7 +133,7 @@ class Component:
     has_shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
     leading_fields: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
     alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
-    local: ClassVar[Mapping[str, frozenset[str]]] = {}  # names that the law in a field has for itself
+    local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
     timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
     name: str
 
@@ -180,11 +181,11 @@ class Component:
     @classmethod
     def specs(cls) -> Mapping[str, tuple[dataclasses.Field[Any], Spec]]:
         """The declared fields, by the names that users write."""
-        found = _SPECS.get(cls)
-        if found is None:
+        declared_specs = _SPECS.get(cls)
+        if declared_specs is None:
             declared = ((f, f.metadata["spec"]) for f in dataclasses.fields(cls) if "spec" in f.metadata)
-            found = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
-        return found
+            declared_specs = _SPECS[cls] = {spec.public or f.name: (f, spec) for f, spec in declared}
+        return declared_specs
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
@@ -218,17 +219,17 @@ class Component:
         """Their values at the start."""
         return np.zeros(len(self.states))
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
-        """States that begin where the rest of the system leads them, by name, unless the start is told otherwise."""
+    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
+        """Consistent initial values, by name, of states that follow from the rest of the system and were not given."""
         return {}
 
-    def state_rates(self, scene: Any) -> np.ndarray:
+    def state_rates(self, scene: Scene) -> np.ndarray:
         """Their rates."""
         raise NotImplementedError
 
     @property
     def held(self) -> tuple[tuple[str, str], ...]:
-        """Names and units of its discrete entries of z, which only events change: modes, samples, memories."""
+        """Names and units of its discrete states, entries of z that only events change: modes, samples, memories."""
         return ()
 
     def initial_held(self, resolve: Callable[[Any], Any]) -> np.ndarray:
@@ -237,23 +238,23 @@ class Component:
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """What ends its modes."""
+        """The event functions that end its modes."""
         return ()
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
-        """What is new after an event of its own: own states and held entries by name, coordinates as ``elbow.u``.
+    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
+        """The reset map of its events: new values of its states by name, of coordinates as ``elbow.u``.
 
-        ``fired[k]`` is 1.0 for the root that ended its mode, which takes its new value by itself unless it is given
-        here; ``u`` stands for all speeds of the state, of which an impact changes many.
+        ``fired[k]`` is 1.0 for the event function that triggered; its mode takes its new value by itself unless it is
+        given here.  ``u`` stands for all speeds of the state, of which an impact changes many.
         """
         return {}
 
-    def locks(self, scene: Any) -> Sequence[Lock]:
-        """What of it can hold joints still."""
+    def locks(self, scene: VelocityScene) -> Sequence[Lock]:
+        """The locks that may keep its joints still."""
         return ()
 
     def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
-        """Whether no load drives it back, however large: what it transmits rubs more than it moves."""
+        """Whether it is self-locking: no load at its output, however large, drives it back."""
         return False
 
     @property
@@ -261,20 +262,20 @@ class Component:
         """The clocks at which it acts."""
         return ()
 
-    def sample(self, scene: Any, ticked: Sequence[Any]) -> Mapping[str, Any]:
-        """New values of held entries at a tick; ``ticked[k]`` is 1.0 for its clocks that tick.
+    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+        """New values of discrete states at a clock tick; ``ticked[k]`` is 1.0 for its clocks that tick.
 
-        Components sample one after the other, in the order of their declaration: who comes later sees what is new.
+        Components sample in the order of their declaration; a later one reads the new values of those before it.
         """
         return {}
 
     @property
     def late(self) -> frozenset[str]:
-        """Fields whose laws decide rates of states or samples alone: they may use accelerations and close no circle."""
+        """Fields whose laws enter only time derivatives of states or samples: these may use accelerations."""
         return frozenset()
 
     def own(self, field: str, law: Value) -> Value:
-        """A law of a field with the names that it has for itself written out as quantities of the component."""
+        """A law of a field with its local names written out as quantities of the component."""
         local = self.local.get(field, frozenset())
         if not isinstance(law, Expression) or not local & law.names():
             return law

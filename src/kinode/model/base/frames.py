@@ -83,7 +83,7 @@ class Frame:
 
 
 def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
-    """R of a rotation in the way it was given."""
+    """The rotation matrix of a rotation as it was given: rpy, quaternion, matrix or turns."""
     way, data = rotation
     if way == "rpy":
         return rotation_from_rpy([resolve(x) for x in data])
@@ -116,14 +116,14 @@ def read_place(reader: Reader, body: str, raw: Any, field: str, name: str | None
             raise reader.fail(field, unknown("a place has no field", key, PLACE_FIELDS))
     at = raw.get("at")
     position = ZERO if at is None else reader.vector(at, "length", field)
-    found = Frame(body, position, read_rotation(reader, raw, field), name)
+    frame = Frame(body, position, read_rotation(reader, raw, field), name)
     start = raw.get("on")
     if start is None:
-        return found
+        return frame
     base = reader.frame(start, field) if isinstance(start, str) else read_place(reader, body, start, field, None)
     if base.body != body:
         raise reader.fail(field, f"{start} is on {base.body}, not on {body}")
-    return found.on(base)
+    return frame.on(base)
 
 
 def check_frame_name(reader: Reader, name: Any, taken: Iterable[str | None]) -> None:

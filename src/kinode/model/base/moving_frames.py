@@ -14,8 +14,7 @@ A kind may have states of its own, which are integrated with those of the system
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,32 +37,11 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import LETTERS, ZERO, Frame, Resolve, axis_vector, read_axis
 from kinode.model.base.registration import Registry, register
+from kinode.model.base.scene import AccelerationScene, LawScene, PositionScene, VelocityScene
 
 FRAMES: Registry[Observer] = Registry()
 WORLD = Frame("world")
 Rates = tuple[Array, Array]  # angular, linear
-
-
-class Witness(Protocol):
-    """What an observer may ask; vectors are in world axes."""
-
-    t: Scalar
-
-    def pose(self, frame: Frame) -> Pose: ...
-
-    def velocity(self, frame: Frame) -> Rates: ...
-
-    def acceleration(self, frame: Frame) -> Rates: ...
-
-    def resolve(self, value: Value) -> Scalar: ...
-
-    def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
-        """Laws of time with their derivatives up to an order."""
-        ...
-
-    def other_states(self, name: str) -> Array:
-        """The states that a component has of its own."""
-        ...
 
 
 @record
@@ -78,8 +56,8 @@ class Observer(Component):
 
     @classmethod
     def read_base(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Frame:
-        found: Frame = reader.frame(raw, field)
-        return found
+        frame: Frame = reader.frame(raw, field)
+        return frame
 
     @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
@@ -93,33 +71,33 @@ class Observer(Component):
         return self
 
     # -- relative to the frame that it stands on, in its axes ------------------------------------------
-    def place(self, scene: Witness) -> Pose:
+    def place(self, scene: PositionScene) -> Pose:
         """Rotation and position."""
         return IDENTITY_POSE
 
-    def speed(self, scene: Witness) -> Rates:
+    def speed(self, scene: VelocityScene) -> Rates:
         """Angular velocity and velocity."""
         return ZERO3, ZERO3
 
-    def change(self, scene: Witness) -> Rates:
+    def change(self, scene: AccelerationScene) -> Rates:
         """Rates of the components of ``speed``."""
         return ZERO3, ZERO3
 
-    def quantity(self, name: str, scene: Witness) -> Scalar:
+    def quantity(self, name: str, scene: AccelerationScene) -> Scalar:
         raise KeyError(name)
 
     # -- in space, in world axes -----------------------------------------------------------------------
-    def pose(self, scene: Witness) -> Pose:
+    def pose(self, scene: PositionScene) -> Pose:
         """X_WF."""
         return scene.pose(self.on) @ self.place(scene)
 
-    def velocity(self, scene: Witness) -> Rates:
+    def velocity(self, scene: VelocityScene) -> Rates:
         """Angular velocity and velocity of the origin."""
         X, (w, v) = scene.pose(self.on), scene.velocity(self.on)
         w_rel, v_rel = (X.R @ part for part in self.speed(scene))
         return w + w_rel, v + cross(w, X.R @ self.place(scene).p) + v_rel
 
-    def acceleration(self, scene: Witness) -> Rates:
+    def acceleration(self, scene: AccelerationScene) -> Rates:
         """Angular acceleration and acceleration of the origin."""
         X, (w, _), (eps, a) = scene.pose(self.on), scene.velocity(self.on), scene.acceleration(self.on)
         r = X.R @ self.place(scene).p
@@ -145,13 +123,13 @@ class Inertial(Observer):
             message = f"an inertial frame stands on the world, not on {self.on}; a frame of kind fixed or moving may"
             raise ModelError(message, component=self.name, field="on")
 
-    def place(self, scene: Witness) -> Pose:
+    def place(self, scene: LawScene) -> Pose:
         return Pose(IDENTITY3, self._speed(scene) * scene.t)
 
-    def speed(self, scene: Witness) -> Rates:
+    def speed(self, scene: LawScene) -> Rates:
         return ZERO3, self._speed(scene)
 
-    def _speed(self, scene: Witness) -> Array:
+    def _speed(self, scene: LawScene) -> Array:
         return tidy([scene.resolve(x) for x in self.even])
 
 
@@ -168,31 +146,31 @@ class PrescribedFrame(Observer):
     def read_turns(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> tuple[tuple[Any, Value], ...]:
         if not isinstance(raw, (list, tuple)) or not raw:
             raise reader.fail(field, "is a list of (axis, law) pairs, such as [[z, 0.2*t], [x, 10 deg]]")
-        found = []
+        turns = []
         for item in raw:
             if not isinstance(item, (list, tuple)) or len(item) != 2:
                 raise reader.fail(field, f"each turn is a pair of an axis and an angle, not {item!r}")
-            found.append((read_axis(reader, item[0], field), reader.law(item[1], "angle", field)))
-        return tuple(found)
+            turns.append((read_axis(reader, item[0], field), reader.law(item[1], "angle", field)))
+        return tuple(turns)
 
     def check(self) -> None:
         if self.rpy is not None and self.turns is not None:
             raise ModelError("give rpy or turns, not both", component=self.name, field="turns")
 
-    def place(self, scene: Witness) -> Pose:
+    def place(self, scene: LawScene) -> Pose:
         R: Array = IDENTITY3
         for e, (angle,) in self._turned(scene, 0):
             R = R @ rotation_about(e, angle)
         return Pose(R, scene.timely(self.position, 0)[0])
 
-    def speed(self, scene: Witness) -> Rates:
+    def speed(self, scene: LawScene) -> Rates:
         R, w = IDENTITY3, ZERO3
         for e, (angle, first) in self._turned(scene, 1):
             w = w + R @ e * first
             R = R @ rotation_about(e, angle)
         return w, scene.timely(self.position, 1)[1]
 
-    def change(self, scene: Witness) -> Rates:
+    def change(self, scene: LawScene) -> Rates:
         R, w, eps = IDENTITY3, ZERO3, ZERO3
         for e, (angle, first, second) in self._turned(scene, 2):
             axis = R @ e  # the turns before carry it around
@@ -201,7 +179,7 @@ class PrescribedFrame(Observer):
             R = R @ rotation_about(e, angle)
         return eps, scene.timely(self.position, 2)[2]
 
-    def _turned(self, scene: Witness, order: int) -> list[tuple[Array, tuple[Scalar, ...]]]:
+    def _turned(self, scene: LawScene, order: int) -> list[tuple[Array, tuple[Scalar, ...]]]:
         """Axis, angle and its derivatives of each turn, outermost first."""
         turns = self.turns or ()
         if self.rpy is not None:
@@ -210,7 +188,7 @@ class PrescribedFrame(Observer):
         return [(_unit(scene, axis), each) for (axis, _), each in zip(turns, angles, strict=True)]
 
 
-def _unit(scene: Witness, axis: Any) -> Array:
+def _unit(scene: LawScene, axis: Any) -> Array:
     """An axis as a unit vector."""
     e = tidy([scene.resolve(x) for x in axis_vector(axis)])
     return e if isinstance(axis, str) else tidy(e * inverse(sqrt(dot(e, e))))
@@ -225,29 +203,29 @@ class _Rolled(Observer):
 
     quantities: ClassVar[dict[str, str]] = {"roll": "angle"}
 
-    def axis_in(self, scene: Witness) -> Array:
+    def axis_in(self, scene: LawScene) -> Array:
         raise NotImplementedError
 
-    def roll_rate(self, scene: Witness) -> Scalar:
+    def roll_rate(self, scene: VelocityScene) -> Scalar:
         """phi_dot."""
         raise NotImplementedError
 
-    def roll_change(self, scene: Witness) -> Scalar:
+    def roll_change(self, scene: AccelerationScene) -> Scalar:
         """phi_ddot."""
         raise NotImplementedError
 
-    def speed(self, scene: Witness) -> Rates:
+    def speed(self, scene: VelocityScene) -> Rates:
         return self.axis_in(scene) * -self.roll_rate(scene), ZERO3
 
-    def change(self, scene: Witness) -> Rates:
+    def change(self, scene: AccelerationScene) -> Rates:
         return self.axis_in(scene) * -self.roll_change(scene), ZERO3
 
 
 @register("nonrolling")
 class Nonrolling(_Rolled):
-    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it (T-8.14).
+    """Nonrolling (aeroballistic) axes: they follow an axis of a body and have no angular velocity about it.
 
-    The roll of the body relative to them is a state of its own, phi_dot = p.
+    The roll of the body relative to them is a state of its own, phi_dot = p (T-8.14).
     """
 
     axis: Any = special("axis", "the shared axis: x, y, z, -x, -y, -z or three numbers, in the axes stood on", "x")
@@ -260,22 +238,22 @@ class Nonrolling(_Rolled):
     def initial_states(self, resolve: Resolve) -> Array:
         return np.array([float(resolve(self.roll))])
 
-    def state_rates(self, scene: Witness) -> Array:
+    def state_rates(self, scene: VelocityScene) -> Array:
         return tidy([self.roll_rate(scene)])
 
-    def axis_in(self, scene: Witness) -> Array:
+    def axis_in(self, scene: LawScene) -> Array:
         return _unit(scene, self.axis)
 
-    def place(self, scene: Witness) -> Pose:
+    def place(self, scene: PositionScene) -> Pose:
         return Pose(rotation_about(self.axis_in(scene), -scene.other_states(self.name)[0]), ZERO3)
 
-    def roll_rate(self, scene: Witness) -> Scalar:
+    def roll_rate(self, scene: VelocityScene) -> Scalar:
         return dot(scene.pose(self.on).R @ self.axis_in(scene), scene.velocity(self.on)[0])
 
-    def roll_change(self, scene: Witness) -> Scalar:
+    def roll_change(self, scene: AccelerationScene) -> Scalar:
         return dot(scene.pose(self.on).R @ self.axis_in(scene), scene.acceleration(self.on)[0])
 
-    def quantity(self, name: str, scene: Witness) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return scene.other_states(self.name)[0]
 
 
@@ -294,38 +272,38 @@ class FixedPlane(_Rolled):
     def placed(self, world: Frame) -> Observer:
         return dataclasses.replace(self, upright=turned_letter(self, "upright", world))
 
-    def axis_in(self, scene: Witness) -> Array:
+    def axis_in(self, scene: LawScene) -> Array:
         return np.array(axis_vector(self.axis), dtype=float)
 
-    def _triad(self, scene: Witness) -> tuple[Scalar, Scalar, Scalar]:
+    def _triad(self, scene: PositionScene) -> tuple[Scalar, Scalar, Scalar]:
         """Z along the axis e, the next axis l and e x l of the body."""
         e, k = self.axis_in(scene), "xyz".index(self.axis[-1])
         l = IDENTITY3[(k + 1) % 3]
         up = scene.pose(self.on).R.T @ np.array(axis_vector(self.upright), dtype=float)
         return dot(e, up), dot(l, up), dot(cross(e, l), up)
 
-    def place(self, scene: Witness) -> Pose:
+    def place(self, scene: PositionScene) -> Pose:
         _, l, m = self._triad(scene)
         S, size = skew(self.axis_in(scene)), inverse(sqrt(l * l + m * m))
         return Pose(IDENTITY3 - (l * size) * S + (1.0 - m * size) * (S @ S), ZERO3)
 
-    def _about(self, scene: Witness, w: Array) -> tuple[Scalar, Scalar, Scalar]:
+    def _about(self, scene: PositionScene, w: Array) -> tuple[Scalar, Scalar, Scalar]:
         """A vector of the world's axes along e, and along the level and the leaning axis of this frame."""
         e, R = self.axis_in(scene), scene.pose(self.on).R @ self.place(scene).R
         l = IDENTITY3[("xyz".index(self.axis[-1]) + 1) % 3]
         return dot(R @ e, w), dot(R @ l, w), dot(R @ cross(e, l), w)
 
-    def _slope(self, scene: Witness) -> tuple[Scalar, Scalar]:
+    def _slope(self, scene: PositionScene) -> tuple[Scalar, Scalar]:
         """(e . Z) / (z . Z), and 1 / (z . Z)."""
         c, l, m = self._triad(scene)
         s = inverse(sqrt(l * l + m * m))
         return c * s, s
 
-    def roll_rate(self, scene: Witness) -> Scalar:
+    def roll_rate(self, scene: VelocityScene) -> Scalar:
         p, _, r = self._about(scene, scene.velocity(self.on)[0])
         return p - r * self._slope(scene)[0]
 
-    def roll_change(self, scene: Witness) -> Scalar:
+    def roll_change(self, scene: AccelerationScene) -> Scalar:
         """With q about the level axis: c = e . Z changes at -q s, the slope c/s at c_dot / s^3; s = z . Z."""
         _, q, r = self._about(scene, scene.velocity(self.on)[0])
         p_dot, _, r_dot = self._about(scene, scene.acceleration(self.on)[0])
@@ -334,6 +312,6 @@ class FixedPlane(_Rolled):
         r_dot = r_dot + q * self.roll_rate(scene)
         return p_dot - r_dot * slope + r * q * inverse_s * inverse_s
 
-    def quantity(self, name: str, scene: Witness) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         _, l, m = self._triad(scene)
         return atan2(l, m)

@@ -100,10 +100,10 @@ class Symbols:
         self.t = Expression("name", ("t",))
 
     def __getitem__(self, name: str) -> Expression:
-        found = parse(name)
-        if not isinstance(found, Expression) or found.op != "name":
+        expression = parse(name)
+        if not isinstance(expression, Expression) or expression.op != "name":
             raise LawError(f"{name!r} is not the name of a quantity")
-        return found
+        return expression
 
     def call(self, table: str, *args: Any) -> Expression:
         """The value of a table."""

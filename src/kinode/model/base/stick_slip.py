@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from kinode.algebra.scalars import Scalar, absolute, less, where
 from kinode.model.base.events import Root
+from kinode.model.base.scene import Scene
 
-Of = Callable[[Any], Scalar]  # a function of a scene
-Whether = Callable[[Any], bool]
+Of = Callable[[Scene], Scalar]
+Whether = Callable[[Scene], bool]
 
 NEARLY = 1e-6  # the share of the small speed from which what should rest moves; what begins to stick with less rests
 STILL = 1e-9  # m/s^2, rad/s^2: an acceleration below this takes a second to matter
@@ -27,19 +27,19 @@ def sticking_roots(
     mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None,
     given: Whether | None = None,
 ) -> tuple[Root, ...]:  # fmt: skip
-    """For each way the root that ends sliding, and the one that begins it.
+    """Event functions for each direction of sliding: the one that ends it, and the one that begins it.
 
     ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.  A speed that is
     ``given`` by laws of time may come to zero and stay there.
     """
-    found: list[Root] = []
+    roots: list[Root] = []
     for way, words in WAYS:
         ends = partial(_slides, way, speed, given), partial(_slowing, way, rate, beside)
-        found += [
+        roots += [
             Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
             Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
         ]
-    return tuple(found)
+    return tuple(roots)
 
 
 def comes_to_rest(speed: Scalar) -> Scalar:
@@ -47,20 +47,20 @@ def comes_to_rest(speed: Scalar) -> Scalar:
     return less(absolute(speed), NEARLY)
 
 
-def _slides(way: float, speed: Of, given: Whether | None, scene: Any) -> Scalar:
+def _slides(way: float, speed: Of, given: Whether | None, scene: Scene) -> Scalar:
     least = 0.5 * NEARLY if given is not None and given(scene) else 0.0
     return way * speed(scene) - least
 
 
-def _slowing(way: float, rate: Of, beside: Of | None, scene: Any) -> Scalar:
-    """The rate of sliding; what others hold in a loop has one of rounding, which says nothing."""
-    found = rate(scene)
-    found = where(less(absolute(found), STILL), 0.0, way * found)
-    return found if beside is None else where(beside(scene), -1.0, found)
+def _slowing(way: float, rate: Of, beside: Of | None, scene: Scene) -> Scalar:
+    """The time derivative of the sliding speed; where other joints of a loop hold it, rounding is taken for zero."""
+    slowing = rate(scene)
+    slowing = where(less(absolute(slowing), STILL), 0.0, way * slowing)
+    return slowing if beside is None else where(beside(scene), -1.0, slowing)
 
 
-def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Any) -> Scalar:
-    """What is left of the limit against moving one way."""
+def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Scene) -> Scalar:
+    """The share of the holding limit that is left against sliding in one direction."""
     v, most, h = speed(scene), limit(scene), holding(scene)
     share = (most + way * h) / (most + absolute(h) + TINY)
     return where(less(absolute(v), NEARLY), share, -way * v)

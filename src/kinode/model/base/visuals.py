@@ -43,18 +43,18 @@ class Visual:
 
     def plain(self) -> dict[str, Any]:
         """As a mapping of plain values, which ``read_look`` takes back."""
-        found: dict[str, Any] = {"kind": self.kind}
+        fields: dict[str, Any] = {"kind": self.kind}
         if self.file is not None:
-            found["file"] = self.file
+            fields["file"] = self.file
         if self.kind != "mesh" or self.sizes != (1.0, 1.0, 1.0):
-            found["sizes"] = list(self.sizes)
+            fields["sizes"] = list(self.sizes)
         for name, default in (("at", ORIGIN), ("rpy", ORIGIN), ("quaternion", None)):
             value = getattr(self, name)
             if value != default:
-                found[name] = list(value)
+                fields[name] = list(value)
         if self.role != "visual":
-            found["role"] = self.role
-        return found
+            fields["role"] = self.role
+        return fields
 
 
 def read_look(reader: Reader, raw: Any, field: str) -> Visual:

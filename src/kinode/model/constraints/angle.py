@@ -12,10 +12,10 @@ from kinode.errors import ModelError
 from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     FLAT,
     Constraint,
-    ConstraintScene,
     direction_of,
     law_at_start,
     scalar_row,

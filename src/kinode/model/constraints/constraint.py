@@ -11,12 +11,12 @@ tree, one of them leaves the state and there is no row at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
-from kinode.algebra.spatial import Pose, rotation_to_axis
+from kinode.algebra.spatial import rotation_to_axis
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.field_reader import Reader
@@ -28,6 +28,7 @@ from kinode.model.base.fields import (
 )
 from kinode.model.base.frames import Frame, axis_vector, read_axis
 from kinode.model.base.registration import Registry
+from kinode.model.base.scene import ConstraintScene, SlidingScene
 
 if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
@@ -35,32 +36,6 @@ if TYPE_CHECKING:
 CONSTRAINTS: Registry[Constraint] = Registry()
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
 FLAT = 1e-6  # sine of an angle below which two directions count as parallel
-
-
-class ConstraintScene(Protocol):
-    """What a constraint may ask; vectors are in world axes."""
-
-    system: Any
-
-    def pose(self, frame: Frame) -> Pose: ...
-
-    def velocity(self, frame: Frame) -> tuple[Array, Array]:
-        """Angular velocity, and velocity of the frame's origin: for slips alone."""
-        ...
-
-    def joint_q(self, name: str) -> Array: ...
-
-    def wraps(self, name: str) -> bool:
-        """Whether a joint's coordinate is an angle that is known up to full turns."""
-        ...
-
-    def resolve(self, value: Value) -> Scalar: ...
-
-    def law(self, value: Value) -> Scalar:
-        """A law of time, with its rates where poses have them."""
-        ...
-
-    def nominal(self, value: Value) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -91,7 +66,7 @@ class Constraint(Component):
         """What is missing for the constraint to hold."""
         return np.empty(0)
 
-    def slip(self, scene: ConstraintScene) -> Array:
+    def slip(self, scene: SlidingScene) -> Array:
         """The velocities that must not be, linear in those of the frames."""
         return np.empty(0)
 
@@ -100,18 +75,18 @@ class Constraint(Component):
         return None
 
     def lengths(self, system: Any) -> list[float]:
-        """All that tells how large the mechanism is: places of frames on their bodies, fields that are lengths."""
-        found = []
+        """Lengths that show the size of the mechanism: distances of frames from their bodies' origins, fields in m."""
+        lengths = []
         for field, spec in self.specs().values():
             value = getattr(self, field.name)
             if spec.shape == "frame":
-                found.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
+                lengths.append(float(np.linalg.norm(np.asarray(value.pose(system.nominal).p, dtype=float))))
             elif spec.dimension == "length":
-                found.append(abs(law_at_start(system, value)))
-        return found
+                lengths.append(abs(law_at_start(system, value)))
+        return lengths
 
     def places(self, system: Any) -> dict[str, Frame]:
-        """The bodies that it acts on, and about which point of each its moment is told."""
+        """The bodies that it acts on, each with the point that its moment refers to."""
         sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
         return {side.body: side for side in sides}
 

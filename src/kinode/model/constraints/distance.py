@@ -9,7 +9,8 @@ from kinode.algebra.spatial import dot
 from kinode.model.base.fields import Value, frame, law
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, scalar_row
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, scalar_row
 
 ORDER = 10  # in lists of kinds
 

@@ -9,7 +9,8 @@ from kinode.errors import ModelError
 from kinode.model.base.fields import Value, number, record, special, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, Relation, scalar_row
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, Relation, scalar_row
 
 ORDER = 70  # in lists of kinds
 

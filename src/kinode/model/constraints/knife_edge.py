@@ -9,9 +9,9 @@ from kinode.algebra.spatial import cross, dot
 from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import SlidingScene
 from kinode.model.constraints.constraint import (
     Constraint,
-    ConstraintScene,
     direction_of,
     scalar_row,
 )
@@ -29,7 +29,7 @@ class KnifeEdge(Constraint):
     ground: Frame = frame("what the blade moves on", Frame("world"))
     normal: Any = special("axis", "normal of the plane, in the ground's axes", "z")
 
-    def slip(self, scene: ConstraintScene) -> Array:
+    def slip(self, scene: SlidingScene) -> Array:
         X, G = scene.pose(self.blade), scene.pose(self.ground)
         side = cross(G.R @ direction_of(self.normal, scene), X.R @ direction_of(self.axis, scene))
         (_, v), (w_g, v_g) = scene.velocity(self.blade), scene.velocity(self.ground)

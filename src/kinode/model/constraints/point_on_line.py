@@ -8,7 +8,8 @@ from kinode.algebra.scalars import Array
 from kinode.model.base.fields import frame, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
-from kinode.model.constraints.constraint import Constraint, ConstraintScene, basis_of
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.constraints.constraint import Constraint, basis_of
 
 ORDER = 20  # in lists of kinds
 

@@ -9,9 +9,9 @@ from kinode.algebra.spatial import dot
 from kinode.model.base.fields import Value, frame, law, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
     Constraint,
-    ConstraintScene,
     direction_of,
     scalar_row,
 )

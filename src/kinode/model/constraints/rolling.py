@@ -9,9 +9,9 @@ from kinode.algebra.spatial import cross, dot
 from kinode.model.base.fields import Value, choice, frame, number, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import ConstraintScene, SlidingScene
 from kinode.model.constraints.constraint import (
     Constraint,
-    ConstraintScene,
     basis_of,
     direction_of,
     scalar_row,
@@ -52,7 +52,7 @@ class Rolling(Constraint):
         T, _, height = self._contact(scene)
         return scalar_row(dot(T[:, 2], scene.pose(self.wheel).p - scene.pose(self.ground).p) - height)
 
-    def slip(self, scene: ConstraintScene) -> Array:
+    def slip(self, scene: SlidingScene) -> Array:
         T, arm, _ = self._contact(scene)
         (w, v), (w_g, v_g) = scene.velocity(self.wheel), scene.velocity(self.ground)
         from_ground = scene.pose(self.wheel).p + arm - scene.pose(self.ground).p

@@ -11,10 +11,11 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, Vector, frame, laws, record, special
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import PositionScene
 
 ORDER = 20  # in lists of kinds
 
@@ -36,7 +37,7 @@ class _Push(Element):
         own = self.expressed_in is not None or world == Frame("world")
         return self if own else dataclasses.replace(self, expressed_in=world)
 
-    def _components(self, scene: Scene, components: Sequence[Value]) -> Array:
+    def _components(self, scene: PositionScene, components: Sequence[Value]) -> Array:
         values = np.array([scene.law(x) for x in components], dtype=object)
         return values if self.expressed_in is None else scene.pose(self.expressed_in).R @ values
 
@@ -48,14 +49,14 @@ class Force(_Push):
     quantities: ClassVar[dict[str, str]] = {"force": "force"}
     force: Vector = laws("force", "three components")
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         force = self._components(scene, self.force)
         load = Load(self.on, force, ZERO3)
         if self.reaction_on is None:
             return (load,)
         return (load, Load(self.reaction_on, -force, ZERO3, at=scene.pose(self.on).p))
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self._components(scene, self.force)
 
 
@@ -66,10 +67,10 @@ class Moment(_Push):
     quantities: ClassVar[dict[str, str]] = {"moment": "moment"}
     moment: Vector = laws("moment", "three components")
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         moment = self._components(scene, self.moment)
         load = Load(self.on, ZERO3, moment)
         return (load,) if self.reaction_on is None else (load, Load(self.reaction_on, ZERO3, -moment))
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self._components(scene, self.moment)

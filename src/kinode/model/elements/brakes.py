@@ -19,11 +19,12 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar, less, maximum, minimum, sign, where
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Spec, Value, declare, law, number, record, unknown
 from kinode.model.base.lock import Lock
 from kinode.model.base.registration import register
+from kinode.model.base.scene import AccelerationScene, LawScene, LockScene, PositionScene, VelocityScene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 
@@ -66,49 +67,49 @@ class Grip(Element):
     def check_in(self, system: System) -> None:
         for field in self.joint_fields:
             name = getattr(self, field)
-            found = system.joints.get(name)
-            if found is None:
+            joint = system.joints.get(name)
+            if joint is None:
                 message = unknown("no joint is called", name, system.joints)
                 raise ModelError(message, component=self.name, field=field)
-            if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+            if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
                 what = "turn" if self.turns else "slide"
-                message = f"{name} is a {found.kind} joint; it acts in joints with one freedom that {what}{self.other}"
+                message = f"{name} is a {joint.kind} joint; it acts in joints with one freedom that {what}{self.other}"
                 raise ModelError(message, component=self.name, field=field)
 
     joint_fields: ClassVar[tuple[str, ...]] = ()
     other: ClassVar[str] = ""  # what to say where a joint is of the other kind
 
     # -- motion --------------------------------------------------------------------------------------
-    def slip_of(self, scene: Any) -> Scalar:
+    def slip_of(self, scene: VelocityScene) -> Scalar:
         """The speed that it rubs with."""
         return sum((scene.law(f) * scene.joint_state(n)[1][0] for n, f in self.members()), 0.0)
 
-    def applied(self, scene: Any) -> Scalar:
+    def applied(self, scene: LawScene) -> Scalar:
         """What it slides with: a command beyond 0 and 1 counts as these."""
         return scene.law(self.capacity) * minimum(maximum(scene.law(self.command), 0.0), 1.0)
 
-    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+    def efforts(self, scene: PositionScene) -> Mapping[str, Scalar]:
         push = -self._way(scene) * self.applied(scene)
         return {name: scene.law(factor) * push for name, factor in self.members()}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
 
-    def locks(self, scene: Any) -> Sequence[Lock]:
+    def locks(self, scene: PositionScene) -> Sequence[Lock]:
         square = scene.held(self.name)["mode"] ** 2
         stuck, members = (1.0 - square) * (1.0 - 0.25 * square), tuple((n, scene.law(f)) for n, f in self.members())
         return (Lock(self.name, "grip", members, stuck, takes=partial(self._takes, scene)),)
 
-    def _takes(self, scene: Any, effort: Scalar) -> Scalar:
+    def _takes(self, scene: LawScene, effort: Scalar) -> Scalar:
         limit = self._limit(scene)
         return minimum(maximum(effort, -limit), limit)
 
-    def _way(self, scene: Any) -> Scalar:
+    def _way(self, scene: PositionScene) -> Scalar:
         """1 and -1 while it slides, else 0."""
         mode = scene.held(self.name)["mode"]
         return mode * (4.0 - mode * mode) / 3.0
 
-    def quantity(self, name: str, scene: Any) -> Scalar:
+    def quantity(self, name: str, scene: LockScene) -> Scalar:
         if name == "slip":
             return self.slip_of(scene)
         return -self._way(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
@@ -118,45 +119,45 @@ class Grip(Element):
     def held(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
         return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip_of(scene)), RELEASED)}
 
-    def _speed(self, scene: Any) -> Scalar:
+    def _speed(self, scene: VelocityScene) -> Scalar:
         return self.slip_of(scene) / SLIP["angle" if self.turns else "length"]
 
-    def _rate(self, scene: Any) -> Scalar:
+    def _rate(self, scene: AccelerationScene) -> Scalar:
         return sum((scene.law(f) * scene.joint_acceleration(n)[0] for n, f in self.members()), 0.0)
 
-    def _limit(self, scene: Any) -> Scalar:
+    def _limit(self, scene: LawScene) -> Scalar:
         return scene.law(self.static_ratio) * self.applied(scene)
 
-    def _holding(self, scene: Any) -> Scalar:
+    def _holding(self, scene: LockScene) -> Scalar:
         return scene.held_effort(self.name, "grip")
 
-    def _beside(self, scene: Any) -> Scalar:
+    def _beside(self, scene: LockScene) -> Scalar:
         return scene.held_beside(self.name, "grip")
 
-    def _given(self, scene: Any) -> bool:
+    def _given(self, scene: VelocityScene) -> bool:
         """Whether laws of time move all its joints."""
         return all(scene.joint_state(name)[2] is not None for name, _ in self.members())
 
-    def _presses(self, sense: float, scene: Any) -> Scalar:
+    def _presses(self, sense: float, scene: LawScene) -> Scalar:
         """1 while it is applied, -1 while it is released, or the other way around."""
         return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
 
     @property
     def roots(self) -> tuple[Root, ...]:
         functions = self._speed, self._rate, self._limit, self._holding
-        found = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
-        words = {root.value: root.words[0] for root in found}
+        sticking = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
+        words = {root.value: root.words[0] for root in sticking}
         lets_go = (
             Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))
             for value, word in words.items()
         )
         grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
-        return (*found, *lets_go, grips)
+        return (*sticking, *lets_go, grips)
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def jump(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
         speed, rests = self._speed(scene), 0.0
         mode = scene.held(self.name)["mode"]
         for one, root in zip(fired, self.roots, strict=True):

@@ -17,9 +17,10 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, exp, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, number, record, unknown
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, VelocityScene
 from kinode.model.elements.brakes import joint
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ class Bristles(Element):
             raise ModelError(message, component=self.name, field="static")
 
     def check_in(self, system: System) -> None:
-        found = system.joints.get(self.joint)
-        if found is None:
+        joint = system.joints.get(self.joint)
+        if joint is None:
             message = unknown("no joint is called", self.joint, system.joints)
             raise ModelError(message, component=self.name, field="joint")
-        if [kind for _, kind in found.coordinates] != ["angle" if self.turns else "length"]:
+        if [kind for _, kind in joint.coordinates] != ["angle" if self.turns else "length"]:
             what = "turn" if self.turns else "slide"
-            message = f"{self.joint} is a {found.kind} joint; it acts in joints with one freedom that {what}"
+            message = f"{self.joint} is a {joint.kind} joint; it acts in joints with one freedom that {what}"
             raise ModelError(message, component=self.name, field="joint")
 
     @property
@@ -64,7 +65,7 @@ class Bristles(Element):
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.zeros(1)
 
-    def _parts(self, scene: Any) -> tuple[Scalar, Scalar, Scalar]:
+    def _parts(self, scene: VelocityScene) -> tuple[Scalar, Scalar, Scalar]:
         """Deflection, its rate, and the speed."""
         field = {name: scene.law(getattr(self, name)) for name in ("sliding", "static", "stribeck_speed", "stiffness")}
         z, u = scene.other_states(self.name)[0], scene.joint_state(self.joint)[1][0]
@@ -72,22 +73,22 @@ class Bristles(Element):
         g = field["sliding"] + (field["static"] - field["sliding"]) * exp(-(ratio * ratio))
         return z, u - field["stiffness"] * absolute(u) * z / g, u
 
-    def state_rates(self, scene: Any) -> Array:
+    def state_rates(self, scene: VelocityScene) -> Array:
         return tidy([self._parts(scene)[1]])
 
-    def effort_of(self, scene: Any) -> Scalar:
+    def effort_of(self, scene: VelocityScene) -> Scalar:
         """What it does along its joint."""
         z, rate, u = self._parts(scene)
         stiffness, damping, viscous = (scene.law(getattr(self, name)) for name in ("stiffness", "damping", "viscous"))
         return -(stiffness * z + damping * rate + viscous * u)
 
-    def efforts(self, scene: Any) -> Mapping[str, Scalar]:
+    def efforts(self, scene: VelocityScene) -> Mapping[str, Scalar]:
         return {self.joint: self.effort_of(scene)}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
 
-    def quantity(self, name: str, scene: Any) -> Scalar:
+    def quantity(self, name: str, scene: VelocityScene) -> Scalar:
         return scene.other_states(self.name)[0] if name == "deflection" else self.effort_of(scene)
 
 

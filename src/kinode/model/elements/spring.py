@@ -8,10 +8,11 @@ from typing import ClassVar
 from kinode.algebra.scalars import Array, Scalar, power, sqrt
 from kinode.algebra.spatial import ZERO3, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, frame, law, number
 from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
 ORDER = 10  # in lists of kinds
 
@@ -51,7 +52,7 @@ class Spring(Element):
     def conservative(self) -> bool:
         return self.tension is None and self.damping == 0.0
 
-    def stretch(self, scene: Scene) -> tuple[Array, Scalar, Scalar]:
+    def stretch(self, scene: VelocityScene) -> tuple[Array, Scalar, Scalar]:
         """Unit vector from a to b, length, rate of length."""
         line = scene.pose(self.b).p - scene.pose(self.a).p
         length = sqrt(dot(line, line))
@@ -61,13 +62,13 @@ class Spring(Element):
         rate = dot(unit, scene.velocity(self.b)[1] - scene.velocity(self.a)[1])
         return unit, length, rate
 
-    def pull(self, scene: Scene, length: Scalar, rate: Scalar) -> Scalar:
+    def pull(self, scene: LawScene, length: Scalar, rate: Scalar) -> Scalar:
         if self.tension is None:
             k, d, free = scene.law(self.stiffness), scene.law(self.damping), scene.law(self.free_length)
             return k * (length - free) + d * rate
         return scene.law(self.own("tension", self.tension))
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
         if self.free_length == 0.0 and self.damping == 0.0 and self.tension is None:
             # without free length the force is linear in the distance, also where the ends meet
             force = scene.law(self.stiffness) * (scene.pose(self.b).p - scene.pose(self.a).p)
@@ -76,7 +77,7 @@ class Spring(Element):
             force = unit * self.pull(scene, length, rate)
         return (Load(self.a, force, ZERO3), Load(self.b, -force, ZERO3))
 
-    def potential(self, scene: Scene) -> Scalar:
+    def potential(self, scene: PositionScene) -> Scalar:
         if self.tension is not None:
             return 0.0
         line = scene.pose(self.b).p - scene.pose(self.a).p
@@ -85,7 +86,7 @@ class Spring(Element):
             return 0.5 * k * dot(line, line)
         return 0.5 * k * power(sqrt(dot(line, line)) - free, 2.0)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: VelocityScene) -> Scalar:
         _, length, rate = self.stretch(scene)
         if name == "tension":
             return self.pull(scene, length, rate)

@@ -24,10 +24,11 @@ from kinode.algebra.scalars import Array, Scalar, atan2, inverse, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.base.element import Element, Load, Scene, check_still
+from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
 from kinode.model.base.frames import ROUNDING, ZERO, Frame
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 from kinode.model.environment.atmosphere import air_density, air_sound_speed
 
 if TYPE_CHECKING:
@@ -75,14 +76,14 @@ class _Airborne(Element):
                 raise ModelError(f"must be positive, not {value:g}", component=self.name, field=field)
 
     def check_in(self, system: System) -> None:
-        """Gravity says which way is up."""
+        """The direction against gravity, which defines the altitude."""
         weightless = all(system.nominal(x) == 0.0 for x in system.gravity)
         if weightless and self.altitude is None and self._asks_altitude():
             message = "there is no gravity to tell which way is up: give a law for it, or for density and sound_speed"
             raise ModelError(message, component=self.name, field="altitude")
 
     def placed(self, world: Frame) -> Element:
-        """The wind is told in the axes of the world that it was made in."""
+        """The wind has components in the axes of the world of its own system."""
         if world == Frame("world") or self.wind == ZERO:
             return self
         R = world.pose(lambda x: x).R
@@ -94,29 +95,29 @@ class _Airborne(Element):
     def _asks_altitude(self) -> bool:
         if self.density is None or self.sound_speed is None:
             return True
-        found = (e for field, e in self.expressions() if "altitude" in self.local.get(field, ()))
-        return any("altitude" in e.names() for e in found)
+        expressions = (e for field, e in self.expressions() if "altitude" in self.local.get(field, ()))
+        return any("altitude" in e.names() for e in expressions)
 
     # -- the flow --------------------------------------------------------------------------------------
-    def axes(self, scene: Scene) -> Array:
+    def axes(self, scene: PositionScene) -> Array:
         """R_WA."""
         return scene.pose(self.on if self.expressed_in is None else self.expressed_in).R
 
-    def flow(self, scene: Scene) -> Array:
+    def flow(self, scene: VelocityScene) -> Array:
         """Velocity of the reference point through the air, in world axes."""
         return tidy(scene.velocity(self.on)[1] - self._wind(scene))
 
-    def _wind(self, scene: Scene) -> Array:
+    def _wind(self, scene: LawScene) -> Array:
         return tidy([scene.law(self.own("wind", x)) for x in self.wind])
 
-    def _law(self, scene: Scene, field: str) -> Scalar:
+    def _law(self, scene: LawScene, field: str) -> Scalar:
         return scene.law(self.own(field, getattr(self, field)))
 
-    def _named(self, scene: Scene, name: str) -> Scalar:
+    def _named(self, scene: LawScene, name: str) -> Scalar:
         """A quantity of its own, kept for the instant."""
         return scene.law(Expression("name", (f"{self.name}.{name}",)))
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: VelocityScene) -> Scalar:
         if name in AIR:
             return self._air(name, scene)
         if name in FLOW:
@@ -125,7 +126,7 @@ class _Airborne(Element):
             return self._wind(scene)
         return self.load(scene)[name == "moment"]
 
-    def _air(self, name: str, scene: Scene) -> Scalar:
+    def _air(self, name: str, scene: PositionScene) -> Scalar:
         if getattr(self, name) is not None:
             return self._law(scene, name)
         if name == "altitude":
@@ -137,7 +138,7 @@ class _Airborne(Element):
         except LawError as error:
             raise ModelError(error.message, component=self.name, field=name) from None
 
-    def _flow(self, name: str, scene: Scene) -> Scalar:
+    def _flow(self, name: str, scene: VelocityScene) -> Scalar:
         v = self.flow(scene)
         V = sqrt(dot(v, v) + STILL * STILL)
         match name:
@@ -160,11 +161,11 @@ class _Airborne(Element):
         return atan2(sqrt(y * y + z * z + STILL * STILL), x + STILL)
 
     # -- the load --------------------------------------------------------------------------------------
-    def load(self, scene: Scene) -> tuple[Array, Array]:
+    def load(self, scene: VelocityScene) -> tuple[Array, Array]:
         """Force at the reference point and moment about it, in world axes."""
         raise NotImplementedError
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
         return (Load(self.on, *self.load(scene)),)
 
 
@@ -186,12 +187,12 @@ class Aerodynamic(_Airborne):
         if self.force_coefficients == ZERO and self.moment_coefficients == ZERO:
             raise ModelError("has neither force_coefficients nor moment_coefficients", component=self.name)
 
-    def load(self, scene: Scene) -> tuple[Array, Array]:
+    def load(self, scene: VelocityScene) -> tuple[Array, Array]:
         R = self.axes(scene) * (self._named(scene, "dynamic_pressure") * scene.law(self.area))
         force = R @ self._coefficients(scene, "force_coefficients")
         return force, R @ self._coefficients(scene, "moment_coefficients") * scene.law(self.length)
 
-    def _coefficients(self, scene: Scene, field: str) -> Array:
+    def _coefficients(self, scene: LawScene, field: str) -> Array:
         return tidy([scene.law(self.own(field, x)) for x in getattr(self, field)])
 
 
@@ -226,7 +227,7 @@ class Ballistic(_Airborne):
         if all(getattr(self, field) == 0.0 for field in COEFFICIENTS):
             raise ModelError(f"has no coefficient: give some of {', '.join(COEFFICIENTS)}", component=self.name)
 
-    def load(self, scene: Scene) -> tuple[Array, Array]:
+    def load(self, scene: VelocityScene) -> tuple[Array, Array]:
         C = {field: self._law(scene, field) for field in COEFFICIENTS}
         v, x, (w, _), d = self.flow(scene), self.axes(scene)[:, 0], scene.velocity(self.on), scene.law(self.length)
         V, p, side = self._named(scene, "airspeed"), dot(x, w), cross(v, x)

@@ -14,10 +14,11 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, cos, inverse, sin, sqrt, tidy
 from kinode.algebra.spatial import cross, dot
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene, turned_letter
+from kinode.model.base.element import Element, Load, turned_letter
 from kinode.model.base.fields import Value, choice, frame, number, record
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -74,7 +75,7 @@ class CentralGravity(_Everywhere):
             message = f"is a place in the world, not on {self.center.body}, which would not feel the opposite pull"
             raise ModelError(message, component=self.name, field="center")
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         loads, mu = [], scene.law(self.mu)
         for com, mass, J in scene.solids:
             n, away, Jn, along, size = self._seen(scene, com, J)
@@ -84,17 +85,17 @@ class CentralGravity(_Everywhere):
             loads.append(Load(com, tidy(force), tidy(cross(n, Jn) * (3.0 * mu * square * away))))
         return loads
 
-    def potential(self, scene: Scene) -> Scalar:
+    def potential(self, scene: PositionScene) -> Scalar:
         total: Scalar = 0.0
         for com, mass, J in scene.solids:
             _, away, _, along, size = self._seen(scene, com, J)
             total = total - (mass + (size - 3.0 * along) * (0.5 * away * away)) * away
         return total * scene.law(self.mu)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self.potential(scene)
 
-    def _seen(self, scene: Scene, com: Frame, J: Array) -> tuple[Array, Scalar, Array, Scalar, Scalar]:
+    def _seen(self, scene: PositionScene, com: Frame, J: Array) -> tuple[Array, Scalar, Array, Scalar, Scalar]:
         """n, 1 / r, J n in world axes, n.J n, tr J."""
         X = scene.pose(com)
         r = X.p - scene.pose(self.center).p
@@ -140,13 +141,13 @@ class EarthRotation(_Everywhere):
         """North and up are axes of the world that it was made in, and have to be some of the other's."""
         return dataclasses.replace(self, **{field: turned_letter(self, field, world) for field in ("north", "up")})
 
-    def turning(self, scene: Scene) -> Array:
+    def turning(self, scene: LawScene) -> Array:
         """Omega."""
         north, up = (np.array(axis_vector(axis), dtype=float) for axis in (self.north, self.up))
         latitude = scene.law(self.latitude)
         return tidy((north * cos(latitude) + up * sin(latitude)) * scene.law(self.rate))
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
         loads, Omega = [], self.turning(scene)
         for com, mass, J in scene.solids:
             X, (w, v) = scene.pose(com), scene.velocity(com)
@@ -157,7 +158,7 @@ class EarthRotation(_Everywhere):
             loads.append(Load(com, tidy(force), tidy(moment)))
         return loads
 
-    def potential(self, scene: Scene) -> Scalar:
+    def potential(self, scene: PositionScene) -> Scalar:
         total, Omega = 0.0, self.turning(scene)
         for com, mass, J in scene.solids:
             X = scene.pose(com)
@@ -165,5 +166,5 @@ class EarthRotation(_Everywhere):
             total = total - 0.5 * (mass * dot(around, around) + dot(seen, J @ seen))
         return total
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self.turning(scene) if name == "angular_velocity" else self.potential(scene)

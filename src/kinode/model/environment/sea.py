@@ -43,21 +43,21 @@ def sea_state(
     """A sea of significant wave height and peak period; the same seed gives the same sea."""
     reader = Reader("sea_state", parameters={}, tables=(), frame=_no_frame, symbols=_no_frame)
     numbers = [("height", height, "length"), ("period", period, "time"), ("peak", peak, "dimensionless")]
-    found = {}
+    values = {}
     for field, raw, dimension in numbers:
         value = reader.number(raw, dimension, field)
         if isinstance(value, Expression):
             raise reader.fail(field, f"a plain number is expected, not {short(raw)}")
         if not value > 0:
             raise reader.fail(field, f"must be positive, and is {value:g}")
-        found[field] = value
+        values[field] = value
     if spectrum not in SPECTRA:
         raise reader.fail("spectrum", f"{unknown('there is no', spectrum, SPECTRA)}; choose {' or '.join(SPECTRA)}")
     for field, count, least, most in (("components", components, 1, MOST), ("seed", seed, 0, 2**63)):
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
             raise reader.fail(field, f"a whole number from {least} to {most} is expected, not {short(count)}")
-    sharpness = found["peak"] if spectrum == "jonswap" else 1.0
-    return _make(found["height"], found["period"], sharpness, int(components), int(seed))
+    sharpness = values["peak"] if spectrum == "jonswap" else 1.0
+    return _make(values["height"], values["period"], sharpness, int(components), int(seed))
 
 
 def _no_frame(*_: Any) -> Any:
@@ -70,8 +70,8 @@ def density(w: Array, height: float, period: float, peak: float = 1.0) -> Array:
     r = w / w_p
     plain = 5 / 16 * height**2 / w_p * r**-5.0 * np.exp(-1.25 * r**-4.0)
     width = np.where(r <= 1.0, 0.07, 0.09)
-    found: Array = plain * peak ** np.exp(-0.5 * ((r - 1.0) / width) ** 2)
-    return found
+    sharpened: Array = plain * peak ** np.exp(-0.5 * ((r - 1.0) / width) ** 2)
+    return sharpened
 
 
 def _make(height: float, period: float, peak: float, count: int, seed: int) -> SeaState:
@@ -120,8 +120,8 @@ class SeaState:
         total: Scalar = 0.0
         for (cosine, sine), wave in zip(self._harmonics, waves.tolist(), strict=True):
             total = total + (wave.real * cosine - wave.imag * sine)
-        found: Value = total
-        return found
+        law: Value = total
+        return law
 
     @cached_property
     def _harmonics(self) -> list[tuple[Scalar, Scalar]]:
@@ -134,13 +134,13 @@ class SeaState:
         """The response to each harmonic."""
         given = response(self.frequencies) if callable(response) else response
         try:
-            found = np.broadcast_to(np.asarray(given, dtype=complex), self.frequencies.shape)
+            amplitude = np.broadcast_to(np.asarray(given, dtype=complex), self.frequencies.shape)
         except (TypeError, ValueError):
-            found = np.array([np.nan])
-        if not np.isfinite(found).all():
+            amplitude = np.array([np.nan])
+        if not np.isfinite(amplitude).all():
             message = "is a finite number, real or complex, or a function that gives one for each frequency"
             raise ModelError(message, component="sea_state", field="response")
-        return found
+        return amplitude
 
     def _own(self, period: float | None, damping: float | None) -> Array:
         """The oscillator's magnification 1/(1 - r^2 + 2 i damping r), r the frequency over its own."""

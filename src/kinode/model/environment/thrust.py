@@ -9,10 +9,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Scalar
 from kinode.algebra.spatial import ZERO3
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.fields import Value, choice, frame, law
 from kinode.model.base.frames import LETTERS, Frame, axis_vector
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 
 ORDER = 120  # in lists of kinds
 
@@ -32,9 +33,9 @@ class Thrust(Element):
     thrust: Value = law("force", "push along the axis", ...)
     axis: str = choice(LETTERS, "direction of the push, of the axes of the frame", "x")
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: PositionScene) -> Sequence[Load]:
         along = scene.pose(self.on).R @ np.array(axis_vector(self.axis), dtype=float)
         return (Load(self.on, along * scene.law(self.thrust), ZERO3),)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: LawScene) -> Scalar:
         return scene.law(self.thrust)

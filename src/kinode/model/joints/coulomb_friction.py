@@ -6,8 +6,8 @@ which is the reaction and the friction itself, a contact brakes with
     efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
 
 Each part is a seminorm of W, coefficient * arm * |some components of W|: it grows no faster than W does, and
-multibody/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom, times the
-arm.
+multibody/restraints/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom,
+times the arm.
 
 In a joint of one freedom it is the mode of the friction: 1 and -1 while it slides, 0 while it sticks, when the joint
 holds with what it takes up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of several freedoms,
@@ -143,7 +143,7 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
     takes = find_fields(joint)
     if not isinstance(given, Mapping):
         raise reader.fail(field, f"{kind} takes {', '.join(takes)}")
-    found, units = {}, find_units(joint)
+    numbers, units = {}, find_units(joint)
     for name, value in given.items():
         if name not in takes:
             known = f"in a {joint.kind} joint {kind} friction has no" if name in FIELDS else f"{kind} friction has no"
@@ -151,13 +151,13 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
             raise reader.fail(f"{field}.{name}", unknown(known, name, takes) + f"; it takes {', '.join(takes)}{why}")
         if value is None:
             continue
-        found[name] = reader.number(value, units[name], f"{field}.{name}")
-    friction = FRICTIONS[kind](**found)
+        numbers[name] = reader.number(value, units[name], f"{field}.{name}")
+    friction = FRICTIONS[kind](**numbers)
     check_numbers(reader, friction, field)
     if friction.coefficient == 0.0 and friction.effort is None:
         raise reader.fail(field, "needs a coefficient, or an effort that no load changes")
     for name, needed in joint.rubs.items():
-        if needed and name not in found and friction.coefficient != 0.0:
+        if needed and name not in numbers and friction.coefficient != 0.0:
             raise reader.fail(f"{field}.{name}", f"is needed: {needed}")
     return friction
 
@@ -194,22 +194,22 @@ class Sizes:
     def __init__(
         self, friction: Coulomb, kind: str, resolve: Resolve, speed: Scalar = 0.0, mode: Scalar | None = None
     ) -> None:
-        found = {name: value if value is None else resolve(value) for name, value in vars(friction).items()}
+        values = {name: value if value is None else resolve(value) for name, value in vars(friction).items()}
         self.mode = mode
         if mode is not None:
-            at_rest, stribeck = 1.0 - mode * mode, found["stribeck_speed"]
+            at_rest, stribeck = 1.0 - mode * mode, values["stribeck_speed"]
             if stribeck is not None:
                 ahead = maximum(mode * speed, 0.0) / stribeck  # long steps go beyond rest: they are to see its rise too
                 at_rest = exp(-minimum(ahead * ahead, GONE))
             for name in ("coefficient", "effort"):
-                sliding, static = 0.0 if found[name] is None else found[name], found[f"static_{name}"]
+                sliding, static = 0.0 if values[name] is None else values[name], values[f"static_{name}"]
                 if static is not None:
-                    found[name] = sliding + (static - sliding) * at_rest
-        self.coefficient: Scalar = found["coefficient"]
-        self.radius, self.thrust_radius, self.length = found["radius"], found["thrust_radius"], found["length"]
-        self.preload: Scalar = 0.0 if found["preload"] is None else found["preload"]
-        self.effort: Scalar = 0.0 if found["effort"] is None else found["effort"]
-        self.slip: Scalar = SLIP[kind] if found["slip"] is None else found["slip"]
+                    values[name] = sliding + (static - sliding) * at_rest
+        self.coefficient: Scalar = values["coefficient"]
+        self.radius, self.thrust_radius, self.length = values["radius"], values["thrust_radius"], values["length"]
+        self.preload: Scalar = 0.0 if values["preload"] is None else values["preload"]
+        self.effort: Scalar = 0.0 if values["effort"] is None else values["effort"]
+        self.slip: Scalar = SLIP[kind] if values["slip"] is None else values["slip"]
 
     @property
     def arm(self) -> Scalar:
@@ -245,12 +245,12 @@ def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
     arm = sizes.coefficient * sizes.arm
 
     def parts(W: Array) -> dict[str, Scalar]:
-        found = {"force across the axis": arm * across(W[3:], axis)}
+        pressing = {"force across the axis": arm * across(W[3:], axis)}
         if sizes.length is not None:
-            found["moment across the axis"] = arm * 2.0 / sizes.length * across(W[:3], axis)
+            pressing["moment across the axis"] = arm * 2.0 / sizes.length * across(W[:3], axis)
         if sizes.thrust_radius is not None:
-            found["force along the axis"] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
-        return found
+            pressing["force along the axis"] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
+        return pressing
 
     return Contact(parts, arm * sizes.preload + sizes.effort, direction)
 
@@ -259,12 +259,12 @@ def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -
     """A slide along an axis: brakes by forces.  What is keyed carries the moment about the axis, at ``radius``."""
 
     def parts(W: Array) -> dict[str, Scalar]:
-        found = {"force across the axis": sizes.coefficient * across(W[3:], axis)}
+        pressing = {"force across the axis": sizes.coefficient * across(W[3:], axis)}
         if sizes.length is not None:
-            found["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         if keyed and sizes.radius is not None:
-            found["moment about the axis"] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
-        return found
+            pressing["moment about the axis"] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
+        return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
@@ -273,10 +273,10 @@ def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
     """A plane across an axis: brakes by forces."""
 
     def parts(W: Array) -> dict[str, Scalar]:
-        found = {"force along the axis": sizes.coefficient * size([dot(W[3:], axis)])}
+        pressing = {"force along the axis": sizes.coefficient * size([dot(W[3:], axis)])}
         if sizes.length is not None:
-            found["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
-        return found
+            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+        return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
@@ -299,7 +299,7 @@ def ball(sizes: Sizes, direction: Array) -> Contact:
 
 
 def across(vector: Array, axis: Array) -> Scalar:
-    """The size of what of a vector is across an axis."""
+    """The length of the part of a vector that is perpendicular to an axis."""
     return size(vector - dot(vector, axis) * axis)
 
 

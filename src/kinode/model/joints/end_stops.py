@@ -94,17 +94,17 @@ def read_ends(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> Ends:
         raw = raw.given()
     if not isinstance(raw, Mapping):
         raise reader.fail(field, f"takes {', '.join(takes)}, not {short(raw)}")
-    found: dict[str, Value] = {}
+    numbers: dict[str, Value] = {}
     for name, value in raw.items():
         if name not in takes:
             raise reader.fail(f"{field}.{name}", unknown(f"{field} has no", name, takes))
         if value is None:
             continue
-        number = found[name] = reader.number(value, units[name], f"{field}.{name}")
+        number = numbers[name] = reader.number(value, units[name], f"{field}.{name}")
         if isinstance(number, float) and not _is_allowed(name, number):
             must = {"restitution": "be between 0 and 1", "damping": "not be negative", "play": "not be negative"}
             raise reader.fail(f"{field}.{name}", f"must {must.get(name, 'be positive')}, not {number:g}")
-    ends = RANGES[field](**found)
+    ends = RANGES[field](**numbers)
     _check(reader, ends, field)
     return ends
 

@@ -85,13 +85,13 @@ class Free(Spherical):
 
     @property
     def exact_q(self) -> Array:
-        found: Array = super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
-        return found
+        exact: Array = super().exact_q | np.repeat([self.position is not None, self.rotation is not None], 3)
+        return exact
 
     @property
     def exact_u(self) -> Array:
-        found: Array = super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
-        return found
+        exact: Array = super().exact_u | np.repeat([self.velocity is not None, self.angular_velocity is not None], 3)
+        return exact
 
     def transform(self, q: Array, form: Array) -> Pose:
         return Pose(rotation_from_quaternion(q[3:]), q[:3])

@@ -38,6 +38,7 @@ from kinode.model.base.fields import (
 from kinode.model.base.frames import ZERO, Frame, Resolve, axis_vector, read_axis, read_quaternion
 from kinode.model.base.lock import Lock
 from kinode.model.base.registration import Registry
+from kinode.model.base.scene import LockScene, PositionScene, VelocityScene
 from kinode.model.joints import joint_events
 from kinode.model.joints.coulomb_friction import Contact, Coulomb, Sizes, read_friction
 from kinode.model.joints.end_stops import Backlash, Ends, Stop, bounds, read_ends
@@ -125,9 +126,9 @@ class Joint(Component):
     def initial_states(self, resolve: Resolve) -> Array:
         return self.initial_q(resolve)
 
-    def state_rates(self, scene: Any) -> Array:
-        found: Array = scene.joint_rate(self.name)
-        return found
+    def state_rates(self, scene: VelocityScene) -> Array:
+        rates: Array = scene.joint_rate(self.name)
+        return rates
 
     # -- what happens at once ----------------------------------------------------------------------
     @property
@@ -144,17 +145,17 @@ class Joint(Component):
     def held(self) -> tuple[tuple[str, str], ...]:
         return joint_events.held_entries(self) if self.sticks or self.ends is not None else ()
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
         return joint_events.settled(self, scene) if self.held else {}
 
     @property
     def roots(self) -> tuple[Root, ...]:
         return joint_events.roots(self) if self.held else ()
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def jump(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
         return joint_events.jump(self, scene, fired)
 
-    def locks(self, scene: Any) -> Sequence[Lock]:
+    def locks(self, scene: PositionScene) -> Sequence[Lock]:
         return joint_events.locks(self, scene) if self.held else ()
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
@@ -283,11 +284,11 @@ class Joint(Component):
         if not isinstance(raw, Mapping) or set(raw) - set(LIMITS):
             raise reader.fail(field, f"takes [lower, upper] or a mapping with {', '.join(LIMITS)}")
         unit = {"lower": kind, "upper": kind, "effort": DERIVED["effort"][kind], "speed": DERIVED["rate"][kind]}
-        found = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
-        lower, upper = found.get("lower"), found.get("upper")
+        limits = {k: reader.number(v, unit[k], f"{field}.{k}") for k, v in raw.items() if v is not None}
+        lower, upper = limits.get("lower"), limits.get("upper")
         if isinstance(lower, float) and isinstance(upper, float) and lower > upper:
             raise reader.fail(field, f"the lower limit {lower} is above the upper limit {upper}")
-        return Limits(**found)
+        return Limits(**limits)
 
     @classmethod
     def read_compliance(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Compliance:
@@ -306,7 +307,7 @@ class Joint(Component):
         return read_axis(reader, raw, field)
 
     def check(self) -> None:
-        """Refuse combinations that cannot hold."""
+        """Refuse combinations of fields that contradict each other."""
         if self.motion is not None and self.speed is not None:
             raise ModelError("motion and speed cannot both be prescribed", component=self.name, field="speed")
         if self.motion is not None and (self.q is not None or self.u is not None):

@@ -1,4 +1,4 @@
-"""How far a joint gives under its reaction; it decides who carries what where rigid bodies leave it open.
+"""How far a joint gives under its reaction: it decides how redundant joints share a load.
 
 A compliance is no part of the motion: bodies and joints stay rigid, and the mechanism does not move by it.
 """
@@ -76,10 +76,10 @@ def read_compliance(reader: Reader, raw: Any, field: str, *, axial: bool) -> Com
         raise reader.fail(field, "takes either force and moment, or axial, radial, tilt and torsion")
 
     def read(name: str, value: Any) -> Value:
-        found = reader.number(value, UNITS[name], f"{field}.{name}")
-        if isinstance(found, float) and found < 0:
-            raise reader.fail(f"{field}.{name}", f"must not be negative, not {found:g}")
-        return found
+        number = reader.number(value, UNITS[name], f"{field}.{name}")
+        if isinstance(number, float) and number < 0:
+            raise reader.fail(f"{field}.{name}", f"must not be negative, not {number:g}")
+        return number
 
     def read_part(name: str, value: Any) -> Any:
         if name in BY_AXIS:

@@ -1,6 +1,6 @@
 """A gear with backlash: its flanks touch, or they do not.
 
-The mode is 1 and -1 in contact on either flank, 0 within the play, which is told in all and at the output.  The flanks
+The mode is 1 and -1 in contact on either flank, 0 within the play, which is the total play at the output.  The flanks
 give by ``stiffness`` and ``damping``, and push only (model/joints/end_stops.py).
 """
 
@@ -14,6 +14,7 @@ from kinode.algebra.scalars import Scalar, less, minimum
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.joints.end_stops import SIZE
 from kinode.model.network.part import Formula, Row
 from kinode.model.network.rotational import Gear
@@ -52,7 +53,7 @@ class BacklashGear(Gear):
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        found: list[Root] = []
+        event_functions: list[Root] = []
         for side, flank in SIDES:
             touch = f"touches its {flank}"
             for value, then, sense, words in (
@@ -60,20 +61,20 @@ class BacklashGear(Gear):
                 (side, 0.0, 1.0, (touch, "is free")),
             ):
                 g, rate = partial(self._push, side, sense), partial(self._push_rate, side, sense)
-                found.append(Root("mode", value, then, g, rate, words, by_state=True))
-        return tuple(found)
+                event_functions.append(Root("mode", value, then, g, rate, words, by_state=True))
+        return tuple(event_functions)
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}
 
-    def _depth(self, side: float, scene: Any) -> Scalar:
+    def _depth(self, side: float, scene: LawScene) -> Scalar:
         return side * scene.lookup(f"{self.name}.twist") - 0.5 * scene.law(self.play)
 
-    def _push(self, side: float, sense: float, scene: Any) -> Scalar:
+    def _push(self, side: float, sense: float, scene: LawScene) -> Scalar:
         """What decides: positive in contact, negative while free."""
         spring, lag = self._depth(side, scene), scene.law(self.damping) / scene.law(self.stiffness)
         speed = scene.lookup(f"{self.name}.twist_speed")
         return sense * minimum(spring + lag * side * speed, spring) / SIZE["angle"]
 
-    def _push_rate(self, side: float, sense: float, scene: Any) -> Scalar:
+    def _push_rate(self, side: float, sense: float, scene: LawScene) -> Scalar:
         return sense * side * scene.lookup(f"{self.name}.twist_speed")

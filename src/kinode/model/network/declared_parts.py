@@ -63,10 +63,10 @@ def declare_kind(reader: Reader, kind: str, given: Any) -> type[Part]:
 def make_kind(kind: str, declaration: Mapping[str, Any]) -> type[Part]:
     """The class of a kind from a declaration in its normal form."""
     key = json.dumps([kind, declaration], sort_keys=False)
-    found = _MADE.get(key)
-    if found is None:
-        found = _MADE[key] = _make(kind, declaration)
-    return found
+    cls = _MADE.get(key)
+    if cls is None:
+        cls = _MADE[key] = _make(kind, declaration)
+    return cls
 
 
 def _remake(kind: str, declaration: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> Part:
@@ -123,12 +123,12 @@ class _Normal:
         if not isinstance(given, Mapping):
             raise self.fail(f"a component is a mapping with ports and equations, not {short(given)}")
         self._only(given, FIELDS)
-        found: dict[str, Any] = {}
+        normal: dict[str, Any] = {}
         for word in ("doc", "stored", "lost", "supplied"):
             if given.get(word) is not None:
-                found[word] = self._text(given[word], word)
+                normal[word] = self._text(given[word], word)
         if given.get("base") is not None:
-            found["base"] = self._choice(given["base"], BASES, "base")
+            normal["base"] = self._choice(given["base"], BASES, "base")
         sections: dict[str, Callable[[Any, str, str], Any]] = {
             "ports": self._port,
             "parameters": self._number,
@@ -141,14 +141,14 @@ class _Normal:
         for section, read in sections.items():
             entries = self._entries(given, section)
             if entries:
-                found[section] = {name: read(raw, section, name) for name, raw in entries.items()}
-        self._check_fields(found)
+                normal[section] = {name: read(raw, section, name) for name, raw in entries.items()}
+        self._check_fields(normal)
         if given.get("stores") is not None:
-            found["stores"] = self._stores(given["stores"])
+            normal["stores"] = self._stores(given["stores"])
         for word in ("positive", "unsigned", "structural"):
             if given.get(word) is not None:
-                found[word] = self._words(given[word], word, found)
-        return {word: found[word] for word in FIELDS if word in found}
+                normal[word] = self._words(given[word], word, normal)
+        return {word: normal[word] for word in FIELDS if word in normal}
 
     # -- pieces --------------------------------------------------------------------------------------
     def _only(self, given: Mapping[Any, Any], allowed: tuple[str, ...], *path: str) -> None:
@@ -194,18 +194,18 @@ class _Normal:
             raise self.fail("is needed and was not given", *path, single)
         return raw
 
-    def _check_fields(self, found: Mapping[str, Any]) -> None:
+    def _check_fields(self, normal: Mapping[str, Any]) -> None:
         """Fields have names of their own; a start is a parameter, which need not be declared."""
         sections: dict[str, str] = {}
         for section, what in (("ports", "port"), ("parameters", "parameter"), ("laws", "law")):
-            for name in found.get(section, {}):
+            for name in normal.get(section, {}):
                 self._check_field(name, section)
                 if name in sections:
                     raise self.fail(f"{name!r} is a {sections[name]} already", section, name)
                 sections[name] = what
-        for name, one in found.get("unknowns", {}).items():
+        for name, one in normal.get("unknowns", {}).items():
             start = one.get("start")
-            if start in found.get("unknowns", {}) or sections.get(start, "parameter") != "parameter":
+            if start in normal.get("unknowns", {}) or sections.get(start, "parameter") != "parameter":
                 what = f"a {sections[start]}" if start in sections else "an unknown"
                 raise self.fail(f"{start!r} is {what}; a parameter is expected", "unknowns", name, "start")
 
@@ -215,11 +215,11 @@ class _Normal:
 
     def _port(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "kind", ("kind", "doc", "default"), section, name)
-        found = {"kind": self._choice(given["kind"], DOMAINS, section, name)}
+        port = {"kind": self._choice(given["kind"], DOMAINS, section, name)}
         if given.get("default") is not None:
-            spec = Spec("port", found["kind"])
-            found["default"] = Part.read_port(self.reader, given["default"], f"{section}.{name}.default", spec)
-        return {**found, **self._texts(given, ("doc",), section, name)}
+            spec = Spec("port", port["kind"])
+            port["default"] = Part.read_port(self.reader, given["default"], f"{section}.{name}.default", spec)
+        return {**port, **self._texts(given, ("doc",), section, name)}
 
     def _texts(self, given: Mapping[str, Any], words: tuple[str, ...], *path: str) -> dict[str, str]:
         return {word: self._text(given[word], *path, word) for word in words if given.get(word) is not None}
@@ -235,51 +235,51 @@ class _Normal:
 
     def _number(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "unit", ("unit", "default", "doc"), section, name)
-        found: dict[str, Any] = {"unit": self._unit(given["unit"], section, name, "unit")}
+        number: dict[str, Any] = {"unit": self._unit(given["unit"], section, name, "unit")}
         if given.get("default") is not None:
-            value = self.reader.number(given["default"], found["unit"], f"{section}.{name}.default")
+            value = self.reader.number(given["default"], number["unit"], f"{section}.{name}.default")
             if not isinstance(value, float):
                 raise self.fail("a plain number is expected", section, name, "default")
-            found["default"] = value
-        return {**found, **self._texts(given, ("doc",), section, name)}
+            number["default"] = value
+        return {**number, **self._texts(given, ("doc",), section, name)}
 
     def _unknown(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "unit", ("unit", "start", "priority", "doc"), section, name)
-        found: dict[str, Any] = {"unit": self._unit(given["unit"], section, name, "unit")}
+        unknown_entry: dict[str, Any] = {"unit": self._unit(given["unit"], section, name, "unit")}
         if given.get("start") is not None:
             start = given["start"]
             if not is_word(start):
                 message = f"the name of a parameter for the initial value is expected, not {short(start)}"
                 raise self.fail(message, section, name, "start")
             self._check_field(start, section)
-            found["start"] = start
+            unknown_entry["start"] = start
         priority = given.get("priority")
         if priority is not None:
             if isinstance(priority, bool) or priority not in PRIORITIES:
                 said = f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]} is expected, not {short(priority)}"
                 raise self.fail(said, section, name, "priority")
-            found["priority"] = int(priority)
-        return {**found, **self._texts(given, ("doc",), section, name)}
+            unknown_entry["priority"] = int(priority)
+        return {**unknown_entry, **self._texts(given, ("doc",), section, name)}
 
     def _formula(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "law", ("law", "unit"), section, name)
-        found = {"law": self._text(given["law"], section, name)}
+        formula = {"law": self._text(given["law"], section, name)}
         if given.get("unit") is not None:
-            found["unit"] = self._unit(given["unit"], section, name, "unit")
-        return found
+            formula["unit"] = self._unit(given["unit"], section, name, "unit")
+        return formula
 
     def _equation(self, raw: Any, section: str, name: str) -> dict[str, Any]:
         given = self._mapping(raw, "law", ("law", "solves"), section, name)
-        found = {"law": self._text(given["law"], section, name)}
-        return {**found, **self._texts(given, ("solves",), section, name)}
+        equation = {"law": self._text(given["law"], section, name)}
+        return {**equation, **self._texts(given, ("solves",), section, name)}
 
     def _stores(self, raw: Any) -> str | dict[str, str]:
         if not isinstance(raw, Mapping):
             return self._text(raw, "stores")
         return {self._text(kind, "stores"): self._text(text, "stores", str(kind)) for kind, text in raw.items()}
 
-    def _words(self, raw: Any, word: str, found: Mapping[str, Any]) -> list[str]:
-        known = list(found.get("parameters", {}))
+    def _words(self, raw: Any, word: str, normal: Mapping[str, Any]) -> list[str]:
+        known = list(normal.get("parameters", {}))
         if not isinstance(raw, (list, tuple)) or not all(isinstance(item, str) for item in raw):
             raise self.fail(f"a list of parameters is expected, not {short(raw)}", word)
         for item in raw:
@@ -292,15 +292,15 @@ def write_declaration(declaration: Mapping[str, Any]) -> dict[str, Any]:
     """A declaration as a file has it: short forms where there is nothing more to say."""
     singles = {"ports": "kind", "parameters": "unit", "laws": "unit", "unknowns": "unit", "names": "law"}
     singles["equations"] = "law"
-    found: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     for word, value in declaration.items():
         if word in singles:
             entries = {name: _with_unit(one) for name, one in value.items()}
             single = singles[word]
-            found[word] = {name: one[single] if list(one) == [single] else one for name, one in entries.items()}
+            written[word] = {name: one[single] if list(one) == [single] else one for name, one in entries.items()}
         else:
-            found[word] = value
-    return found
+            written[word] = value
+    return written
 
 
 def _with_unit(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,11 +22,12 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, Pose
 from kinode.errors import ModelError
 from kinode.expressions.syntax_tree import Expression, symbol
-from kinode.model.base.element import Load, Scene, check_still
+from kinode.model.base.element import Load, check_still
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, frame, number, special
 from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ class WorldLink(Part):
 
     @classmethod
     def read_direction(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:
-        found = read_axis(reader, raw, field)
-        if not all(isinstance(x, float) for x in axis_vector(found)):
+        axis = read_axis(reader, raw, field)
+        if not all(isinstance(x, float) for x in axis_vector(axis)):
             raise reader.fail(field, "three plain numbers are expected")
-        return found
+        return axis
 
     @property
     def unit(self) -> Array:
@@ -95,7 +96,7 @@ class FrameLink(WorldLink):
         """The point is where the system has it."""
         return {**super().local_values(), "point": self.component_of(f"{self.on}.position")}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return (Load(self.on, self.unit * scene.law(symbol(f"{self.name}.node.force")), ZERO3),)
 
     def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
@@ -124,5 +125,5 @@ class TurnLink(WorldLink):
         """The body turns as the system has it."""
         return {**super().local_values(), "turning": self.component_of(f"{self.on.body}.angular_velocity")}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return (Load(self.on, ZERO3, self.unit * scene.law(symbol(f"{self.name}.node.moment"))),)

@@ -21,6 +21,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number, record
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, Scene
 from kinode.model.base.stick_slip import comes_to_rest, sticking_roots
 from kinode.model.joints.coulomb_friction import SLIP
 from kinode.model.network.part import Formula, Part, Row
@@ -59,45 +60,42 @@ class FrictionPart(Part):
             raise ModelError(message + hint, component=self.name, field=self.rubs[0])
 
     # -- events --------------------------------------------------------------------------------------
-    def limit(self, scene: Any) -> Scalar:
-        """What it holds with at most, either way of the middle."""
+    def limit(self, scene: LawScene) -> Scalar:
+        """The largest holding effort, in both directions from the middle."""
         raise NotImplementedError
 
-    def holding(self, scene: Any) -> Scalar:
+    def holding(self, scene: LawScene) -> Scalar:
         """What it exerts to stay at rest, over the middle."""
         raise NotImplementedError
 
-    def _speed(self, scene: Any) -> Scalar:
+    def _speed(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.{self.slides}") / self.slow
 
-    def _rate(self, scene: Any) -> Scalar:
+    def _rate(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.acceleration")
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sign(self._speed(scene))}
 
     @property
     def roots(self) -> tuple[Root, ...]:
         return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
 
-    def jump(self, scene: Any, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The speed that sticks becomes that of the other port to the last bit."""
         sticks = sum((f for f, root in zip(fired, self.roots, strict=True) if root.then == 0.0), 0.0)
         rests = sticks * comes_to_rest(self._speed(scene))
         return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
 
-    def _rest(self, scene: Any) -> Mapping[str, Scalar]:
+    def _rest(self, scene: Scene) -> Mapping[str, Scalar]:
         """States by name with which it rests: the speed of a port, or all those that its own follows from by gears."""
-        states = {f"{s.owner}.{s.name}" for s in scene.topology.network.states if s.order == 1 and s.unit in SPEEDS}
+        states = [name for name, unit in scene.network_rates.items() if unit in SPEEDS]
         for one, other in (self.rubs, self.rubs[::-1]):
             if (name := f"{getattr(self, one)}.speed") in states:
                 return {name: scene.lookup(f"{self.name}.{other}.speed")}
-        speed, slopes = self._speed(scene), {}
-        for entry in scene.topology.coordinates:
-            if entry.role == "z" and entry.name in states:
-                z = scene.z.copy()
-                z[entry.index] = z[entry.index] + 1.0
-                slopes[entry.name] = self._speed(scene.at(z=z)) - speed
+        speed, slopes = self._speed(scene), dict[str, Scalar]()
+        for name in states:
+            slopes[name] = self._speed(scene.shifted(name, 1.0)) - speed
         square = sum((slope * slope for slope in slopes.values()), 0.0)
         return {name: scene.lookup(name) - speed * slope / square for name, slope in slopes.items()}
 
@@ -121,16 +119,16 @@ class BearingFriction(FrictionPart):
 
     def local_values(self) -> dict[str, Expression | float]:
         """What was not given stands for what it is then: no more at rest, no fading."""
-        found = super().local_values()
-        held = found.setdefault("breakaway", found["coulomb"])
-        found["slowly"] = held if self.stribeck_speed is not None else found["coulomb"]
-        found.setdefault("stribeck_speed", 1.0)
-        return found
+        values = super().local_values()
+        held = values.setdefault("breakaway", values["coulomb"])
+        values["slowly"] = held if self.stribeck_speed is not None else values["coulomb"]
+        values.setdefault("stribeck_speed", 1.0)
+        return values
 
-    def limit(self, scene: Any) -> Scalar:
+    def limit(self, scene: LawScene) -> Scalar:
         return scene.law(self.coulomb if self.breakaway is None else self.breakaway)
 
-    def holding(self, scene: Any) -> Scalar:
+    def holding(self, scene: LawScene) -> Scalar:
         return -scene.lookup(f"{self.name}.{self.flow}")
 
 
@@ -226,8 +224,8 @@ class WormGear(FrictionPart, Wheels):
     @property
     def arriving(self) -> Value:
         """The share of the power that arrives at the input when it is driven back."""
-        found: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
-        return found
+        share: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
+        return share
 
     def local_values(self) -> dict[str, Expression | float]:
         return {**super().local_values(), "back": self.own("back_efficiency", self.arriving)}
@@ -242,10 +240,10 @@ class WormGear(FrictionPart, Wheels):
         return bool(nominal(self.arriving) <= 0.0)
 
     # -- events --------------------------------------------------------------------------------------
-    def limit(self, scene: Any) -> Scalar:
+    def limit(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.rubbing")
 
-    def holding(self, scene: Any) -> Scalar:
+    def holding(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
 
     @property

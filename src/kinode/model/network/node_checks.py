@@ -126,18 +126,18 @@ def groups_of(part: Part, kind: str) -> tuple[Group, ...]:
 def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
     """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
     residuals = [cls.expand(parse_equation(row.text).residual) for row in rows]
-    found: list[Group] = []
+    groups: list[Group] = []
     for together in _find_together(cls, residuals, kind):
         left = together
         sizes = range(1, len(left) + 1) if len(left) <= MOST_TRIED else (len(left),)
         for size in sizes:
             for ports in combinations(tuple(left), size):
                 if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
-                    found.append(Group(ports))
+                    groups.append(Group(ports))
                     left = [port for port in left if port not in ports]
         if left:
-            found.append(Group(tuple(left), anchored=True))
-    return tuple(found)
+            groups.append(Group(tuple(left), anchored=True))
+    return tuple(groups)
 
 
 def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kind: str) -> list[list[str]]:

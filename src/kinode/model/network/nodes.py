@@ -115,9 +115,9 @@ def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kin
         raise fail(unknown(f"{joint.name} has no freedom", coordinate, links) + f"; it has {', '.join(links)}")
     if joint.n_q != len(links):
         raise fail(f"{joint.name} is {joint.kind}: its freedoms are no coordinates that a shaft could follow")
-    found = COORDINATES[links[coordinate]]
-    if found != kind.kind:
-        what = {"rotational": "turns", "translational": "slides"}[found]
-        raise fail(f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {found} port")
+    coordinate_domain = COORDINATES[links[coordinate]]
+    if coordinate_domain != kind.kind:
+        what = {"rotational": "turns", "translational": "slides"}[coordinate_domain]
+        raise fail(f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port")
     name = joint.name if len(links) == 1 else f"{joint.name}.{coordinate}"
     return Node(name, kind.kind, joint=joint.name, coordinate=list(links).index(coordinate))

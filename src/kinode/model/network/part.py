@@ -24,10 +24,11 @@ from kinode.expressions.equation_parser import (
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.expressions.units import DIMENSIONS, Dimension
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, declare, record, short, unknown
 from kinode.model.base.frames import NAME
+from kinode.model.base.scene import LawScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -136,7 +137,7 @@ class Part(Element):
     structural: ClassVar[tuple[str, ...]] = ()  # fields that drop a state where they are the number zero
     modes: ClassVar[tuple[str, ...]] = ()  # numbers that only events change; rows may use them
 
-    # -- what the class says ------------------------------------------------------------------------
+    # -- what the class declares ---------------------------------------------------------------------
     @classmethod
     def ports(cls) -> dict[str, Domain]:
         """Its ports with their kinds, in order of declaration."""
@@ -166,14 +167,14 @@ class Part(Element):
     @classmethod
     def units(cls) -> dict[str, str]:
         """Every quantity of the part with its unit: of ports, unknowns, laws, derived ones, power, stored, lost ..."""
-        found = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
-        found |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
-        found |= dict.fromkeys(cls.modes, "dimensionless")
+        quantities = {f"{name}.{word}": unit for name, kind in cls.ports().items() for word, unit in kind.units.items()}
+        quantities |= {name: unknown.unit for name, unknown in cls.all_unknowns().items()}
+        quantities |= dict.fromkeys(cls.modes, "dimensionless")
         laws = {name: spec.dimension for name, (_, spec) in cls.specs().items() if spec.shape == "law"}
-        found |= {name: unit for name, unit in laws.items() if unit is not None}
+        quantities |= {name: unit for name, unit in laws.items() if unit is not None}
         for name, formula in cls.formulas().items():
-            found[name] = formula.unit or _infer_unit(cls, name, formula.text, found)
-        return {**found, **OWN, **({} if cls.supplied == "0" else {"supplied": "power"})}
+            quantities[name] = formula.unit or _infer_unit(cls, name, formula.text, quantities)
+        return {**quantities, **OWN, **({} if cls.supplied == "0" else {"supplied": "power"})}
 
     @classmethod
     def energies(cls) -> dict[str, str]:
@@ -240,24 +241,24 @@ class Part(Element):
     def equations(self) -> tuple[PartEquation, ...]:
         """Its rows in the names of the system; terms with a field that is the number zero are gone."""
         values = self.local_values()
-        found = []
+        equations = []
         for row in self.find_rows():
             sides = (self._put(side, values, row.name) for side in parse_equation(row.text))
             solves = None if row.solves is None else self._put(parse_formula(row.solves), values, row.name)
             target = solves.args[0] if isinstance(solves, Expression) and solves.op == "name" else None
-            found.append(PartEquation(self.name, row.name, Equation(*sides), target))
-        return tuple(found)
+            equations.append(PartEquation(self.name, row.name, Equation(*sides), target))
+        return tuple(equations)
 
     def initial_values(self) -> tuple[PartInitialValue, ...]:
         """What is given of its state at the beginning."""
-        values, unknowns, found = self.local_values(), self.all_unknowns(), []
+        values, unknowns, starts = self.local_values(), self.all_unknowns(), []
         for name, field in self.all_starts().items():
             value = getattr(self, field)
             if value is not None:
                 priority = unknowns[name].priority if name in unknowns else 0
                 quantity = self._put(parse_formula(name), values, name)
-                found.append(PartInitialValue(self.name, field, quantity, value, priority))
-        return tuple(found)
+                starts.append(PartInitialValue(self.name, field, quantity, value, priority))
+        return tuple(starts)
 
     def _put(
         self, formula: Expression | float, values: Mapping[str, Expression | float], row: str
@@ -336,26 +337,28 @@ class Part(Element):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         return {name: (unit, ()) for name, unit in self.units().items()}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
 
 
 def _merge(cls: type[Part], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        found |= base.__dict__.get(name, {})
-    return found
+        merged |= base.__dict__.get(name, {})
+    return merged
 
 
 def _infer_unit(cls: type[Part], name: str, text: str, units: Mapping[str, str]) -> str:
-    """The unit of a derived quantity: its word says it, or what it is made of."""
+    """The unit of a derived quantity: by its name, or by its formula."""
     words = {word: unit for kind in cls.ports().values() for word, unit in kind.units.items()}
     formula = parse_formula(text)
-    found = formula.dimension(lambda word: dimension_of(cls, word, units)) if isinstance(formula, Expression) else None
-    if name in words and (found is None or DIMENSIONS[words[name]].dimension == found):
+    dimension = (
+        formula.dimension(lambda word: dimension_of(cls, word, units)) if isinstance(formula, Expression) else None
+    )
+    if name in words and (dimension is None or DIMENSIONS[words[name]].dimension == dimension):
         return words[name]
     for kind in DIMENSIONS.values():
-        if kind.dimension == found:
+        if kind.dimension == dimension:
             return kind.name
     message = "its unit does not follow: give Formula(text, unit), or {law: ..., unit: ...} in a file"
     raise UnitError(message, component=cls.kind, field=name)

@@ -21,7 +21,7 @@ STORES = ("kinetic", "potential", "electric")
 
 
 def check_part(cls: type[Part]) -> None:
-    """Everything that can be said of the class without a system."""
+    """Check all that needs the class alone, without a system."""
     try:
         _check_words(cls)
         for name, formula in cls.formulas().items():
@@ -56,16 +56,16 @@ def check_numbers(part: Part, system: System | None = None, resolve: Resolve | N
         made = isinstance(value, Expression)
         if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
             continue
-        found = value if system is None else (resolve or system.nominal)(value)
-        if name in part.positive and found <= 0:
-            raise fail(f"must be positive, and is {found:g}")
-        if name in part.unsigned and found < 0:
-            raise fail(f"must not be negative, and is {found:g}")
-        if name in part.nonzero and found == 0:
+        number = value if system is None else (resolve or system.nominal)(value)
+        if name in part.positive and number <= 0:
+            raise fail(f"must be positive, and is {number:g}")
+        if name in part.unsigned and number < 0:
+            raise fail(f"must not be negative, and is {number:g}")
+        if name in part.nonzero and number == 0:
             raise fail("must not be zero")
-        if (wrong := part.find_wrong(name, found)) is not None:
+        if (wrong := part.find_wrong(name, number)) is not None:
             raise fail(wrong)
-        if name in part.structural and made and found == 0.0:
+        if name in part.structural and made and number == 0.0:
             raise fail(f"{value.text()} is zero, which leaves out a state: write the number 0 instead")
 
 
@@ -180,8 +180,8 @@ def _check_solves(cls: type[Part], row: str, solves: str | None) -> None:
     known = list(names_in(cls))
     if solves is None:
         return
-    found = parse_formula(solves)
-    if not isinstance(found, Expression) or found.op != "name" or split_rate(found.args[0])[0] not in known:
+    formula = parse_formula(solves)
+    if not isinstance(formula, Expression) or formula.op != "name" or split_rate(formula.args[0])[0] not in known:
         raise LawError(unknown("it cannot be solved for", solves, known), field=row)
 
 
@@ -203,6 +203,6 @@ def _check_equation_unit(cls: type[Part], what: str, text: str) -> None:
 
 
 def _check_formula_unit(cls: type[Part], what: str, text: str, unit: str) -> None:
-    found = _find(cls, what, parse_formula(text))
-    if found is not None and found != DIMENSIONS[unit].dimension:
-        raise UnitError(f"{text!r} is {describe_dimension(found)}, not {DIMENSIONS[unit].words}", field=what)
+    dimension = _find(cls, what, parse_formula(text))
+    if dimension is not None and dimension != DIMENSIONS[unit].dimension:
+        raise UnitError(f"{text!r} is {describe_dimension(dimension)}, not {DIMENSIONS[unit].words}", field=what)

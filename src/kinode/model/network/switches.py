@@ -18,6 +18,7 @@ from kinode.algebra.scalars import Scalar, less, where
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number, record
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Row
 from kinode.model.network.two_port import TwoPole
 
@@ -58,10 +59,10 @@ class Diode(OnOff):
             Root("mode", 0.0, 1.0, self._blocking, words=("blocks", "conducts"), by_state=True),
         )
 
-    def _conducting(self, scene: Any) -> Scalar:
+    def _conducting(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.current") / MILLI
 
-    def _blocking(self, scene: Any) -> Scalar:
+    def _blocking(self, scene: LawScene) -> Scalar:
         return (scene.law(self.drop) - scene.lookup(f"{self.name}.voltage")) / MILLI
 
 
@@ -81,13 +82,13 @@ class Switch(OnOff):
             Root("mode", 0.0, 1.0, self._released, words=("is open", "is closed"), by_state=True),
         )
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": less(0.0, scene.law(self.command))}
 
-    def _command(self, scene: Any) -> Scalar:
+    def _command(self, scene: LawScene) -> Scalar:
         """Positive while the command is above zero; at zero it is not, so that one of 0 and 1 opens the switch."""
         command = scene.law(self.command)
         return where(less(0.0, command), command, -1.0)
 
-    def _released(self, scene: Any) -> Scalar:
+    def _released(self, scene: LawScene) -> Scalar:
         return -self._command(scene)

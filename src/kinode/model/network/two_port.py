@@ -1,8 +1,8 @@
 """Parts with two ends, between which something flows: what goes in at one comes out at the other.
 
 ``PoleEnds``, ``ShaftEnds`` and ``SlideEnds`` say that alone, and serve sources, which count what they deliver.  Loads
-count what acts on them at the first end: ``TwoPole``, ``TwoShaft`` and ``TwoSlide``.  What slides is said as what turns
-is, in other words (``along``).
+count what acts on them at the first end: ``TwoPole``, ``TwoShaft`` and ``TwoSlide``.  Translational parts are
+written as the rotational ones in other words (``along``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORDS = {
 
 
 def along(text: str) -> str:
-    """What is said of shafts, said of slides."""
+    """A text about shafts in the words of slides."""
     return re.sub(r"[A-Za-z_]+", lambda word: WORDS.get(word[0], word[0]), text)
 
 

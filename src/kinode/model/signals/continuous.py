@@ -19,10 +19,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, less, maximum, minimum, sqrt, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Element, Load, Scene
+from kinode.model.base.element import Element, Load
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, law, number, record, special
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -61,10 +62,10 @@ class SignalPart(Element):
         """Everything but its states."""
         return frozenset(self.offered()) - {name for name, _ in (*self.states, *self.held)}
 
-    def wrenches(self, scene: Scene) -> Sequence[Load]:
+    def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
 
-    def state(self, name: str, scene: Scene) -> Scalar:
+    def state(self, name: str, scene: PositionScene) -> Scalar:
         """One of its states."""
         names = [state for state, _ in self.states]
         return scene.other_states(self.name)[names.index(name)]
@@ -110,18 +111,18 @@ class _Follower(SignalPart):
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([0.0 if self.initial is None else float(resolve(self.initial))])
 
-    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {"output": self.aim(scene)} if self.initial is None else {}
 
     @property
     def late(self) -> frozenset[str]:
         return frozenset({"input"})
 
-    def aim(self, scene: Scene) -> Scalar:
+    def aim(self, scene: LawScene) -> Scalar:
         """Where the output goes while the input stays."""
         return scene.law(self.input)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self.state("output", scene)
 
 
@@ -133,10 +134,10 @@ class Filter(_Follower):
     time_constant: Value = number("time", "time in which a step is followed to 63 %")
     gain: Value = number(None, "output for a unit of a constant input", 1.0)
 
-    def aim(self, scene: Scene) -> Scalar:
+    def aim(self, scene: LawScene) -> Scalar:
         return scene.law(self.gain) * scene.law(self.input)
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         return tidy([(self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)])
 
 
@@ -154,7 +155,7 @@ class RateLimit(_Follower):
     fall: Value | None = number(None, "largest rate of decrease, a positive number; as rise if left out", None)
     time_constant: Value = number("time", "lag with which an input that is slow enough is followed")
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         rise = scene.law(self.rise)
         fall = rise if self.fall is None else scene.law(self.fall)
         wanted = (self.aim(scene) - self.state("output", scene)) / scene.law(self.time_constant)
@@ -186,7 +187,7 @@ class Integrator(SignalPart):
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([float(resolve(self.initial))])
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         rate = scene.law(self.gain) * scene.law(self.input)
         if self.limits is not None:
             low, high = (scene.law(x) for x in self.limits)
@@ -202,10 +203,12 @@ class Integrator(SignalPart):
     def late(self) -> frozenset[str]:
         return frozenset({"input"})
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
-        found = self.state("integral", scene)
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
+        integral = self.state("integral", scene)
         return (
-            found if self.limits is None or name == "integral" else clamp(found, *(scene.law(x) for x in self.limits))
+            integral
+            if self.limits is None or name == "integral"
+            else clamp(integral, *(scene.law(x) for x in self.limits))
         )
 
 
@@ -222,7 +225,7 @@ class Saturation(SignalPart):
     limits: Range = special("range", "[low, high] of the output", ...)
     smoothing: Value | None = number(None, "width over which a corner is rounded; none if left out", None)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: LawScene) -> Scalar:
         x, (low, high) = scene.law(self.input), (scene.law(limit) for limit in self.limits)
         if self.smoothing is None:
             return clamp(x, low, high)
@@ -242,7 +245,7 @@ class DeadZone(SignalPart):
     input: Value = law(None, "the signal that goes in", ...)
     zone: Range = special("range", "[low, high] between which the output is zero", ...)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: LawScene) -> Scalar:
         x = scene.law(self.input)
         return x - clamp(x, *(scene.law(edge) for edge in self.zone))
 
@@ -265,16 +268,16 @@ class Sensor(SignalPart):
     def late(self) -> frozenset[str]:
         return frozenset() if self.lag is None else frozenset({"measures"})
 
-    def _shown(self, scene: Scene) -> Scalar:
+    def _shown(self, scene: LawScene) -> Scalar:
         """Without its lag."""
         return scene.law(self.gain) * scene.law(self.measures) + scene.law(self.offset)
 
-    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {} if self.lag is None else {"output": self._shown(scene)}
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         assert self.lag is not None  # else there is no state
         return tidy([(self._shown(scene) - self.state("output", scene)) / scene.law(self.lag)])
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         return self._shown(scene) if self.lag is None else self.state("output", scene)

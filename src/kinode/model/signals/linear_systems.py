@@ -19,11 +19,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Scene
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, Values, law, number, record, short, special
 from kinode.model.base.frames import NAME
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, SignalPart
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ class Coefficients(SignalPart):
 
     @classmethod
     def read_words(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> tuple[str, ...]:
-        found = read_list(reader, raw, field, "names", lambda x: reader.text(x, field))
-        for name in found:
+        names = read_list(reader, raw, field, "names", lambda x: reader.text(x, field))
+        for name in names:
             if "." in name or not NAME.match(name):
                 raise reader.fail(field, f"{name!r} is no name: use letters, digits and _, starting with a letter")
-        if len(set(found)) < len(found):
+        if len(set(names)) < len(names):
             raise reader.fail(field, "has one name twice")
-        return found
+        return names
 
 
 @record
@@ -209,13 +209,13 @@ class TransferFunction(Rational):
             x[0] = resolve(self.initial) * g / (g * c[0] + d * a[0])
         return x
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         a, _, _, g = self._form(scene.law)
         x, w = scene.other_states(self.name), self._pace
         last = g * scene.law(self.input) - apply_row(a, x)
         return tidy([w * value for value in (*x[1:], last)])
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         if name != "output":
             return self.state(name, scene)
         _, c, d, _ = self._form(scene.law)
@@ -279,18 +279,18 @@ class StateSpaceMatrices(Coefficients):
         """Whether an input goes through to an output at once."""
         return any(x != 0.0 for row in self._D for x in row)
 
-    def stepped(self, scene: Scene, x: Sequence[Scalar] | Array) -> list[Scalar]:
+    def stepped(self, scene: LawScene, x: Sequence[Scalar] | Array) -> list[Scalar]:
         """A x + B inputs."""
         given = [scene.law(law) for law in self.inputs]
         return [a + b for a, b in zip(_times(self.A, x, scene), _times(self._B, given, scene), strict=True)]
 
-    def shown(self, scene: Scene, x: Sequence[Scalar] | Array) -> list[Scalar]:
+    def shown(self, scene: LawScene, x: Sequence[Scalar] | Array) -> list[Scalar]:
         """C x + D inputs."""
-        found = _times(self.C, x, scene)
+        outputs = _times(self.C, x, scene)
         if self.direct:
             through = _times(self._D, [scene.law(law) for law in self.inputs], scene)
-            found = [a + b for a, b in zip(found, through, strict=True)]
-        return found
+            outputs = [a + b for a, b in zip(outputs, through, strict=True)]
+        return outputs
 
 
 @register("state_space", symbol="state_space", shortcut=True)
@@ -316,14 +316,14 @@ class StateSpace(StateSpaceMatrices):
     def late(self) -> frozenset[str]:
         return frozenset() if self.direct else frozenset({"inputs"})
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         return tidy(self.stepped(scene, scene.other_states(self.name)))
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         if name != "output":
             return self.state(name, scene)
-        found = self.shown(scene, scene.other_states(self.name))
-        return tidy(found) if len(found) > 1 else found[0]
+        outputs = self.shown(scene, scene.other_states(self.name))
+        return tidy(outputs) if len(outputs) > 1 else outputs[0]
 
 
 def _column(matrix: Matrix, rows: int, columns: int) -> Matrix:
@@ -333,5 +333,5 @@ def _column(matrix: Matrix, rows: int, columns: int) -> Matrix:
     return matrix
 
 
-def _times(matrix: Matrix, x: Sequence[Scalar] | Array, scene: Scene) -> list[Scalar]:
+def _times(matrix: Matrix, x: Sequence[Scalar] | Array, scene: LawScene) -> list[Scalar]:
     return [apply_row([scene.law(a) for a in row], x) for row in matrix]

@@ -9,9 +9,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import ModelError
-from kinode.model.base.element import Scene
 from kinode.model.base.fields import Value, law, number, record, special
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
 
 ORDER = 170  # in lists of kinds
@@ -71,34 +71,34 @@ class Regulator(SignalPart):
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
         return {**super().offered(), **dict.fromkeys((*SHARES, *self.given_signals), (PLAIN, ()))}
 
-    def weighted(self, weight: Value, scene: Scene) -> Scalar:
+    def weighted(self, weight: Value, scene: LawScene) -> Scalar:
         """The error with a share of the target."""
         if self.error is not None:
             return scene.law(self.error)
         assert self.target is not None and self.measured is not None
         return scene.law(weight) * scene.law(self.target) - scene.law(self.measured)
 
-    def differentiated(self, scene: Scene) -> Scalar:
+    def differentiated(self, scene: LawScene) -> Scalar:
         """The error as the derivative sees it."""
         return self.weighted(self.derivative_weight, scene)
 
-    def tracking(self, scene: Scene) -> Scalar:
+    def tracking(self, scene: LawScene) -> Scalar:
         """One over the time in which limits empty the integral."""
         if self.tracking_time is not None:
             return 1.0 / scene.law(self.tracking_time)
         return scene.law(self.integral) / scene.law(self.proportional)
 
-    def proportional_share(self, scene: Scene) -> Scalar:
+    def proportional_share(self, scene: LawScene) -> Scalar:
         """The share of the output that follows the error."""
         if self.proportional == 0.0:
             return 0.0
         return scene.law(self.proportional) * self.weighted(self.proportional_weight, scene)
 
-    def summed(self, scene: Scene, *shares: Scalar) -> Scalar:
+    def summed(self, scene: LawScene, *shares: Scalar) -> Scalar:
         """All shares of the output together, without limits."""
         return sum(shares, scene.law(self.feedforward))
 
-    def limited(self, scene: Scene, total: Scalar) -> Scalar:
+    def limited(self, scene: LawScene, total: Scalar) -> Scalar:
         """Kept within the limits."""
         return total if self.limits is None else clamp(total, *(scene.law(x) for x in self.limits))
 
@@ -124,16 +124,16 @@ class PID(Regulator):
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
-        found = (("integral", PLAIN),) if self.integral != 0.0 else ()
-        return (*found, ("filtered", PLAIN)) if self.filter_time is not None else found
+        states = (("integral", PLAIN),) if self.integral != 0.0 else ()
+        return (*states, ("filtered", PLAIN)) if self.filter_time is not None else states
 
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([resolve(self.initial) if name == "integral" else 0.0 for name, _ in self.states], dtype=float)
 
-    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {} if self.filter_time is None else {"filtered": self.differentiated(scene)}
 
-    def state_rates(self, scene: Scene) -> Array:
+    def state_rates(self, scene: PositionScene) -> Array:
         rates = []
         if self.integral != 0.0:
             rate = scene.law(self.integral) * self.quantity("error", scene)
@@ -145,18 +145,18 @@ class PID(Regulator):
             rates.append(self._slack(scene) / scene.law(self.filter_time))
         return tidy(rates)
 
-    def _slack(self, scene: Scene) -> Scalar:
+    def _slack(self, scene: PositionScene) -> Scalar:
         """How far the filter of the derivative is behind."""
         return self.differentiated(scene) - self.state("filtered", scene)
 
     @property
     def immediate(self) -> frozenset[str]:
         """What depends on laws without a state between; an integral alone has an output that is one."""
-        found = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
+        names = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
         direct = any(gain != 0.0 for gain in (self.proportional, self.derivative, self.feedforward))
-        return frozenset(found | {"output", "unlimited"}) if direct else frozenset(found)
+        return frozenset(names | {"output", "unlimited"}) if direct else frozenset(names)
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         match name:
             case "error":
                 return self.weighted(1.0, scene)

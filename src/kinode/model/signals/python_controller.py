@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 from kinode.errors import LawError, ModelError
 from kinode.expressions.parser import RESERVED
-from kinode.model.base.element import Scene
 from kinode.model.base.events import Sampler
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, short, special, unknown
 from kinode.model.base.frames import NAME
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene
 from kinode.model.signals.linear_systems import Coefficients
 from kinode.model.signals.sampling import Memory, Sampled
 
@@ -108,19 +108,19 @@ class Controller(Coefficients, Sampled):
         reads = tuple(f"{self.name}.{name}" for name, _ in self.held)
         return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
 
-    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+    def sample(self, scene: LawScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         return {name: scene.law(law) for name, law in self.inputs}
 
     def call(self, t: float, values: Mapping[str, Any]) -> Memory:
-        """Ask the function, and give out what it says."""
+        """Call the function and return its outputs."""
         if self.function is None:
             message = f"is needed: a file has none; give it by system.change({self.name!r}, function=...)"
             raise ModelError(message, component=self.name, field="function")
         memory = {name.removeprefix(f"{self.name}."): value for name, value in values.items()}
         given = self.function(t, **{name: memory[name] for name in self.memory})
-        found = self._named(t, given)
-        kept = {name: found[name] for name, _ in self.remembers}
-        outputs = [found[name] for name in self.channels or ("output",)]
+        results = self._named(t, given)
+        kept = {name: results[name] for name, _ in self.remembers}
+        outputs = [results[name] for name in self.channels or ("output",)]
         return {**kept, **self.give_out(outputs, memory, lambda value: value)}
 
     def _named(self, t: float, given: Any) -> dict[str, float]:

@@ -10,6 +10,7 @@ from kinode.errors import ModelError
 from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, law, number
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import SignalPart
 
 ORDER = 180  # in lists of kinds
@@ -36,7 +37,7 @@ class Relay(SignalPart):
     def held(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
-    def settled(self, scene: Any) -> Mapping[str, Any]:
+    def settled(self, scene: LawScene) -> Mapping[str, Any]:
         x, on, off = (scene.law(value) for value in (self.input, self.on, self.off))
         inside = (1.0 - less(on, x)) * (1.0 - less(x, off))
         return {"mode": less(on, x) + inside * scene.law(self.initial)}
@@ -56,17 +57,17 @@ class Relay(SignalPart):
             Root("mode", 0.0, 1.0, self._stays_off, words=("is off", "is on")),
         )
 
-    def _share(self, x: Scalar, scene: Any) -> Scalar:
+    def _share(self, x: Scalar, scene: LawScene) -> Scalar:
         """In parts of the distance between its two levels."""
         return x / (scene.law(self.on) - scene.law(self.off))
 
-    def _stays_on(self, scene: Any) -> Scalar:
+    def _stays_on(self, scene: LawScene) -> Scalar:
         return self._share(scene.law(self.input) - scene.law(self.off), scene)
 
-    def _stays_off(self, scene: Any) -> Scalar:
+    def _stays_off(self, scene: LawScene) -> Scalar:
         return self._share(scene.law(self.on) - scene.law(self.input), scene)
 
-    def quantity(self, name: str, scene: Any) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         mode = scene.held(self.name)["mode"]
         if name == "mode":
             return mode

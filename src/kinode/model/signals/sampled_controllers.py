@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinode.algebra.scalars import Scalar
 from kinode.errors import ModelError
-from kinode.model.base.element import Scene
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.linear_systems import Rational, StateSpaceMatrices, apply_row
 from kinode.model.signals.pid import Regulator
 from kinode.model.signals.sampling import Memory, Sampled
@@ -53,10 +53,10 @@ class SampledPID(Regulator, Sampled):
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return [float(resolve(self.initial)) if name == "integral" else 0.0 for name in self.memory]
 
-    def settled(self, scene: Scene) -> Mapping[str, Scalar]:
+    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {"previous": self.differentiated(scene)} if self._differs else {}
 
-    def _derivative(self, scene: Scene, memory: Memory, x: Scalar) -> Scalar:
+    def _derivative(self, scene: LawScene, memory: Memory, x: Scalar) -> Scalar:
         if self.error_rate is not None:
             return scene.law(self.derivative) * scene.law(self.error_rate)
         h, change = float(self.period), scene.law(self.derivative) * (x - memory["previous"])
@@ -65,7 +65,7 @@ class SampledPID(Regulator, Sampled):
         T = scene.law(self.filter_time)
         return (T * memory["derivative"] + change) / (T + h)
 
-    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+    def advance(self, scene: LawScene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
         new: dict[str, Scalar] = {name: scene.law(getattr(self, name)) for name in self.given_signals}
         derivative: Scalar = 0.0
         if self.derivative != 0.0:
@@ -85,7 +85,7 @@ class SampledPID(Regulator, Sampled):
             new["integral"] = integral
         return [output], {name: new[name] for name in self.memory}
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         held = scene.held(self.name)
         if name == "error" and self.error is None:
             return held["target"] - held["measured"]
@@ -119,7 +119,7 @@ class SampledTransferFunction(Rational, Sampled):
         each = float(resolve(self.initial)) * lead / sum(float(resolve(x)) for x in self.numerator)
         return [each] * self.order
 
-    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+    def advance(self, scene: LawScene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
         a, c, d = self.fractions(scene.law)
         x, given = [memory[name] for name in self.memory], scene.law(self.input)
         output = apply_row(c, x) + (d * given if self.direct else 0.0)
@@ -139,6 +139,6 @@ class SampledStateSpace(StateSpaceMatrices, Sampled):
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return self.state_values(resolve)
 
-    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+    def advance(self, scene: LawScene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
         x = [memory[name] for name in self.memory]
         return self.shown(scene, x), dict(zip(self.memory, self.stepped(scene, x), strict=True))

@@ -23,11 +23,11 @@ from kinode.algebra.random_numbers import SIZE, draw_normal, seeded
 from kinode.algebra.scalars import Array, Scalar, floor, tidy
 from kinode.errors import ModelError, UnitError
 from kinode.expressions.units import DIMENSIONS, parse_quantity
-from kinode.model.base.element import Scene
 from kinode.model.base.events import Sampler, exact_seconds
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, law, number, record, short, special
 from kinode.model.base.registration import register
+from kinode.model.base.scene import LawScene, PositionScene
 from kinode.model.signals.continuous import PLAIN, Range, SignalPart, clamp
 
 ORDER = 50  # in lists of kinds
@@ -106,7 +106,7 @@ class Sampled(SignalPart):
     def read_count(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
         return read_count(reader, raw, field, LONGEST_DELAY)
 
-    # -- what a kind says of itself ----------------------------------------------------------------
+    # -- what a kind declares ---------------------------------------------------------------------
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of its outputs; none for one alone."""
@@ -120,7 +120,7 @@ class Sampled(SignalPart):
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return [0.0] * len(self.memory)
 
-    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+    def advance(self, scene: LawScene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
         """The outputs of one sample, and what is new in its memory."""
         raise NotImplementedError
 
@@ -148,21 +148,21 @@ class Sampled(SignalPart):
     def samples(self) -> tuple[Sampler, ...]:
         return (Sampler(self.period, self.phase),)
 
-    def sample(self, scene: Scene, ticked: Sequence[Any]) -> Mapping[str, Any]:
+    def sample(self, scene: PositionScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
         memory = scene.held(self.name)
         outputs, new = self.advance(scene, memory)
         return {**new, **self.give_out(outputs, memory, scene.law)}
 
     def give_out(self, outputs: Sequence[Scalar], memory: Memory, resolve: Callable[[Value], Scalar]) -> Memory:
         """New values of the held outputs: rounded, and through the queue of the delay."""
-        found: dict[str, Scalar] = {}
+        held: dict[str, Scalar] = {}
         for name, row, value in zip(self.output_names, self._queue, outputs, strict=True):
             if self.resolution is not None:
                 step = resolve(self.resolution)
                 value = step * floor(value / step + 0.5)
             values = [value, *(memory[waiting] for waiting in row)]
-            found |= dict(zip([*row, name], values, strict=True))
-        return found
+            held |= dict(zip([*row, name], values, strict=True))
+        return held
 
     # -- as quantities -----------------------------------------------------------------------------
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
@@ -176,7 +176,7 @@ class Sampled(SignalPart):
     def late(self) -> frozenset[str]:
         return frozenset(self.specs())
 
-    def quantity(self, name: str, scene: Scene) -> Scalar:
+    def quantity(self, name: str, scene: PositionScene) -> Scalar:
         held = scene.held(self.name)
         return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
 
@@ -212,7 +212,7 @@ class SampleHold(Sampled):
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return [] if self.noise is None else seeded(f"{self.seed} {self.name}")
 
-    def advance(self, scene: Scene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
+    def advance(self, scene: LawScene, memory: Memory) -> tuple[Sequence[Scalar], Mapping[str, Scalar]]:
         value, new = scene.law(self.input), {}
         if self.noise is not None:
             drawn, state = draw_normal([memory[name] for name in self.memory])

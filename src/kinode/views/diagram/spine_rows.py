@@ -19,7 +19,7 @@ class Spine(NamedTuple):
     carrier: dict[str, str]
 
 
-class _Step(NamedTuple):
+class _SpineStep(NamedTuple):
     """A joint that is to be placed: the body that it is reached from, its column and its row."""
 
     joint: str
@@ -34,7 +34,7 @@ def find_spine(circuit: CircuitGraph) -> Spine:
     joints_at = _joints_at(system)
     spine, seen = Spine([], {}), set[str]()
     for root in joints_at.get("world", ()):
-        stack = [_Step(root, "world", 0, [])]
+        stack = [_SpineStep(root, "world", 0, [])]
         while stack:
             joint, origin, column, row = stack.pop()
             if joint in seen:
@@ -51,7 +51,7 @@ def find_spine(circuit: CircuitGraph) -> Spine:
             row.append((column + 1, boxes[body]))
             branches = [name for name in joints_at[body] if name not in seen]
             branches.sort(key=lambda name: -_chain_length(system, joints_at, name, body, seen))
-            steps = [_Step(name, body, column + 2, [] if k else row) for k, name in enumerate(branches)]
+            steps = [_SpineStep(name, body, column + 2, [] if k else row) for k, name in enumerate(branches)]
             stack.extend(reversed(steps))
     return spine
 

@@ -17,6 +17,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.base.frames import axis_vector
 from kinode.model.joints.joint import Joint
+from kinode.multibody.given import Given
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.views.mechanism.scheme_symbols import BULGE, Pen, width_of
 from kinode.views.style import new_figure, number, style
@@ -110,7 +111,7 @@ class Scheme:
     def __init__(self, system: System) -> None:
         self.dynamics = Dynamics(system)
         self.system, self.topology = self.dynamics.system, self.dynamics.topology
-        self.snapshot = self.dynamics.snapshot(self.dynamics.initial).at(full=True)
+        self.snapshot = self.dynamics.snapshot(self.dynamics.initial).again(Given(), full=True)
         nodes = self.topology.full.nodes
         self.cells = [self._cell(node) for node in nodes]
         self.roots = [cell for cell in self.cells if cell.node.parent == WORLD]
@@ -143,14 +144,14 @@ class Scheme:
         return SchemeCell(node, body, lines, tuple(words), f"d = {_vector(d)}", massive=bool(mass))
 
     def _pole(self, i: int) -> Array:
-        return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.link_poses[i].p, dtype=float)
+        return np.zeros(3) if i == WORLD else np.asarray(self.snapshot.kinematics.link_poses[i].p, dtype=float)
 
     def _axes(self, i: int) -> Array:
         """Rotation from a body's axes to the world's."""
         if i == WORLD:
             return np.eye(3)
         body = self.topology.full.nodes[i].bodies[0]
-        R: Array = self.snapshot.link_poses[i].R @ self.snapshot.geometry.bodies[body].R
+        R: Array = self.snapshot.kinematics.link_poses[i].R @ self.snapshot.kinematics.geometry.bodies[body].R
         return R.astype(float)
 
     def _role(self, joint: Joint) -> tuple[str, ...]:

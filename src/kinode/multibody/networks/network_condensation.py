@@ -19,57 +19,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, form, substitute
+from kinode.algebra.affine import Affine, NonlinearError, constant_and_terms, form
 from kinode.algebra.elimination import SingularError, solve
 from kinode.algebra.scalars import Array, Scalar, is_number, tidy
 from kinode.errors import LawError, ModelError
 from kinode.expressions.equation_parser import split_rate
 from kinode.expressions.syntax_tree import Expression
-from kinode.model.quantity_names import QuantityName, find_quantity
+from kinode.model.base.scene import Scene
+from kinode.multibody.networks.solving_scene import SolvingScene
 from kinode.structure import network_errors
 from kinode.structure.network_blocks import Network
 from kinode.structure.network_equations import ExpressionOrNumber, NetworkEquation, Order
-from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant import Instant
-    from kinode.multibody.network_motion import PartMotion
+    from kinode.multibody.kinematics import Kinematics
 
 ACCELERATION = "acceleration"  # with the index of a speed of the state: what stays open
 
 
-def state_of(topology: Topology, instant: Instant, name: str) -> tuple[int, Scalar] | None:
-    """Where in u a joint's speeds are found, and times what; None where they are prescribed or measured."""
-    ratio: Scalar = 1.0
-    while name in topology.couplings:
-        ratio = ratio * instant.resolve(topology.couplings[name].ratio)
-        name = topology.couplings[name].leader
-    return (topology.u_of[name].start, ratio) if name in topology.u_of else None
-
-
 class Condensed:
-    """The network of one instant, whatever its accelerations are."""
+    """The network of one instant, whatever its accelerations are; ``scene`` is what its laws and elements ask."""
 
-    def __init__(self, instant: Instant, network: Network) -> None:
-        self.instant, self.network = instant, network
+    def __init__(self, kinematics: Kinematics, scene: Scene, network: Network) -> None:
+        self.kinematics, self.scene, self.network = kinematics, scene, network
         self.values: dict[Order, Scalar] = {}
         self.solving: frozenset[Order] = frozenset()
         self._done = False
         for name, (joint, coordinate) in network.joint_of.items():
-            q, u, _ = instant.joint_state(joint)
+            q, u, _ = kinematics.joint_state(joint)
             self.values[name, 0], self.values[name, 1] = q[coordinate], u[coordinate]
-            self.values[name, 2] = self._acceleration(joint, coordinate)
+            self.values[name, 2] = self.acceleration(joint, coordinate)
         for owner in network.states_of:
             own = [state for state in network.states if state.owner == owner]
-            for state, z in zip(own, instant.other_states(owner), strict=True):
+            for state, z in zip(own, kinematics.other_states(owner), strict=True):
                 self.values[state.variable, state.order] = z
 
-    def _acceleration(self, joint: str, coordinate: int) -> Scalar:
-        topology = self.instant.topology
-        known = self.instant.joint_state(joint)[2]
+    def acceleration(self, joint: str, coordinate: int) -> Scalar:
+        """The acceleration of a joint: known, or a form in those of the state."""
+        known = self.kinematics.joint_state(joint)[2]
         if known is not None:
             return known[coordinate]
-        way = state_of(topology, self.instant, joint)
+        way = self.kinematics.state_of(joint)
         if way is None:
             return Affine.unknown((f"{ACCELERATION} of {joint}", coordinate))
         return Affine(0.0, {(ACCELERATION, way[0] + coordinate): way[1]})
@@ -109,9 +99,9 @@ class Condensed:
 
     def sum(self, row: NetworkEquation) -> Scalar:
         """What a row adds up to, with forms for what is being solved for."""
-        total = self._evaluate(row.rest)
+        total = self.form_of(row.rest)
         for order, x in row.terms.items():
-            total = total + self._evaluate(x) * self.value(order)
+            total = total + self.form_of(x) * self.value(order)
         return total
 
     def value(self, order: Order) -> Scalar:
@@ -124,8 +114,9 @@ class Condensed:
             raise LawError(f"{'rate of ' * order[1]}{order[0]} is needed and does not follow from the network")
         return self.values[order]
 
-    def _evaluate(self, formula: ExpressionOrNumber) -> Scalar:
-        return formula.evaluate(self.lookup, self.instant.call) if isinstance(formula, Expression) else formula
+    def form_of(self, formula: ExpressionOrNumber) -> Scalar:
+        """A formula in variables, with forms for what is being solved for."""
+        return formula.evaluate(self.lookup, self.kinematics.laws.call) if isinstance(formula, Expression) else formula
 
     def lookup(self, name: str) -> Scalar:
         """The number behind a name in a row."""
@@ -133,13 +124,13 @@ class Condensed:
         if order[0] in self.network.variables:
             return self.value(order)
         if self.network.rows.through(name):
-            return Peek(self).quantity(name)
-        return self.instant.lookup(name)
+            return SolvingScene(self).quantity(name)
+        return self.scene.lookup(name)
 
     def evaluate(self, formula: ExpressionOrNumber) -> Scalar:
         """A formula in variables: a number, or a form in accelerations."""
         try:
-            return self._evaluate(formula)
+            return self.form_of(formula)
         except NonlinearError as error:
             message = f"is not linear in accelerations: {error.operation}"
             raise LawError(message) from None
@@ -151,7 +142,7 @@ class Condensed:
         found: dict[str, tuple[Array, list[dict[Any, Scalar]]]] = {}
         for name, flows in self.network.flows_at.items():
             joint, coordinate = self.network.joint_of[name]
-            count = self.instant.system.joints[joint].n_u
+            count = self.kinematics.system.joints[joint].n_u
             tau, slopes = found.setdefault(joint, (np.zeros(count, dtype=object), [{} for _ in range(count)]))
             total: Scalar = 0.0
             for flow in flows:
@@ -182,9 +173,8 @@ class Condensed:
     def inertia(self) -> list[tuple[int, int, Scalar]]:
         """J_a by speeds of the state: row, column, value."""
         found: dict[tuple[int, int], Scalar] = {}
-        topology = self.instant.topology
         for joint, (_, slopes) in self._efforts.items():
-            way = state_of(topology, self.instant, joint)
+            way = self.kinematics.state_of(joint)
             for coordinate, terms in enumerate(slopes):
                 for (_, column), x in terms.items() if way is not None else ():
                     key = (way[0] + coordinate, column)  # type: ignore[index]
@@ -209,9 +199,32 @@ class Condensed:
     @cached_property
     def diagonal(self) -> dict[int, Scalar] | None:
         """J_a of each speed, where no acceleration acts on another joint; None where one does."""
-        if any(i != j for i, j, _ in self.inertia) or self.instant.topology.couplings:
+        if any(i != j for i, j, _ in self.inertia) or self.kinematics.topology.couplings:
             return None if self.inertia else {}
         return {i: x for i, _, x in self.inertia}
+
+    @property
+    def couples(self) -> bool:
+        """Whether the network makes the acceleration of a joint act on another."""
+        return self.diagonal is None
+
+    @cached_property
+    def armature(self) -> dict[int, Array]:
+        """The inertia that the network adds to the freedoms of nodes, where it does not couple them."""
+        armature: dict[int, Array] = {}
+        own, u_of = self.diagonal or {}, self.kinematics.topology.u_of
+        for node in self.kinematics.tree.nodes if own else ():
+            place = u_of.get(node.joint.name, slice(0, 0))
+            if any(k in own for k in range(place.start, place.stop)):
+                armature[node.index] = tidy([own.get(k, 0.0) for k in range(place.start, place.stop)])
+        return armature
+
+    def armature_effort(self, u_dot: Array) -> Array:
+        """What accelerations of the state take for the inertia of the network: J_a u_dot."""
+        total: list[Any] = [0.0] * self.kinematics.topology.n_u
+        for i, j, x in self.inertia:
+            total[i] = total[i] + x * u_dot[j]
+        return tidy(total)
 
     # -- energy ------------------------------------------------------------------------------------
     def energy(self, kind: str) -> Scalar:
@@ -228,48 +241,3 @@ class Condensed:
         orders = (split_rate(name) for name in rate.names()) if isinstance(rate, Expression) else ()
         known = (x in self.values or x in self.solving for x in orders if x[0] in self.network.variables)
         return self.evaluate(rate) if all(known) else None
-
-
-class Peek:
-    """An instant as what rows use of others sees it: with forms in place of what is being solved for."""
-
-    def __init__(self, condensed: Condensed) -> None:
-        self.condensed = condensed
-        self.rows = condensed.network.rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.condensed.instant, name)
-
-    def law(self, value: Any) -> Scalar:
-        """A law with the network's variables."""
-        return self.condensed._evaluate(self.rows.expand(value)) if isinstance(value, Expression) else value
-
-    resolve = law
-
-    def lookup(self, name: str) -> Scalar:
-        return self.condensed.lookup(name)
-
-    def quantity(self, name: str | QuantityName) -> Scalar:
-        """A quantity of an element by its laws."""
-        found = find_quantity(self.system, name) if isinstance(name, str) else name
-        if found.sort != "element":
-            return self.condensed.instant.quantity(found.text)
-        value = self.system.elements[found.owner].quantity(found.quantity, self)
-        return value if found.part is None else value[found.part]
-
-
-def without_accelerations(motion: PartMotion, value: Scalar, what: str) -> Scalar:
-    """A number from a form in accelerations, at those of the motion."""
-    _, terms = constant_and_terms(value)
-    if not terms:
-        return value
-    if motion.accelerating:
-        raise LawError(f"{what} depends on accelerations, which laws cannot use")
-    u_dot = motion.u_dot
-    return substitute(value, {key: _find(motion, key, u_dot) for key in terms})
-
-
-def _find(motion: PartMotion, key: Any, u_dot: Array) -> Scalar:
-    if key[0] == ACCELERATION:
-        return u_dot[key[1]]
-    return motion.joint_acceleration(key[0].removeprefix(f"{ACCELERATION} of "))[key[1]]

@@ -14,8 +14,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.spatial import ZERO3, ArticulatedInertia, moved_force, moved_motion
-from kinode.multibody import link_steps
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import link_steps
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.structure.link_geometry import WORLD, Geometry, TreeLink
 
 

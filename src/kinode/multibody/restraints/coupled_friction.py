@@ -17,8 +17,9 @@ and where Newton's method has not arrived, no number is given: x is not finite.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,10 +29,12 @@ from kinode.model.joints.coulomb_friction import Contact, Sizes
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import FRICTION
 from kinode.model.system import System
+from kinode.multibody.links.link_steps import Spatial
 from kinode.structure.evaluation_point import EMPTY
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import InstantDynamics
+    from kinode.multibody.given import Given
+    from kinode.multibody.kinematics import Kinematics
 
 NEWTON = 7  # steps: five reach ARRIVED wherever the spectral radius is below 0.9, and seven rounding
 ARRIVED = 1e-9  # of the sum of all brakes
@@ -39,21 +42,91 @@ NEARLY = 0.98  # spectral radius from which a failure is a jam
 UNIQUE = 1e-8  # of the reactions of a stress: below this a part is none
 
 
+class RubbedInstant(Protocol):
+    """An instant as friction sees it: what its joints transmit, and the same with other friction."""
+
+    @property
+    def kinematics(self) -> Kinematics:
+        """What no friction changes."""
+        ...
+
+    @property
+    def friction(self) -> Friction:
+        """The friction that slides."""
+        ...
+
+    @property
+    def friction_efforts(self) -> Mapping[str, Array]:
+        """Efforts of friction by joint, with what it holds with where it sticks."""
+        ...
+
+    def joint_wrench(self, name: str, /) -> tuple[Spatial, Spatial]:
+        """All that a joint transmits, and its reaction."""
+        ...
+
+    def with_friction(self, efforts: Mapping[str, Array], /) -> RubbedInstant:
+        """The same instant with other efforts of friction."""
+        ...
+
+    def stressed(self, multipliers: Array, /) -> RubbedInstant:
+        """The same instant without accelerations and friction, with known multipliers of the constraints."""
+        ...
+
+
+class FrictionSolution(NamedTuple):
+    """Efforts of friction that slides, by joint, and what the joints that can stick may hold with."""
+
+    efforts: Mapping[str, Array]
+    limits: Mapping[str, Scalar]
+
+
+class Friction:
+    """The friction that slides at an instant: given, or solved for together with the reactions.
+
+    ``own_motion`` gives the model's own motion where accelerations in loops are given: friction follows from that one.
+    Other given accelerations have reactions of their own.
+    """
+
+    def __init__(
+        self,
+        given: Given,
+        own_motion: Callable[[], RubbedInstant | None],
+        solve: Callable[[], FrictionSolution],
+    ) -> None:
+        self._given, self._own_motion, self._solve = given.friction, own_motion, solve
+
+    @cached_property
+    def sliding(self) -> Mapping[str, Array]:
+        """Efforts along the freedoms, by joint, without what friction holds with where it sticks."""
+        if self._given is not None:
+            return self._given
+        own_motion = self._own_motion()
+        return self._solution.efforts if own_motion is None else own_motion.friction.sliding
+
+    @cached_property
+    def _solution(self) -> FrictionSolution:
+        return self._solve()
+
+    def limit(self, name: str) -> Scalar:
+        """What the friction of a joint may hold with."""
+        return self._solution.limits[name]
+
+
 class JointFriction:
     """A joint with friction at one instant; ``where`` tells its contacts among all."""
 
-    def __init__(self, motion: InstantDynamics, joint: Joint, start: int) -> None:
+    def __init__(self, kinematics: Kinematics, joint: Joint, start: int) -> None:
         assert joint.friction is not None
         self.name, self.joint = joint.name, joint
-        q, u, _ = motion.joint_state(joint.name)
-        form = joint.form(motion.resolve)
-        speed, mode = (u[0], motion.held(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
-        self.sizes = Sizes(joint.friction, joint.coordinates[0][1], motion.resolve, speed, mode)
+        q, u, _ = kinematics.joint_state(joint.name)
+        form = joint.form(kinematics.resolve)
+        speed, mode = (u[0], kinematics.held(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
+        self.sizes = Sizes(joint.friction, joint.coordinates[0][1], kinematics.resolve, speed, mode)
         self.contacts: list[Contact] = joint.contacts(self.sizes, q, u, form)
         loaded = joint.friction.coefficient != 0.0 or joint.friction.static_coefficient is not None
         self.where = slice(start, start + len(self.contacts) * loaded)  # none where no load changes the brakes
         self.T, self.R = joint.effort_wrench(q, form), joint.transform(q, form).R
-        self.C = joint.axis_rotation(motion.resolve, motion.system.nominal)
+        self.C = joint.axis_rotation(kinematics.resolve, kinematics.system.nominal)
 
     def efforts(self, x: Array) -> Array:
         """What friction does along the freedoms when the contacts brake by x."""
@@ -71,9 +144,10 @@ class JointFriction:
         """What a contact can hold with."""
         return self.own_brakes(x)[0] + self.contacts[0].steady
 
-    def wrench(self, motion: InstantDynamics) -> Array:
+    def wrench(self, instant: RubbedInstant) -> Array:
         """What the surfaces pass on: the reaction, and the friction itself."""
-        whole: Array = self.turned(*motion.joint_wrench(self.name)[1]) + self.own(motion.friction_efforts[self.name])
+        own = self.own(instant.friction_efforts[self.name])
+        whole: Array = self.turned(*instant.joint_wrench(self.name)[1]) + own
         return whole
 
     def own(self, efforts: Array) -> Array:
@@ -95,34 +169,42 @@ def has_friction(system: System) -> bool:
     return any(joint.friction is not None for joint in system.joints.values())
 
 
-def find_joint_friction(motion: InstantDynamics) -> list[JointFriction]:
+def find_joint_friction(kinematics: Kinematics) -> list[JointFriction]:
     """The joints with friction."""
-    found: list[JointFriction] = []
-    for joint in motion.system.joints.values():
+    rubbing: list[JointFriction] = []
+    for joint in kinematics.system.joints.values():
         if joint.friction is not None:
-            found.append(JointFriction(motion, joint, found[-1].where.stop if found else 0))
-    return found
+            rubbing.append(JointFriction(kinematics, joint, rubbing[-1].where.stop if rubbing else 0))
+    return rubbing
 
 
-def solve_friction(motion: InstantDynamics) -> tuple[dict[str, Array], dict[str, Scalar]]:
-    """Efforts of friction that slides, of all joints that have some, and what those that can stick may hold with."""
-    rubbing, x = find_joint_friction(motion), EMPTY
+WithFriction = Callable[[Mapping[str, Array]], RubbedInstant]
+
+
+def solve_friction(kinematics: Kinematics, with_friction: WithFriction) -> FrictionSolution:
+    """The friction of all joints that have some, by the reactions of the same instant with other friction."""
+    rubbing, x = find_joint_friction(kinematics), EMPTY
     if rubbing and rubbing[-1].where.stop:
-        x, sound = solve_brakes(rubbing, *respond(motion, rubbing))
+        x, sound = solve_brakes(rubbing, *respond(with_friction, rubbing))
         x = x * inverse(sound)
+    return friction_of_brakes(rubbing, x)
+
+
+def friction_of_brakes(rubbing: Sequence[JointFriction], x: Array) -> FrictionSolution:
+    """Efforts and limits when the contacts brake by x."""
     efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
-    return efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks}
+    return FrictionSolution(efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks})
 
 
 Wrenches = list[Array]  # for each joint with friction its six components, or these for each brake
 
 
-def respond(motion: InstantDynamics, rubbing: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
+def respond(with_friction: WithFriction, rubbing: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
     """W_0 and B: the wrenches without brakes, and their growth with each, a 6 x m matrix for each joint."""
     m = rubbing[-1].where.stop
 
     def wrenches(x: Array) -> Array:
-        there = motion.with_friction({one.name: one.efforts(x) for one in rubbing})
+        there = with_friction({one.name: one.efforts(x) for one in rubbing})
         return np.concatenate([one.wrench(there) for one in rubbing])
 
     columns = [value_and_rate(wrenches, np.zeros(m), np.eye(m)[k]) for k in range(m)]
@@ -183,12 +265,12 @@ def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
-def find_jammed(motion: InstantDynamics) -> str | None:
+def find_jammed(instant: RubbedInstant) -> str | None:
     """Why friction has no solution at an instant of plain numbers, or more than one; None where it has one."""
-    rubbing = find_joint_friction(motion)
+    rubbing = find_joint_friction(instant.kinematics)
     if not rubbing or not rubbing[-1].where.stop:
         return None
-    B = respond(motion, rubbing)[1]
+    B = respond(instant.with_friction, rubbing)[1]
     C = np.asarray(growth(rubbing, B), dtype=float)
     if not np.isfinite(C).all():
         return None
@@ -203,31 +285,29 @@ def find_jammed(motion: InstantDynamics) -> str | None:
     return f"{' and '.join(names)} {verb}: {gain}; from 1 on there is no motion, or more than one"
 
 
-def check_unique(motion: InstantDynamics, stresses: Array) -> None:
+def check_unique(instant: RubbedInstant, stresses: Array) -> None:
     """Refuse friction by components of reactions that do not follow from the motion.
 
     ``stresses`` are multipliers of all constraint rows, one set in each column, that hold each other in balance.
     """
-    rubbing = find_joint_friction(motion)
+    rubbing = find_joint_friction(instant.kinematics)
     if not rubbing or not stresses.shape[1]:
         return
-    found = [_stress(motion, rubbing, lam) for lam in stresses.T]
+    wrenches = [_stress(instant, rubbing, lam) for lam in stresses.T]
     for i, one in enumerate(rubbing):
         for contact in one.contacts:
             for part in contact.parts(np.zeros(6)):
                 most = max(float(contact.parts(unit)[part]) for unit in np.eye(6))
-                size = max(float(np.abs(W).max()) for W in found)
-                if any(float(contact.parts(W[i])[part]) > UNIQUE * most * size for W in found):
+                size = max(float(np.abs(W).max()) for W in wrenches)
+                if any(float(contact.parts(W[i])[part]) > UNIQUE * most * size for W in wrenches):
                     raise _not_unique(one, part)
 
 
-def _stress(motion: InstantDynamics, rubbing: Sequence[JointFriction], lam: Array) -> Array:
+def _stress(instant: RubbedInstant, rubbing: Sequence[JointFriction], lam: Array) -> Array:
     """The reactions of joints with friction while multipliers hold each other in balance and nothing else acts."""
-    still = np.zeros(motion.topology.n_u)
 
     def reactions(x: Array) -> Array:
-        there = motion.at(u_dot=still, friction={}, full=True)
-        there.multipliers = x[0] * lam
+        there = instant.stressed(x[0] * lam)
         return np.concatenate([one.turned(*there.joint_wrench(one.name)[1]) for one in rubbing])
 
     return np.asarray(rate(reactions, np.zeros(1), np.ones(1)), dtype=float).reshape(-1, 6)

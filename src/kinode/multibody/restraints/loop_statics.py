@@ -16,8 +16,9 @@ The inertia of a body can be among the loads, as d'Alembert has it: it adds the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -29,13 +30,18 @@ from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.multibody import loop_constraints, recursive_dynamics
-from kinode.multibody.link_steps import LinkKinematics, Spatial
+from kinode.multibody.links import recursive_dynamics
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.restraints import loop_constraints
 from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
-    from kinode.multibody.instant_dynamics import InstantDynamics
+    from kinode.model.base.scene import SlidingScene
+    from kinode.multibody.kinematics import Kinematics
+    from kinode.multibody.loads import Loads
+    from kinode.multibody.motion import Motion
+    from kinode.multibody.restraints.constraint_scenes import LoopScene
 
 Freedom = tuple[str, int]  # a joint and the number of one of its freedoms
 Support = tuple[Freedom, ...] | None  # None: nothing that is asked for depends on who holds
@@ -99,46 +105,68 @@ def speed_of(topology: Topology, freedom: Freedom) -> int | None:
 
 # -- equilibrium -----------------------------------------------------------------------------------
 class SupportedJoint:
-    """A freedom of a joint that closes a loop as a constraint: its speed is a slip that must vanish."""
+    """A freedom of a cut joint as a constraint: its speed is a slip that must vanish."""
 
     units: tuple[str, ...] = ("velocity",)
     relative = True
 
-    def __init__(self, motion: InstantDynamics, freedom: Freedom) -> None:
+    def __init__(self, kinematics: Kinematics, freedom: Freedom) -> None:
         self.name, self.number = freedom
-        self.motion = motion
+        self.kinematics = kinematics
 
-    def residual(self, scene: Any) -> Array:
+    def residual(self, scene: LoopScene) -> Array:
+        """None: a position can be held anywhere."""
         return np.empty(0)
 
-    def slip(self, scene: Any) -> Array:
-        q = self.motion.joint_state(self.name)[0]
-        return self.motion.relative_speeds(self.name, q, scene.velocity)[self.number : self.number + 1]
+    def slip(self, scene: SlidingScene) -> Array:
+        """The speed of the freedom."""
+        q = self.kinematics.joint_state(self.name)[0]
+        return self.kinematics.relative_speeds(self.name, q, scene.velocity)[self.number : self.number + 1]
 
-    def looks(self, motion: InstantDynamics) -> tuple[list[Frame], list[str]]:
-        return loop_constraints.look(motion, self)
+    def looks(self, kinematics: Kinematics) -> tuple[list[Frame], list[str]]:
+        """The frames of the joint."""
+        return loop_constraints.look(kinematics, self)
+
+
+class LoadedTree(Protocol):
+    """An instant on one tree: what moves, what acts, and what follows."""
+
+    @property
+    def kinematics(self) -> Kinematics: ...
+
+    @property
+    def loads(self) -> Loads: ...
+
+    @property
+    def motion(self) -> Motion: ...
 
 
 class Statics:
-    """The equilibrium of one motion's instant, with certain freedoms held, and with the inertia of one body or none."""
+    """The static equilibrium of an instant, with the freedoms ``hold`` as support.
 
-    def __init__(self, motion: InstantDynamics, hold: Support, moving: str | None = None) -> None:
-        self.motion = motion
+    ``full`` gives the same instant with every body a link of its own.  The inertia of the body ``moving`` is among the
+    loads, where there is one.
+    """
+
+    def __init__(
+        self, instant: LoadedTree, full: Callable[[], LoadedTree], hold: Support, moving: str | None = None
+    ) -> None:
+        self.instant, self.kinematics, self._full = instant, instant.kinematics, full
         self.moving = moving
         self.closed = hold is not None
         self.hold = hold = hold or ()
-        topology = motion.topology
+        topology = self.kinematics.topology
         taken = {speed_of(topology, freedom) for freedom in hold}
         self.bound = speeds_in_loops(topology)
         self.free = [k for k in self.bound if k not in taken]
-        self.held = [SupportedJoint(motion, freedom) for freedom in hold if freedom[0] in topology.cut_names]
+        self.held = [SupportedJoint(self.kinematics, freedom) for freedom in hold if freedom[0] in topology.cut_names]
 
     @cached_property
     def rows(self) -> Array:
         """Of the unknowns, by the speeds of the state."""
         rows = [
-            self.motion.constraints.jacobian,
-            *(loop_constraints.jacobian(self.motion, joint) for joint in self.held),
+            self.kinematics.constraints.jacobian,
+            *(loop_constraints.jacobian(self.kinematics, joint) for joint in self.held),
         ]
         A: Array = np.concatenate(rows)
         if len(A) != len(self.free):
@@ -149,11 +177,12 @@ class Statics:
     @cached_property
     def _demand(self) -> Array:
         """S'W - tau."""
-        return self.motion.efforts_beyond(_wrenches(self.motion, [*self.motion.applied_loads, *self._inertia]))
+        loads = [*self.instant.loads.applied_loads, *self._inertia]
+        return self.instant.motion.efforts_beyond(_wrenches(self.instant, loads))
 
     @property
     def _inertia(self) -> list[Load]:
-        return [] if self.moving is None else [self.motion.full.inertia_load(self.moving)]
+        return [] if self.moving is None else [self._full().motion.inertia_load(self.moving)]
 
     @cached_property
     def _solution(self) -> tuple[Array, Scalar]:
@@ -166,12 +195,12 @@ class Statics:
         weights = {k: dot(self.rows[:, k], self.rows[:, k]) + TINY for k in self.bound}
         scale = tidy([weights[k] for k in self.free])
         solve, none = Saddle([{k: w} for k, w in enumerate(scale)], sparse(A)), np.zeros(len(A))
-        found = solve(-f, none)[1]
-        change = solve(A.T @ found - f, none)[1]
+        first = solve(-f, none)[1]
+        change = solve(A.T @ first - f, none)[1]
         sizes = tidy([sum((row[k] * row[k] / w for k, w in weights.items()), 0.0) for row in self.rows])
-        size = dot(sizes * found, found) + TINY
+        size = dot(sizes * first, first) + TINY
         doubt = dot(sizes * change, change) / size + ROUNDING * ROUNDING * size / (dot(f / scale, f) + TINY)
-        return tidy(found + change), doubt
+        return tidy(first + change), doubt
 
     @property
     def doubt(self) -> Scalar:
@@ -184,47 +213,50 @@ class Statics:
         return self._solution[0][: len(self._solution[0]) - len(self.held)]
 
     def loads_of(self, name: str) -> list[Load]:
-        """What held freedoms of a joint that closes a loop do to its bodies."""
+        """What held freedoms of a cut joint do to its bodies."""
         efforts = self._solution[0][len(self._solution[0]) - len(self.held) :]
         pairs = zip(self.held, efforts, strict=True)
-        each = [self.motion.constraints.loads_of(joint, tidy([e])) for joint, e in pairs if joint.name == name]
+        constraints = self.kinematics.constraints
+        each = [constraints.loads_of(joint, tidy([e])) for joint, e in pairs if joint.name == name]
         return [load for loads in each for load in loads]
 
     @property
     def loads(self) -> list[Load]:
-        """What constraints and held joints that close loops do to bodies."""
+        """What constraints and held cut joints do to bodies."""
         if not self.closed:
             return []
         held = [load for name in dict.fromkeys(joint.name for joint in self.held) for load in self.loads_of(name)]
-        return self.motion.constraints.loads(self.multipliers) + held
+        return self.kinematics.constraints.loads(self.multipliers) + held
 
     @cached_property
     def link_wrenches(self) -> list[Spatial]:
         """What each joint of the full tree passes on to its link, about the link's origin, in link axes."""
-        full = self.motion.full
-        return _wrenches(full, [*full.applied_loads, *self._inertia, *self.loads])
+        full = self._full()
+        return _wrenches(full, [*full.loads.applied_loads, *self._inertia, *self.loads])
 
     def joint_effort(self, name: str) -> Array:
         """What acts along the freedoms of a joint of the tree, held or not."""
-        full = self.motion.full
+        full = self._full().kinematics
         i = full.node_named[name]
-        effort: Array = full.moved[i].S.T @ np.concatenate(self.link_wrenches[i])
+        effort: Array = full.link_kinematics[i].S.T @ np.concatenate(self.link_wrenches[i])
         return effort
 
     def passed_effort(self, name: str) -> Array:
         """The same without what the joint of a gear's follower holds with, which the gear does not pass on."""
-        found = self.joint_effort(name)
-        if (name, 0) not in self.hold or name not in self.motion.topology.couplings:
-            return found
-        way = self.motion.state_of(name)
+        effort = self.joint_effort(name)
+        if (name, 0) not in self.hold or name not in self.kinematics.topology.couplings:
+            return effort
+        way = self.kinematics.state_of(name)
         assert way is not None
         k, ratio = way
-        unheld: Array = found - (self._demand[k] - dot(self.rows[:, k], self._solution[0])) / ratio
+        unheld: Array = effort - (self._demand[k] - dot(self.rows[:, k], self._solution[0])) / ratio
         return unheld
 
 
-def _wrenches(motion: InstantDynamics, loads: list[Load]) -> list[Spatial]:
+def _wrenches(instant: LoadedTree, loads: list[Load]) -> list[Spatial]:
     """Link wrenches that balance gravity and loads on bodies while nothing moves."""
-    still = [LinkKinematics(m.X, m.S, ZERO3, ZERO3, ZERO3) for m in motion.moved]
-    A = [(X.R.T @ motion.base[0], X.R.T @ motion.base[1]) for X in motion.link_poses]
-    return recursive_dynamics.inverse_dynamics(motion.tree.nodes, motion.geometry, still, A, motion.gathered(loads))
+    kinematics = instant.kinematics
+    still = [LinkKinematics(link.X, link.S, ZERO3, ZERO3, ZERO3) for link in kinematics.link_kinematics]
+    A = [(X.R.T @ kinematics.base[0], X.R.T @ kinematics.base[1]) for X in kinematics.link_poses]
+    gathered = instant.loads.gathered(loads)
+    return recursive_dynamics.inverse_dynamics(kinematics.tree.nodes, kinematics.geometry, still, A, gathered)

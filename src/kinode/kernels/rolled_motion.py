@@ -1,0 +1,162 @@
+"""A snapshot of a large tree whose links are computed by loops: its parts load what the loops have left.
+
+Laws and elements are straight-line code between the loops; they see poses, velocities and accelerations through these
+parts.  What they ask for is noted, so that the loops compute no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, TypeVar, overload
+
+from kinode.algebra.scalars import Array
+from kinode.algebra.sparse_ldl import Row
+from kinode.algebra.spatial import ZERO3, Pose
+from kinode.algebra.trace import Tape
+from kinode.multibody.given import Given
+from kinode.multibody.kinematics import Kinematics
+from kinode.multibody.laws import Laws
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.motion import Motion, MotionProblem
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.link_geometry import Tree
+from kinode.structure.topology import Topology
+
+T = TypeVar("T")
+
+
+class LoopResults(Protocol):
+    """What the loops over one tree have left."""
+
+    def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
+        """Values that a loop gave for a node; that they were asked for is noted."""
+        ...
+
+
+class Loaded(Sequence[T]):
+    """A list whose entries are made when they are asked for."""
+
+    def __init__(self, size: int, make: Callable[[int], T]) -> None:
+        self._size, self._make, self._made = size, make, dict[int, T]()
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._size))]
+        if index not in self._made:
+            self._made[index] = self._make(index)
+        return self._made[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return (self[i] for i in range(self._size))
+
+
+class RolledKinematics(Kinematics):
+    """The kinematics of a tree whose links loops have moved; ``loops_of`` gives the loops of each tree."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        tree: Tree,
+        point: EvaluationPoint,
+        laws: Laws,
+        given: Given,
+        loops_of: Callable[[Tree], LoopResults],
+        tape: Tape,
+    ) -> None:
+        super().__init__(topology, tree, point, laws, given)
+        self._loops_of, self._loops, self._tape = loops_of, loops_of(tree), tape
+
+    def on_tree(self, tree: Tree) -> RolledKinematics:
+        """The same point on another tree, with its loops."""
+        return RolledKinematics(self.topology, tree, self.point, self.laws, self.given, self._loops_of, self._tape)
+
+    def load(self, name: str, index: int, size: int) -> Array:
+        """Values that a loop gave for a node."""
+        return self._loops.load(self._tape, name, index, size)
+
+    @cached_property
+    def link_kinematics(self) -> Sequence[LinkKinematics]:
+        """Pose, subspace and angular velocity of each link; biases of accelerations stay in the loops."""
+
+        def make(i: int) -> LinkKinematics:
+            node, (q, _, _) = self.tree.nodes[i], self.node_states[i]
+            form = self.geometry.forms[i]
+            X, S = node.mechanics.transform(q, form), node.mechanics.motion_subspace(q, form)
+            return LinkKinematics(X, S, self.load("w", i, 3), ZERO3, ZERO3)
+
+        return Loaded(len(self.tree.nodes), make)
+
+    @cached_property
+    def link_poses(self) -> Sequence[Pose]:
+        """X_WL of each link."""
+
+        def make(i: int) -> Pose:
+            values = self.load("X", i, 12)
+            return Pose(values[:9].reshape(3, 3), values[9:])
+
+        return Loaded(len(self.tree.nodes), make)
+
+    @cached_property
+    def link_velocities(self) -> Sequence[Array]:
+        """Velocity of each link's origin, in link axes."""
+        return Loaded(len(self.tree.nodes), lambda i: self.load("v", i, 3))
+
+    @cached_property
+    def link_sums(self) -> Array:
+        """Kinetic energy, momentum, angular momentum, first moment and mass of the links."""
+        return self.load("sums", -1, 11)
+
+
+class RolledMotion(Motion):
+    """The motion that loops have computed, on the tree with welds and on the full one."""
+
+    sweeps_full_tree: ClassVar[bool] = True
+    kinematics: RolledKinematics
+
+    def __init__(self, problem: MotionProblem) -> None:
+        super().__init__(problem)
+        assert isinstance(problem.kinematics, RolledKinematics)
+        self.kinematics = problem.kinematics
+
+    @property
+    def mass_rows(self) -> list[Row]:
+        """Those of the bodies."""
+        return self.kinematics.mass_rows
+
+    @property
+    def bias_effort(self) -> Array:
+        """Not available: loops solve for accelerations without it."""
+        raise NotImplementedError("the bias of a rolled motion stays in its loops")
+
+    def find_accelerations(self) -> tuple[Sequence[Array], Sequence[Spatial]]:
+        """Accelerations of node joints, and of links less gravity."""
+        k = self.kinematics
+        n = len(k.tree.nodes)
+
+        def link(i: int) -> Spatial:
+            values = k.load("A", i, 6)
+            return values[:3], values[3:]
+
+        def joint(i: int) -> Array:
+            known = k.node_states[i][2]
+            return known if known is not None else k.load("u_dot", i, k.tree.nodes[i].joint.n_u)
+
+        return Loaded(n, joint), Loaded(n, link)
+
+    @cached_property
+    def link_wrenches(self) -> Sequence[Spatial]:
+        """What each node's joint passes on to its link, about the link's origin, in link axes."""
+
+        def make(i: int) -> Spatial:
+            values = self.kinematics.load("f", i, 6)
+            return values[:3], values[3:]
+
+        return Loaded(len(self.kinematics.tree.nodes), make)

@@ -1,0 +1,314 @@
+"""The kinematics of one instant on one tree: what no effort, load, friction or acceleration changes.
+
+Joint states, link kinematics, poses and velocities of frames, the joints that close loops, gravity, and what follows
+from these alone: bias accelerations, the mass matrix of the bodies, momentum and energy.  Everything is computed when
+it is asked for, and once.  Instants that differ in what is given share one ``Kinematics`` by reference.
+
+Links are moved outward by the recursion; a formulation with a kinematics of its own replaces ``link_kinematics`` and
+``link_velocities``, or ``body_pose`` and ``body_velocity``, or ``find_joint_state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.sparse_ldl import Row
+from kinode.algebra.spatial import ZERO3, Pose, cross
+from kinode.model.base.frames import Frame
+from kinode.model.base.scene import Solid
+from kinode.model.system import joint_frame
+from kinode.multibody.given import Given, JointState
+from kinode.multibody.laws import Laws
+from kinode.multibody.links import recursive_dynamics, tree_inertia
+from kinode.multibody.links.link_steps import LinkKinematics, Spatial
+from kinode.multibody.restraints.constraint_forces import Constraints
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
+from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
+from kinode.structure.topology import Topology
+
+SIDES = ("parent", "child")
+
+
+class Kinematics:
+    """Positions and velocities of joints, links and frames at one point, on one tree.
+
+    ``given.joint_states`` replace the states of their joints; nothing else that is given counts here.
+    """
+
+    def __init__(self, topology: Topology, tree: Tree, point: EvaluationPoint, laws: Laws, given: Given) -> None:
+        self.topology, self.system, self.tree, self.point = topology, topology.system, tree, point
+        self.t, self.q, self.u, self.z = point.t, point.q, point.u, point.z
+        self.laws, self.given = laws, given
+        self.resolve = self.law = laws.resolve
+        self.lookup, self.timely = laws.lookup, laws.timely
+        self._joint_states: dict[str, JointState] = dict(given.joint_states)
+        self._poses: dict[Frame, Pose] = {}
+
+    def serves(self, given: Given) -> bool:
+        """Whether an instant at the same point that is given other things has this kinematics."""
+        return given.joint_states is self.given.joint_states
+
+    @cached_property
+    def full(self) -> Kinematics:
+        """The same with every body a link of its own."""
+        return self if self.tree is self.topology.full else self.on_tree(self.topology.full)
+
+    def on_tree(self, tree: Tree) -> Self:
+        """The same point on another tree."""
+        return type(self)(self.topology, tree, self.point, self.laws, self.given)
+
+    # -- states ------------------------------------------------------------------------------------
+    def other_states(self, name: str, /) -> Array:
+        """The states that a component has of its own."""
+        return self.z[self.topology.z_of[name]]
+
+    def held(self, name: str, /) -> dict[str, Scalar]:
+        """The discrete states of a component, by name; where the state has none, their consistent initial values."""
+        if not len(self.z):
+            return dict(self.system[name].settled(self))
+        place = self.topology.layout.discrete_of.get(name)
+        return {} if place is None else dict(zip((n for n, _ in self.system[name].held), self.z[place], strict=True))
+
+    def joint_state(self, name: str, /) -> JointState:
+        """q, u of a joint, and u_dot where it is prescribed."""
+        state = self._joint_states.get(name)
+        if state is None:
+            state = self._joint_states[name] = self.find_joint_state(name)
+        return state
+
+    def find_joint_state(self, name: str) -> JointState:
+        """The same, computed: of the state, by gears, by laws of time, or from the poses around a loop."""
+        topology, joint = self.topology, self.system.joints[name]
+        if name in topology.q_of:
+            return self.q[topology.q_of[name]], self.u[topology.u_of[name]], None
+        if joint.n_u == 0:
+            return EMPTY, EMPTY, EMPTY
+        if name in topology.couplings:
+            coupling = topology.couplings[name]
+            q, u, u_dot = self.joint_state(coupling.leader)
+            ratio, offset = self.resolve(coupling.ratio), self.resolve(coupling.offset)
+            return ratio * q + offset, ratio * u, None if u_dot is None else ratio * u_dot
+        if name in topology.cut_names and not joint.driven:
+            return (*self.cut_state(name), None)
+        if joint.motion is not None:
+            q, u, u_dot = self.timely(joint.motion, 2)
+            return q, u, u_dot
+        assert joint.speed is not None
+        u, u_dot = self.timely(joint.speed, 1)
+        return self.other_states(name), u, u_dot
+
+    def joint_rate(self, name: str, /) -> Array:
+        """Rate of a joint's coordinates."""
+        q, u, _ = self.joint_state(name)
+        return self.system.joints[name].rate_map(q, u)
+
+    @cached_property
+    def node_states(self) -> list[JointState]:
+        """The state of each node's joint."""
+        return [self.joint_state(node.joint.name) for node in self.tree.nodes]
+
+    @cached_property
+    def node_named(self) -> dict[str, int]:
+        """The node of each joint of the tree."""
+        return {node.joint.name: node.index for node in self.tree.nodes}
+
+    def advanced_q(self, step: Array) -> Array:
+        """Coordinates after a small step along the speeds of the state."""
+        q = np.array(self.q, dtype=object)
+        for name, place in self.topology.q_of.items():
+            joint = self.system.joints[name]
+            q[place] = self.q[place] + joint.rate_map(self.q[place], step[self.topology.u_of[name]])
+        return tidy(q)
+
+    # -- links -------------------------------------------------------------------------------------
+    @cached_property
+    def geometry(self) -> Geometry:
+        """The constants of all links."""
+        return self.topology.geometry(self.tree, self.resolve)
+
+    @cached_property
+    def link_kinematics(self) -> Sequence[LinkKinematics]:
+        """Pose, subspace, angular velocity and bias acceleration of each link."""
+        states = self.node_states
+        return recursive_dynamics.move_tree(
+            self.tree.nodes, self.geometry, [s[0] for s in states], [s[1] for s in states]
+        )
+
+    @cached_property
+    def link_poses(self) -> Sequence[Pose]:
+        """X_WL of each link."""
+        poses: list[Pose] = []
+        for node, link, X_PF in zip(self.tree.nodes, self.link_kinematics, self.geometry.placements, strict=True):
+            step = X_PF @ link.X
+            poses.append(step if node.parent == WORLD else poses[node.parent] @ step)
+        return poses
+
+    @cached_property
+    def link_velocities(self) -> Sequence[Array]:
+        """Velocity of each link's origin, in link axes."""
+        return recursive_dynamics.velocities(
+            self.tree.nodes, self.geometry, self.link_kinematics, [s[1] for s in self.node_states]
+        )
+
+    @cached_property
+    def unaccelerated(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links while those of the state are zero."""
+        still = self.spread(np.zeros(self.topology.n_u))
+        links = recursive_dynamics.accelerate_tree(
+            self.tree.nodes, self.geometry, self.link_kinematics, still, self.base
+        )
+        return still, links
+
+    # -- frames ------------------------------------------------------------------------------------
+    def place(self, frame: Frame) -> tuple[int, Pose]:
+        """The node that carries a frame and its pose in the link."""
+        return find_node_frame(self.tree, self.geometry, frame, self.resolve)
+
+    def pose(self, frame: Frame, /) -> Pose:
+        """X_WF."""
+        if frame not in self._poses:
+            observer = self.system.frames.get(frame.body)
+            if observer is None:
+                self._poses[frame] = self.body_pose(frame)
+            else:
+                X = observer.pose(self)
+                self._poses[frame] = X if frame.is_plain else X @ frame.pose(self.resolve)
+        return self._poses[frame]
+
+    def body_pose(self, frame: Frame) -> Pose:
+        """The same of a frame on a body."""
+        node, X = self.place(frame)
+        return X if node == WORLD else self.link_poses[node] @ X
+
+    def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame's origin, in world axes."""
+        observer = self.system.frames.get(frame.body)
+        if observer is None:
+            return self.body_velocity(frame)
+        w, v = observer.velocity(self)
+        return w, v + cross(w, self.pose(frame).p - observer.pose(self).p)
+
+    def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """The same of a frame on a body."""
+        node, X = self.place(frame)
+        if node == WORLD:
+            return ZERO3, ZERO3
+        R, w = self.link_poses[node].R, self.link_kinematics[node].w
+        return R @ w, R @ (self.link_velocities[node] + cross(w, X.p))
+
+    # -- cut joints --------------------------------------------------------------------------------
+    def cut_pose(self, name: str) -> tuple[Pose, Pose, Pose]:
+        """X_WF, X_WM and X_FM of a joint, from the poses of its frames, in canonical axes."""
+        joint = self.system.joints[name]
+        C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
+        F, M = (self.pose(joint_frame(joint, side)) @ C for side in SIDES)
+        return F, M, F.inverse() @ M
+
+    def cut_state(self, name: str) -> tuple[Array, Array]:
+        """q and u of a cut joint, from the poses and velocities of its frames; angles within a turn."""
+        joint = self.system.joints[name]
+        q = tidy(joint.solve_coordinates(self.cut_pose(name)[2], joint.form(self.resolve)))
+        return q, self.relative_speeds(name, q, self.velocity)
+
+    def relative_speeds(self, name: str, q: Array, velocity: Callable[[Frame], tuple[Array, Array]]) -> Array:
+        """u of a joint from velocities of its frames: their part along its freedoms."""
+        joint = self.system.joints[name]
+        F, M, _ = self.cut_pose(name)
+        (w_F, v_F), (w_M, v_M) = (velocity(joint_frame(joint, side)) for side in SIDES)
+        w, v = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p)
+        relative = np.concatenate([M.R.T @ w, M.R.T @ v])
+        return tidy(joint.effort_wrench(q, joint.form(self.resolve)).T @ relative)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """The constraints that close loops."""
+        return Constraints(self)
+
+    # -- between the state and the tree ------------------------------------------------------------
+    def state_of(self, name: str) -> tuple[int, Scalar] | None:
+        """Where in u a joint's speeds are found, and times what; None where they are prescribed or measured."""
+        ratio: Scalar = 1.0
+        while name in self.topology.couplings:
+            ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
+            name = self.topology.couplings[name].leader
+        return (self.topology.u_of[name].start, ratio) if name in self.topology.u_of else None
+
+    def spread(self, u_dot: Array) -> list[Array]:
+        """Accelerations of all node joints from those of the state: given, prescribed and coupled."""
+        each = []
+        for node, (_, _, known) in zip(self.tree.nodes, self.node_states, strict=True):
+            way = self.state_of(node.joint.name)
+            if way is None:
+                assert known is not None
+                each.append(known)
+            else:
+                start, ratio = way
+                each.append(ratio * u_dot[start : start + node.joint.n_u])
+        return each
+
+    def collect(self, per_node: Sequence[Array]) -> Array:
+        """Generalized forces of the state from those of the node joints: the transpose of ``spread``."""
+        total: list[Any] = [0.0] * self.topology.n_u
+        for node, values in zip(self.tree.nodes, per_node, strict=True):
+            way = self.state_of(node.joint.name)
+            if way is not None:
+                start, ratio = way
+                for k, value in enumerate(values):
+                    total[start + k] = total[start + k] + ratio * value
+        return tidy(total)
+
+    # -- gravity and inertia -----------------------------------------------------------------------
+    @cached_property
+    def gravity(self) -> Array:
+        """The acceleration of free fall, in world axes."""
+        return tidy([self.resolve(x) for x in self.system.gravity])
+
+    @cached_property
+    def base(self) -> Spatial:
+        """Acceleration of the base that stands for gravity."""
+        return ZERO3, -self.gravity
+
+    @cached_property
+    def solids(self) -> list[Solid]:
+        """Every body with its mass and its inertia about its mass center."""
+        bodies = self.system.bodies.values()
+        return [Solid(b.com, self.resolve(b.total_mass()), b.central_inertia(self.resolve)) for b in bodies]
+
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """The rows of the bodies' mass matrix without the entries of joints that do not carry each other."""
+        return tree_inertia.find_mass_rows(self)
+
+    @cached_property
+    def link_sums(self) -> Array:
+        """Kinetic energy, momentum, angular momentum, first moment and mass of the links, 11 numbers."""
+        return tree_inertia.sum_links(self)
+
+    @cached_property
+    def sums(self) -> Array:
+        """The same of all bodies, with those that rest in the world."""
+        ground = self.geometry.ground
+        total: Array = self.link_sums + np.concatenate([np.zeros(7), ground.moment, [ground.mass]])
+        return total
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        """Of all bodies [J]."""
+        return self.sums[0]
+
+    @property
+    def momenta(self) -> tuple[Array, Array, Array, Scalar]:
+        """Momentum, angular momentum about the world's origin, first moment, mass."""
+        return self.sums[1:4], self.sums[4:7], self.sums[7:10], self.sums[10]
+
+    def potential_energy(self, of_elements: Iterable[Scalar]) -> Scalar:
+        """Of gravity and joint stiffness, with that of elements; gravity's is zero at the world's origin [J]."""
+        total = tree_inertia.potential_energy(self)
+        for energy in of_elements:
+            total = total + energy
+        return total

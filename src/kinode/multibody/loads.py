@@ -1,0 +1,177 @@
+"""The loads of one instant: what acts on bodies, and the model's own efforts along its joints.
+
+What locked joints hold with is not among them unless it is given: the motion finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.spatial import cross
+from kinode.model.base.element import Load
+from kinode.model.base.frames import Frame
+from kinode.model.base.scene import Scene
+from kinode.model.joints.end_stops import Range
+from kinode.model.joints.joint import Joint
+from kinode.model.joints.joint_events import STOP
+from kinode.model.quantity_names import EFFORT_SHARES
+from kinode.multibody.given import Given
+from kinode.multibody.kinematics import Kinematics
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.networks.network_condensation import Condensed
+from kinode.multibody.restraints.coupled_friction import Friction
+from kinode.structure.link_geometry import WORLD
+
+
+class Loads:
+    """Loads and efforts of an instant; ``scene`` is what elements ask.
+
+    ``find_condensed`` gives the network whose efforts count here: None where there is none, or where its flows act
+    otherwise.
+    """
+
+    def __init__(
+        self,
+        kinematics: Kinematics,
+        scene: Scene,
+        given: Given,
+        friction: Friction,
+        find_condensed: Callable[[], Condensed | None],
+    ) -> None:
+        self.kinematics, self.system, self.topology = kinematics, kinematics.system, kinematics.topology
+        self.scene, self.given, self.friction = scene, given, friction
+        self._find_condensed = find_condensed
+
+    @cached_property
+    def condensed(self) -> Condensed | None:
+        """The network at this instant, condensed to efforts on joints and inertia."""
+        return self._find_condensed()
+
+    # -- on bodies ---------------------------------------------------------------------------------
+    @cached_property
+    def element_loads(self) -> list[Load]:
+        """Of elements."""
+        return [load for element in self.system.elements.values() for load in element.wrenches(self.scene)]
+
+    @property
+    def outer_loads(self) -> list[Load]:
+        """Of elements, and given wrenches."""
+        given = [Load(Frame(body), force, moment) for body, (force, moment) in self.given.wrenches.items()]
+        return self.element_loads + given
+
+    @cached_property
+    def applied_loads(self) -> list[Load]:
+        """Of elements, given wrenches, and the efforts of cut joints."""
+        return self.outer_loads + [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
+
+    @property
+    def closing_loads(self) -> list[Load]:
+        """What constraints do to bodies, where their multipliers are given."""
+        multipliers = self.given.multipliers
+        return [] if multipliers is None else self.kinematics.constraints.loads(multipliers)
+
+    @cached_property
+    def link_loads(self) -> list[Spatial | None]:
+        """Moment about the link's origin and force on each link, in link axes, of all that acts on bodies."""
+        return self.gathered([*self.applied_loads, *self.closing_loads])
+
+    def gathered(self, loads: Sequence[Load]) -> list[Spatial | None]:
+        """Loads on bodies as moment about the link's origin and force on each link, in link axes."""
+        kinematics = self.kinematics
+        total: list[Spatial | None] = [None] * len(kinematics.tree.nodes)
+        for load in loads:
+            node, X = kinematics.place(load.on)
+            if node == WORLD:
+                continue
+            X_WL = kinematics.link_poses[node]
+            force = X_WL.R.T @ load.force
+            arm = X.p if load.at is None else X_WL.R.T @ (load.at - X_WL.p)
+            moment = X_WL.R.T @ load.moment + cross(arm, force)
+            old = total[node]
+            total[node] = (moment, force) if old is None else (old[0] + moment, old[1] + force)
+        return total
+
+    def cut_efforts(self, name: str) -> list[Load]:
+        """The efforts of a cut joint, as loads on its two bodies."""
+        kinematics, joint = self.kinematics, self.system.joints[name]
+        laws = (joint.effort, joint.stiffness, joint.damping, joint.friction, joint.ends)
+        unlocked = name not in self.given.lock_efforts
+        if all(x is None for x in laws) and unlocked and self.outer_effort(name) is None:
+            return []
+        _, M, _ = kinematics.cut_pose(name)
+        tau = self.own_effort(name)
+        wrench = joint.effort_wrench(kinematics.joint_state(name)[0], joint.form(kinematics.resolve)) @ tau
+        moment, force = M.R @ wrench[:3], M.R @ wrench[3:]
+        return [Load(joint.b, force, moment, at=M.p), Load(joint.a, -force, -moment, at=M.p)]
+
+    # -- along joints ------------------------------------------------------------------------------
+    def shares(self, name: str, friction: Mapping[str, Array]) -> dict[str, Array]:
+        """A joint's own efforts with some friction: drive (its law), spring, damping, friction, stop.
+
+        A rigid stop and sticking friction hold with what the motion asks for, which is not among them.
+        """
+        joint, resolve = self.system.joints[name], self.scene.resolve
+        q, u, _ = self.kinematics.joint_state(name)
+        zero = np.zeros(joint.n_u)
+        shares = dict.fromkeys(EFFORT_SHARES, zero)
+        if joint.effort is not None:
+            shares["drive"] = tidy([resolve(x) for x in joint.effort])
+        if joint.stiffness is not None:
+            neutral = zero if joint.neutral is None else tidy([resolve(x) for x in joint.neutral])
+            shares["spring"] = -tidy([resolve(k) for k in joint.stiffness]) * (q - neutral)
+        if joint.damping is not None:
+            shares["damping"] = -tidy([resolve(d) for d in joint.damping]) * u
+        if joint.friction is not None:
+            shares["friction"] = friction.get(name, zero)
+        if joint.ends is not None:
+            shares["stop"] = tidy([self.stop_effort(joint)])
+        return shares
+
+    def stop_effort(self, joint: Joint) -> Scalar:
+        """What a compliant end of its range does along a joint."""
+        assert joint.ends is not None
+        if joint.ends.rigid:
+            return 0.0
+        q, u, _ = self.kinematics.joint_state(joint.name)
+        return Range(joint, self.scene.resolve, q, u, self.scene.held(joint.name)[STOP]).effort()
+
+    def own_effort(self, name: str) -> Array:
+        """The model's own efforts of a joint, all together, without what locks hold with unless that is given."""
+        shares = self.shares(name, self.friction.sliding)
+        total: Array = sum(shares.values(), np.zeros(self.system.joints[name].n_u))
+        outer, locks = self.outer_effort(name), self.given.lock_efforts
+        total = total if outer is None else total + outer
+        return total + locks[name] if name in locks else total
+
+    def outer_effort(self, name: str) -> Array | None:
+        """What networks and elements do along a joint, but for the inertia that networks add; None where none acts."""
+        network = None if self.condensed is None else self.condensed.effort(name)
+        own = self.element_efforts.get(name)
+        if own is None:
+            return network
+        return tidy([own]) if network is None else network + own
+
+    @cached_property
+    def element_efforts(self) -> dict[str, Scalar]:
+        """What elements do along joints, which is no load on bodies."""
+        total: dict[str, Scalar] = {}
+        for element in self.system.elements.values():
+            for name, effort in element.efforts(self.scene).items():
+                total[name] = total.get(name, 0.0) + effort
+        return total
+
+    @cached_property
+    def efforts(self) -> list[Array]:
+        """Efforts that act in each node's joint; of driven joints without the drive."""
+        efforts, added = [], self.given.effort
+        for node in self.kinematics.tree.nodes:
+            name = node.joint.name
+            tau = self.own_effort(name)
+            if added is not None and name in self.topology.u_of:
+                tau = tau + added[self.topology.u_of[name]]
+            efforts.append(tau)
+        return efforts

@@ -1,0 +1,255 @@
+"""The motion of one instant: what a formulation gives, whatever its derivation.
+
+    M u_dot = bias_effort + G' lam + lock forces,    bias_effort = tau - h
+
+A formulation says how accelerations, mass matrix and bias come about, and what joints pass on; the classes
+``RecursiveMotion``, ``CircuitMotion``, ``RolledMotion``, ``LagrangeMotion`` and ``ChainMotion`` are the ones there are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Scalar, rate, tidy
+from kinode.algebra.sparse_ldl import Row, Saddle
+from kinode.algebra.spatial import ZERO3, cross
+from kinode.model.base.element import Load
+from kinode.model.base.frames import Frame
+from kinode.model.system import joint_frame
+from kinode.multibody.given import Given
+from kinode.multibody.kinematics import Kinematics
+from kinode.multibody.links import link_steps, recursive_dynamics
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.loads import Loads
+from kinode.multibody.restraints import loop_constraints
+from kinode.multibody.restraints.coupled_friction import FrictionSolution, solve_friction
+from kinode.multibody.restraints.locked_joints import LockRows
+from kinode.structure.evaluation_point import EMPTY
+from kinode.structure.link_geometry import WORLD
+
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
+
+
+@dataclass(frozen=True, eq=False)
+class MotionProblem:
+    """What a formulation solves: what moves, what acts, what is locked, what is given.
+
+    ``with_friction`` and ``again`` make the same instant with other friction, or with other things given;
+    ``own_motion`` is the model's own motion where accelerations in loops are given.  ``matrix`` is that of another
+    instant which differs in efforts alone, where there is one.
+    """
+
+    kinematics: Kinematics
+    loads: Loads
+    locks: LockRows
+    given: Given
+    with_friction: Callable[[Mapping[str, Array]], Snapshot]
+    again: Callable[[Given], Snapshot]
+    own_motion: Callable[[], Snapshot | None]
+    matrix: EquationMatrix | None = None
+
+
+class EquationMatrix:
+    """The matrix of the equations of motion with rows of loops and locks, factorized once; no effort changes it."""
+
+    def __init__(self, mass_rows: Callable[[], list[Row]], kinematics: Kinematics, locks: LockRows) -> None:
+        self._mass_rows, self._kinematics, self._locks = mass_rows, kinematics, locks
+
+    @cached_property
+    def solve(self) -> Saddle:
+        """Accelerations and multipliers from generalized forces and what the rows are to be."""
+        rows = self._kinematics.constraints.rows if self._kinematics.topology.constrained else []
+        return Saddle(self._mass_rows(), rows, self._locks.rows, self._locks.stuck)
+
+
+class Motion(ABC):
+    """The accelerations of one instant and what they take."""
+
+    articulated: ClassVar[bool] = False  # locked joints are part of the recursion, whose residuals hold them
+    sweeps_full_tree: ClassVar[bool] = False  # the full tree is computed by itself, not from accelerations found here
+
+    def __init__(self, problem: MotionProblem) -> None:
+        self.problem = problem
+        self.kinematics, self.loads, self.locks = problem.kinematics, problem.loads, problem.locks
+        self.given, self.topology = problem.given, problem.kinematics.topology
+        self.matrix = problem.matrix or EquationMatrix(lambda: self.mass_rows, self.kinematics, self.locks)
+        self._solving = False
+
+    # -- equations ---------------------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def mass_rows(self) -> list[Row]:
+        """The rows of the mass matrix without the entries that are known to be zero."""
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """M by the speeds of the state."""
+        M = np.zeros((self.topology.n_u, self.topology.n_u), dtype=object)
+        M[:] = 0.0
+        for i, row in enumerate(self.mass_rows):
+            for j, x in row.items():
+                M[i, j] = x
+        return M
+
+    @property
+    @abstractmethod
+    def bias_effort(self) -> Array:
+        """Generalized forces that are left to accelerate the state: tau - h."""
+
+    @property
+    def efforts(self) -> Sequence[Array]:
+        """Efforts that act in each node's joint; of driven joints without the drive."""
+        return self.loads.efforts
+
+    # -- accelerations -----------------------------------------------------------------------------
+    @abstractmethod
+    def find_accelerations(self) -> tuple[Sequence[Array], Sequence[Spatial]]:
+        """Accelerations of node joints, and of links less gravity."""
+
+    @cached_property
+    def _accelerations(self) -> tuple[Sequence[Array], Sequence[Spatial]]:
+        if self.given.u_dot is None and self.topology.unmoved is not None:
+            raise self.topology.unmoved
+        self._solving = True
+        try:
+            return self.find_accelerations()
+        finally:
+            self._solving = False
+
+    def spread(self, u_dot: Array) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints and links from those of the state."""
+        k = self.kinematics
+        each = k.spread(u_dot)
+        return each, recursive_dynamics.accelerate_tree(k.tree.nodes, k.geometry, k.link_kinematics, each, k.base)
+
+    @property
+    def solving(self) -> bool:
+        """Whether accelerations are being solved for, so that nothing can depend on them."""
+        return self._solving
+
+    @property
+    def node_accelerations(self) -> Sequence[Array]:
+        """u_dot of each node's joint."""
+        return self._accelerations[0]
+
+    @property
+    def link_accelerations(self) -> Sequence[Spatial]:
+        """Classical accelerations of links less gravity, in link axes."""
+        return self._accelerations[1]
+
+    @cached_property
+    def u_dot(self) -> Array:
+        """Accelerations of the state."""
+        if self.given.u_dot is not None:
+            return self.given.u_dot
+        u_dot: list[Any] = [0.0] * self.topology.n_u
+        for node, values in zip(self.kinematics.tree.nodes, self.node_accelerations, strict=True):
+            if node.joint.name in self.topology.u_of:
+                u_dot[self.topology.u_of[node.joint.name]] = values
+        return tidy(u_dot)
+
+    def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
+        kinematics = self.kinematics
+        node, X = kinematics.place(frame)
+        if node == WORLD:
+            return ZERO3, ZERO3
+        R, w = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w
+        eps, W = self.link_accelerations[node]
+        return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
+
+    def joint_acceleration(self, name: str) -> Array:
+        """u_dot of a joint, in the tree or closing a loop."""
+        kinematics = self.kinematics
+        if name not in self.topology.cut_names:
+            return self.node_accelerations[kinematics.node_named[name]]
+        joint = kinematics.system.joints[name]
+        q, u, known = kinematics.joint_state(name)
+        if known is not None:
+            return known
+        F, M, _ = kinematics.cut_pose(name)
+        frames = [joint_frame(joint, side) for side in ("parent", "child")]
+        (w_F, v_F), (w_M, v_M) = (kinematics.velocity(frame) for frame in frames)
+        (e_F, a_F), (e_M, a_M) = (self.body_acceleration(frame) for frame in frames)
+        w, v, p = w_M - w_F, v_M - v_F - cross(w_F, M.p - F.p), M.p - F.p
+        w_dot = e_M - e_F - cross(w_M, w)
+        v_dot = a_M - a_F - cross(e_F, p) - cross(w_F, v_M - v_F) - cross(w_M, v)
+        form = joint.form(kinematics.resolve)
+        change = rate(lambda x: joint.motion_subspace(x, form) @ u, q, joint.rate_map(q, u))
+        relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
+        return tidy(joint.effort_wrench(q, form).T @ relative)
+
+    # -- what the motion takes ---------------------------------------------------------------------
+    @cached_property
+    def link_wrenches(self) -> Sequence[Spatial]:
+        """What each node's joint passes on to its link, about the link's origin, in link axes."""
+        return self.inverse_dynamics(self.link_accelerations)
+
+    def inverse_dynamics(self, links: Sequence[Spatial]) -> list[Spatial]:
+        """The same for some accelerations of links."""
+        k = self.kinematics
+        return recursive_dynamics.inverse_dynamics(
+            k.tree.nodes, k.geometry, k.link_kinematics, links, self.loads.link_loads
+        )
+
+    def efforts_beyond(self, wrenches: Sequence[Spatial]) -> Array:
+        """Efforts beyond the model's own that joints need to pass on wrenches to their links: S'W - tau."""
+        needed = [along(link.S, w) for link, w in zip(self.kinematics.link_kinematics, wrenches, strict=True)]
+        return self.kinematics.collect([h - tau for h, tau in zip(needed, self.efforts, strict=True)])
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        return self.efforts_beyond(self.link_wrenches)
+
+    def inertia_load(self, body: str) -> Load:
+        """What the motion of a body asks for, as a load on it with the opposite sign; of the full tree."""
+        kinematics = self.kinematics
+        i = kinematics.tree.node_of[body]
+        if i == WORLD:
+            return Load(Frame(body), ZERO3, ZERO3)
+        X, (eps, W) = kinematics.link_poses[i], self.link_accelerations[i]
+        A = (eps, W + X.R.T @ kinematics.gravity)
+        inertia, w = kinematics.geometry.inertias[i], kinematics.link_kinematics[i].w
+        moment, force = link_steps.inertia_wrench(inertia, w, A)
+        return Load(Frame(body), -(X.R @ force), -(X.R @ moment), at=X.p)
+
+    # -- what holds --------------------------------------------------------------------------------
+    @cached_property
+    def saddle_solution(self) -> tuple[Array, Array]:
+        """u_dot with what is locked at rest, and the multipliers of constraint rows and locks."""
+        gamma: list[Scalar] = []
+        if self.topology.constrained:
+            gamma += [*-self.kinematics.constraints.chosen(loop_constraints.bias)]
+        gamma += self.locks.gamma
+        u_dot, multipliers = self.matrix.solve(self.bias_effort, tidy(gamma))
+        return self.locks.still(u_dot), multipliers
+
+    @property
+    def multipliers(self) -> Array:
+        """One for each independent constraint row, given or solved for: M u_dot = tau - h + G' lam."""
+        if self.given.multipliers is not None:
+            return self.given.multipliers
+        return self.saddle_solution[1][: len(self.kinematics.constraints.rows)]
+
+    @property
+    def lock_multipliers(self) -> Array:
+        """What each lock holds with, as the equations have it; zero where it does not hold."""
+        first = len(self.kinematics.constraints.rows) if self.topology.constrained else 0
+        return tidy([s * h for s, h in zip(self.locks.stuck, self.saddle_solution[1][first:], strict=True)])
+
+    def solve_friction(self) -> FrictionSolution:
+        """Friction that slides, with the reactions that it depends on."""
+        return solve_friction(self.kinematics, self.problem.with_friction)
+
+
+def along(S: Array, wrench: Spatial) -> Array:
+    """S'F: the part of a wrench along a joint's freedoms."""
+    return S.T @ np.concatenate(wrench) if S.shape[1] else EMPTY

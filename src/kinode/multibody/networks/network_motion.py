@@ -1,0 +1,73 @@
+"""What a network has to do with the motion: efforts, quantities, energies, rates of its states.
+
+The network is condensed without accelerations (``network_condensation.py``); here its forms meet those of the motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.affine import constant_and_terms, substitute
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.errors import LawError
+from kinode.multibody.networks.network_condensation import ACCELERATION, Condensed
+
+if TYPE_CHECKING:
+    from kinode.multibody.kinematics import Kinematics
+    from kinode.multibody.motion import Motion
+
+
+class NetworkMotion:
+    """The network of an instant at its accelerations; ``joint_acceleration`` gives that of any joint."""
+
+    def __init__(
+        self,
+        kinematics: Kinematics,
+        condensed: Condensed | None,
+        motion: Motion,
+        joint_acceleration: Callable[[str], Array],
+    ) -> None:
+        self.kinematics, self.condensed, self.motion = kinematics, condensed, motion
+        self._joint_acceleration = joint_acceleration
+
+    def effort_on(self, name: str) -> Array:
+        """What components do along a joint, for the inertia that they add too."""
+        joint = self.kinematics.system.joints[name]
+        if self.condensed is None or name not in self.condensed.network.touched:
+            return np.zeros(joint.n_u)
+        return tidy([self.number(x, f"effort on {name}") for x in self.condensed.effort_forms(name)])
+
+    def state_rates(self, name: str) -> Array:
+        """Rates of the states of a component or a node."""
+        assert self.condensed is not None
+        states = (state for state in self.condensed.network.states if state.owner == name)
+        rates = [(s.name, self.condensed.value((s.variable, s.order + 1))) for s in states]
+        return tidy([self.number(x, f"rate of {name}.{word}") for word, x in rates])
+
+    def quantity(self, owner: str, quantity: str) -> Scalar:
+        """A quantity of a component or a node."""
+        assert self.condensed is not None
+        value = self.condensed.evaluate(self.condensed.network.formula(owner, quantity))
+        return self.number(value, f"{owner}.{quantity}")
+
+    def energy(self, kind: str) -> Scalar:
+        """What all components store: kinetic, potential or electric [J]."""
+        return 0.0 if self.condensed is None else self.number(self.condensed.energy(kind), f"{kind} energy")
+
+    def number(self, value: Scalar, what: str) -> Scalar:
+        """A number from a form in accelerations, at those of the motion."""
+        _, terms = constant_and_terms(value)
+        if not terms:
+            return value
+        if self.motion.solving:
+            raise LawError(f"{what} depends on accelerations, which laws cannot use")
+        u_dot = self.motion.u_dot
+        return substitute(value, {key: self._acceleration(key, u_dot) for key in terms})
+
+    def _acceleration(self, key: Any, u_dot: Array) -> Scalar:
+        if key[0] == ACCELERATION:
+            return u_dot[key[1]]
+        return self._joint_acceleration(key[0].removeprefix(f"{ACCELERATION} of "))[key[1]]

@@ -1,0 +1,161 @@
+"""The value of every quantity by name: one function for each sort of quantity.
+
+A ``QuantityName`` says whose quantity it is, which one, and in whose axes; the functions here ask the parts of a
+snapshot for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinode.algebra.euler_angles import euler_angles, euler_rates
+from kinode.algebra.scalars import Array, Scalar, sqrt
+from kinode.algebra.spatial import ZERO3, cross, dot, quaternion_of, rpy_from_rotation
+from kinode.model.base.frames import Frame
+from kinode.model.constraints.constraint import POSITIONS
+from kinode.model.quantity_names import QuantityName
+from kinode.multibody.power import element_power
+from kinode.multibody.restraints import loop_constraints
+
+if TYPE_CHECKING:
+    from kinode.multibody.snapshot import Snapshot
+
+ENERGIES = ("kinetic_energy", "potential_energy", "electric_energy")
+ROTATIONS: Mapping[str, Callable[[Array], Array]] = {
+    "rpy": rpy_from_rotation,
+    "euler": euler_angles,
+    "quaternion": quaternion_of,
+}
+
+
+def _in_axes(snapshot: Snapshot, vector: Array, axes: Frame | None) -> Array:
+    return vector if axes is None else snapshot.pose(axes).R.T @ vector
+
+
+def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
+    frame = name.frame
+    assert frame is not None
+    match name.quantity:
+        case "position":
+            return _in_axes(snapshot, snapshot.pose(frame).p, name.axes)
+        case "velocity" | "angular_velocity":
+            return _in_axes(snapshot, snapshot.velocity(frame)[name.quantity == "velocity"], name.axes)
+        case "acceleration" | "angular_acceleration":
+            return _in_axes(snapshot, snapshot.acceleration(frame)[name.quantity == "acceleration"], name.axes)
+    R = snapshot.pose(frame).R if name.axes is None else snapshot.pose(name.axes).R.T @ snapshot.pose(frame).R
+    if name.quantity == "euler_rates":
+        turned = snapshot.velocity(frame)[0] - (ZERO3 if name.axes is None else snapshot.velocity(name.axes)[0])
+        return euler_rates(R, snapshot.pose(frame).R.T @ turned)
+    return ROTATIONS[name.quantity](R) if name.quantity in ROTATIONS else R
+
+
+def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
+    """Of the whole system."""
+    if name.quantity == "energy":
+        return sum(snapshot.energies, 0.0)
+    if name.quantity in ENERGIES:
+        return snapshot.energies[ENERGIES.index(name.quantity)]
+    if name.quantity == "gravity":
+        return _in_axes(snapshot, snapshot.gravity, name.axes)
+    P, L, first, mass = snapshot.momenta
+    vector = {"momentum": P, "angular_momentum": L, "com": first / mass}[name.quantity]
+    return _in_axes(snapshot, vector, name.axes)
+
+
+def _element(snapshot: Snapshot, name: QuantityName) -> Any:
+    element = snapshot.system.elements[name.owner]
+    if name.quantity == "power":
+        return element_power(snapshot, element)
+    value = element.quantity(name.quantity, snapshot)
+    return _in_axes(snapshot, value, name.axes) if name.parts else value
+
+
+def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
+    joint, key = snapshot.system.joints[name.owner], name.quantity
+    if key in ("q", "u"):
+        q, u, _ = snapshot.joint_state(joint.name)
+        state = u if key == "u" else q
+        return state if name.parts else state[0]
+    value: Array
+    if key == "u_dot":
+        value = snapshot.joint_acceleration(joint.name)
+    elif key == "power":
+        return dot(snapshot.joint_effort(joint.name), snapshot.joint_state(joint.name)[1]) if joint.n_u else 0.0
+    elif key == "effort":
+        value = snapshot.joint_effort(joint.name)
+    elif key.startswith("effort."):
+        value = snapshot.efforts.share(joint.name, key.removeprefix("effort."))
+    else:
+        return _wrench(snapshot, name)
+    return value if name.parts else value[0] if len(value) else 0.0
+
+
+def _wrench(snapshot: Snapshot, name: QuantityName) -> Any:
+    """The reaction of a joint, or all that it transmits."""
+    kind, _, part = name.quantity.partition(".")
+    moment, force = snapshot.reaction(name.owner, whole=kind == "wrench", expressed_in=name.axes)
+    if part in ("axial", "radial"):
+        joint = snapshot.system.joints[name.owner]
+        axis = joint.axis_rotation(snapshot.resolve, snapshot.system.nominal) @ np.array([0.0, 0.0, 1.0])
+        along = dot(axis, force)
+        if part == "axial":
+            return along
+        across = force - along * axis
+        return sqrt(dot(across, across))
+    return moment if part == "moment" else force
+
+
+def _constraint(snapshot: Snapshot, name: QuantityName) -> Any:
+    kinematics = snapshot.kinematics
+    tie = loop_constraints.loop_constraint_of(snapshot.topology, snapshot.system.constraints[name.owner])
+    value: Array
+    if name.quantity == "residual":
+        slips = [unit not in POSITIONS for unit in tie.units]
+        value = loop_constraints.residual(kinematics, tie)
+        value = np.where(slips, loop_constraints.drift(kinematics, tie), value) if any(slips) else value
+    elif name.quantity == "reaction":
+        value = snapshot.multipliers_of(name.owner)
+    else:
+        return _wrench_on(snapshot, name, snapshot.multipliers_of(name.owner))
+    return value if name.parts else value[0]
+
+
+def unit_wrenches(snapshot: Snapshot, name: QuantityName) -> list[Scalar]:
+    """The force or moment of a constraint on a body, as asked for by name, for each unit multiplier."""
+    count = len(snapshot.system.constraints[name.owner].rows(snapshot.system))
+    each = [np.asarray(_wrench_on(snapshot, name, lam), dtype=object).ravel() for lam in np.eye(count)]
+    return [x for values in each for x in (values if name.part is None else values[[name.part]])]
+
+
+def _wrench_on(snapshot: Snapshot, name: QuantityName, lam: Array) -> Array:
+    """Force, or moment about the place where the constraint holds the body, in world axes or others."""
+    constraint, about = snapshot.system.constraints[name.owner], name.frame
+    assert about is not None
+    loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)
+    loads = [load for load in loads if load.on.body == about.body]
+    total = sum((load.force for load in loads), ZERO3)
+    if name.quantity.endswith("moment"):
+        at = snapshot.pose(about).p
+        total = sum((load.moment + cross(snapshot.pose(load.on).p - at, load.force) for load in loads), ZERO3)
+    return _in_axes(snapshot, total, name.axes)
+
+
+VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
+    "time": lambda snapshot, name: snapshot.t,
+    "parameter": lambda snapshot, name: snapshot.lookup(name.owner),
+    "input": lambda snapshot, name: snapshot.lookup(name.owner),
+    "signal": lambda snapshot, name: snapshot.lookup(name.owner),
+    "held": lambda snapshot, name: snapshot.held(name.owner)[name.quantity],
+    "observer": lambda snapshot, name: snapshot.system.frames[name.owner].quantity(name.quantity, snapshot),
+    "part": lambda snapshot, name: snapshot.network.quantity(name.owner, name.quantity),
+    "node": lambda snapshot, name: snapshot.network.quantity(name.owner, name.quantity),
+    "frame": _frame,
+    "system": _whole,
+    "element": _element,
+    "joint": _joint,
+    "constraint": _constraint,
+}
+"""The sorts of quantities (``QuantityName.sort``) and what gives their values."""

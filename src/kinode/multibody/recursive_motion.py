@@ -1,0 +1,98 @@
+"""The recursive formulation of one instant: articulated bodies where nothing couples joints, else the mass matrix.
+
+With loops and locks across joints the equations of motion are a saddle-point system (``EquationMatrix``); gears and
+networks that couple accelerations go through the mass matrix; what is left is solved by articulated bodies, which know
+locked joints and the inertia that networks add to a freedom.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from kinode.algebra.scalars import Array, Scalar, tidy
+from kinode.algebra.sparse_ldl import Row
+from kinode.algebra.spatial import solve_spd
+from kinode.multibody.links import recursive_dynamics
+from kinode.multibody.links.link_steps import Spatial
+from kinode.multibody.motion import Motion, along
+
+
+class RecursiveMotion(Motion):
+    """Accelerations by articulated bodies, or by the mass matrix where joints are coupled."""
+
+    articulated: ClassVar[bool] = True
+
+    @cached_property
+    def mass_rows(self) -> list[Row]:
+        """Those of the bodies, with the inertia that networks add."""
+        rows, network = self.kinematics.mass_rows, self.loads.condensed
+        if network is None:
+            return rows
+        rows = [dict(row) for row in rows]
+        for i, j, x in network.inertia:
+            rows[i][j] = rows[i].get(j, 0.0) + x
+        return rows
+
+    @cached_property
+    def bias_effort(self) -> Array:
+        """Generalized forces that are left to accelerate the state: tau - h."""
+        kinematics = self.kinematics
+        wrenches = self.inverse_dynamics(kinematics.unaccelerated[1])
+        needed = [along(link.S, w) for link, w in zip(kinematics.link_kinematics, wrenches, strict=True)]
+        return kinematics.collect([tau - h for tau, h in zip(self.efforts, needed, strict=True)])
+
+    @cached_property
+    def inverse_effort(self) -> Array:
+        """Efforts beyond the model's own that the given accelerations need."""
+        effort, network = self.efforts_beyond(self.link_wrenches), self.loads.condensed
+        return effort if network is None else effort + network.armature_effort(self.u_dot)
+
+    # -- accelerations -----------------------------------------------------------------------------
+    def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
+        """Accelerations of node joints, and of links less gravity."""
+        k, loads = self.kinematics, self.loads
+        if self.given.u_dot is not None:
+            return self.spread(self.given.u_dot)
+        if self.topology.constrained or (self.locks.locks and not self._locks_single_joints):
+            return self.spread(self.saddle_solution[0])
+        network = loads.condensed
+        if self.topology.couplings or (network is not None and network.couples):
+            return self.spread(solve_spd(self.mass_matrix, self.bias_effort))
+        prescribed = [known for _, _, known in k.node_states]
+        armature = None if network is None else network.armature
+        return recursive_dynamics.forward_dynamics(
+            k.tree.nodes, k.geometry, k.link_kinematics, loads.efforts, loads.link_loads, k.base, prescribed,
+            self.locks.free, armature,
+        )  # fmt: skip
+
+    @cached_property
+    def _locks_single_joints(self) -> bool:
+        """Whether each lock holds one joint of a tree without gears and loops, which articulated bodies can do."""
+        network = self.loads.condensed
+        if self.topology.constrained or self.topology.couplings or (network is not None and network.couples):
+            return False
+        return all(len(lock.joints) == 1 for lock in self.locks.locks)
+
+    # -- what holds --------------------------------------------------------------------------------
+    @property
+    def lock_multipliers(self) -> Array:
+        """What each lock holds with; of several that hold one joint of a tree the first takes all."""
+        locks = self.locks
+        if not self._locks_single_joints:
+            return super().lock_multipliers
+        holding, taken = [], dict.fromkeys(locks.free, 1.0)
+        for lock in locks.locks:
+            i = self.kinematics.node_named[lock.joints[0][0]]
+            whole = self._axis_residual(i)
+            holding.append(lock.stuck * taken[i] * whole / lock.joints[0][1])
+            taken[i] = taken[i] * (1.0 - lock.stuck)
+        return tidy(holding)
+
+    def _axis_residual(self, node: int) -> Scalar:
+        """The effort that the joint of a node lacks for what its link needs: what a lock holds with."""
+        S, network = self.kinematics.link_kinematics[node].S, self.loads.condensed
+        residual: Scalar = along(S, self.link_wrenches[node])[0] - self.efforts[node][0]
+        if network is not None and node in network.armature:
+            residual = residual + network.armature[node][0] * self.node_accelerations[node][0]
+        return residual

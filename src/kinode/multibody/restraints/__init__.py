@@ -1,0 +1,1 @@
+"""What restrains the motion: loop constraints and their forces, locked joints, friction, static support."""

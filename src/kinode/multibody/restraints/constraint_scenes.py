@@ -1,0 +1,221 @@
+"""The scenes in which constraints are asked: poses and coordinates of an instant, as plain numbers or with their rates.
+
+A constraint says what must vanish, of the poses that its scene tells.  Where these are dual numbers, the rates of its
+rows come out exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from kinode.algebra.scalars import Array, Dual, Scalar, new_level, tidy
+from kinode.algebra.spatial import ZERO3, Pose, cross, skew
+from kinode.model.base.fields import Value
+from kinode.model.base.frames import Frame, Resolve
+from kinode.model.base.scene import ConstraintScene
+from kinode.model.joints.joint import Joint
+from kinode.model.system import joint_frame
+from kinode.multibody.links.link_steps import Spatial
+
+if TYPE_CHECKING:
+    from kinode.multibody.kinematics import Kinematics
+
+FrameRates = Callable[[Frame], tuple[Array, Array]]
+"""Angular and linear rate of a frame, in world axes."""
+
+
+class MotionRates(NamedTuple):
+    """Rates of frames and joints for some speeds or accelerations of a motion."""
+
+    speed: FrameRates
+    turn: Callable[[str], Array]
+
+
+class LoopScene(ConstraintScene, Protocol):
+    """What a cut joint may ask besides: the pose of its frames in each other."""
+
+    def relative(self, joint: Joint, /) -> Pose:
+        """X_FM of a joint, in canonical axes."""
+        ...
+
+
+class _Asked:
+    """What constraints ask besides poses and coordinates."""
+
+    def __init__(self, kinematics: Kinematics) -> None:
+        self.kinematics, self.system = kinematics, kinematics.system
+        self.resolve, self.nominal = kinematics.resolve, kinematics.system.nominal
+        self.law: Resolve = kinematics.resolve
+
+    def measured(self, name: str) -> bool:
+        """Whether a joint's coordinates follow from poses, since it closes a loop."""
+        return name in self.kinematics.topology.cut_names and not self.system.joints[name].driven
+
+    def wraps(self, name: str) -> bool:
+        """Whether a joint's coordinate is an angle that is known up to full turns."""
+        return self.measured(name) and self.system.joints[name].coordinates[0][1] == "angle"
+
+
+class MovingScene(_Asked):
+    """Poses and joint coordinates of a motion as dual numbers.
+
+    ``speed`` tells the angular velocity and velocity of a frame, in world axes, ``turn`` the rate of a
+    joint's coordinates; with ``then`` (accelerations likewise) everything carries two rates.  ``passing`` says whether
+    time goes on meanwhile; for virtual velocities it stands still.
+    """
+
+    def __init__(
+        self,
+        kinematics: Kinematics,
+        speed: FrameRates,
+        turn: Callable[[str], Array],
+        then: MotionRates | None = None,
+        passing: bool = False,
+    ) -> None:
+        super().__init__(kinematics)
+        self.speed, self.turn, self.then = speed, turn, then
+        if passing:
+            self.law = self._moving_law
+        self.level = new_level()
+        self.outer = new_level() if then is not None else None
+
+    def pose(self, frame: Frame) -> Pose:
+        """X_WF with its rates."""
+        then = None if self.then is None else self.then.speed(frame)
+        return self._moving(self.kinematics.pose(frame), self.speed(frame), then)
+
+    def relative(self, joint: Joint) -> Pose:
+        """X_FM of a joint, in canonical axes, with its rates: those of a frame that moves within another."""
+        F, M, X = self.kinematics.cut_pose(joint.name)
+        frames = [joint_frame(joint, side) for side in ("parent", "child")]
+        (w_F, v_F), (w_M, v_M) = (self.speed(frame) for frame in frames)
+        p, w, v = M.p - F.p, w_M - w_F, v_M - v_F
+        v_r = v - cross(w_F, p)
+        then = None
+        if self.then is not None:
+            (e_F, a_F), (e_M, a_M) = (self.then.speed(frame) for frame in frames)
+            turned, moved = e_M - e_F - cross(w_F, w), a_M - a_F - cross(e_F, p) - cross(w_F, v + v_r)
+            then = F.R.T @ turned, F.R.T @ moved
+        return self._moving(X, (F.R.T @ w, F.R.T @ v_r), then)
+
+    def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
+        """A pose with its rates, from velocities and accelerations in the axes that it is given in."""
+        w, v = speed
+        R_dot = skew(w) @ X.R
+        if then is None:
+            return Pose(self._dual(X.R, R_dot), self._dual(X.p, v))
+        R_ddot = skew(then[0]) @ X.R + skew(w) @ R_dot
+        return Pose(self._second(X.R, R_dot, R_ddot), self._second(X.p, v, then[1]))
+
+    def joint_q(self, name: str) -> Array:
+        """Coordinates of a joint with their rates."""
+        if self.measured(name):
+            joint = self.system.joints[name]
+            return joint.solve_coordinates(self.relative(joint), joint.form(self.resolve))
+        q, q_dot = self.kinematics.joint_state(name)[0], self.turn(name)
+        return self._dual(q, q_dot) if self.then is None else self._second(q, q_dot, self.then.turn(name))
+
+    def _moving_law(self, value: Value) -> Scalar:
+        """A law of time with its rates."""
+        if not self.kinematics.laws.passes(value):
+            return self.resolve(value)
+        x, rate, second = self.kinematics.timely([value], 2)
+        moving: Scalar = (self._dual(x, rate) if self.then is None else self._second(x, rate, second))[0]
+        return moving
+
+    def _dual(self, value: Array, rate: Array, level: int | None = None) -> Array:
+        return _each(lambda x, y: Dual(x, y, self.level if level is None else level), value, rate)
+
+    def _second(self, value: Array, rate: Array, second: Array) -> Array:
+        return self._dual(self._dual(value, rate, self.outer), self._dual(rate, second, self.outer))
+
+    def rates(self, values: Array) -> Array:
+        """The rates that came out, of the second order where there are two."""
+        first = [_rate(x, self.level) for x in np.asarray(values, dtype=object).ravel()]
+        return tidy(first if self.outer is None else [_rate(x, self.outer) for x in first])
+
+
+class SlipScene(MovingScene):
+    """Poses and velocities as slips ask for them; with accelerations everything carries one rate."""
+
+    def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
+        if then is None:
+            return X
+        return Pose(self._dual(X.R, skew(speed[0]) @ X.R), self._dual(X.p, speed[1]))
+
+    def velocity(self, frame: Frame) -> tuple[Array, Array]:
+        """Angular velocity and velocity of a frame, in world axes."""
+        w, v = self.speed(frame)
+        if self.then is None:
+            return w, v
+        eps, a = self.then.speed(frame)
+        return self._dual(w, eps), self._dual(v, a)
+
+    def rates(self, values: Array) -> Array:
+        """The slips themselves, or their rates where there are accelerations."""
+        flat = np.asarray(values, dtype=object).ravel()
+        return tidy(flat if self.then is None else [_rate(x, self.level) for x in flat])
+
+
+class StillScene(_Asked):
+    """A scene of plain poses."""
+
+    def pose(self, frame: Frame) -> Pose:
+        """X_WF."""
+        return self.kinematics.pose(frame)
+
+    def relative(self, joint: Joint) -> Pose:
+        """X_FM of a joint, in canonical axes."""
+        return self.kinematics.cut_pose(joint.name)[2]
+
+    def joint_q(self, name: str) -> Array:
+        """Coordinates of a joint."""
+        return self.kinematics.joint_state(name)[0]
+
+
+class LookingScene(StillScene):
+    """A scene that notes what it is asked for."""
+
+    def __init__(self, kinematics: Kinematics) -> None:
+        super().__init__(kinematics)
+        self.frames: list[Frame] = []
+        self.joints: list[str] = []
+
+    def pose(self, frame: Frame) -> Pose:
+        """X_WF, noted."""
+        self.frames.append(frame)
+        return super().pose(frame)
+
+    def velocity(self, frame: Frame) -> Spatial:
+        """None: what a slip looks at does not depend on it."""
+        self.frames.append(frame)
+        return ZERO3, ZERO3
+
+    def relative(self, joint: Joint) -> Pose:
+        """X_FM of a joint, its frames noted."""
+        self.frames += [joint_frame(joint, side) for side in ("parent", "child")]
+        return super().relative(joint)
+
+    def joint_q(self, name: str) -> Array:
+        """Coordinates of a joint, noted."""
+        if self.measured(name):
+            self.relative(self.system.joints[name])
+        elif name in self.kinematics.node_named:
+            self.joints.append(name)
+        return super().joint_q(name)
+
+
+def _each(make: Callable[[Scalar, Scalar], Scalar], *arrays: Array) -> Array:
+    shape = np.shape(arrays[0])
+    flat = [np.asarray(array, dtype=object).ravel() for array in arrays]
+    made = np.empty(len(flat[0]), dtype=object)
+    for i, entries in enumerate(zip(*flat, strict=True)):
+        made[i] = make(*entries)
+    return made.reshape(shape)
+
+
+def _rate(x: Scalar, level: int) -> Scalar:
+    return x.rate if isinstance(x, Dual) and x.level == level else 0.0
