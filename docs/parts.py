@@ -3,6 +3,7 @@
 ``<!-- kinds: joints -->`` stands before a table of all joints; likewise constraints, elements, signals, parts, frames.
 ``<!-- parts: electrical -->`` stands before the parts of one module of ``model/network`` with their equations, and
 ``<!-- parts: others -->`` before those of modules that the page does not name.
+``<!-- table: methods -->`` stands before the methods of integration.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from kinode.model.constraints.constraint import CONSTRAINTS, Constraint
 from kinode.model.joints.joint import JOINTS, Joint
 from kinode.model.network.part import OWN, Part
 from kinode.model.signals.continuous import SignalPart
+from kinode.ode.method_table import write_methods
 
-REFERENCE = Path(__file__).resolve().parent / "reference"
-PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md")
-TABLE = re.compile(r"(<!-- (parts|kinds): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+REFERENCE, HOW_TO = (Path(__file__).resolve().parent / folder for folder in ("reference", "how-to"))
+PAGES = (REFERENCE / "network-parts.md", REFERENCE / "kinds.md", HOW_TO / "simulate.md")
+TABLE = re.compile(r"(<!-- (parts|kinds|table): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Said of all parts at once: what goes in comes out; a voltage is that between two ports.
 PLAIN = re.compile(r"[\w.]+( \+ [\w.]+)+ = 0|\w+ = -?\w+\.\w+( - \w+\.\w+)?")
 LONG = 80
@@ -126,8 +128,9 @@ def rewrite(text: str) -> str:
     named = [marker[3] for marker in TABLE.finditer(text) if marker[2] == "parts"]
 
     def write(marker: re.Match[str]) -> str:
-        table = write_kinds(marker[3]) if marker[2] == "kinds" else write_parts(parts_of(marker[3], named))
-        return marker[1] + table + marker[5]
+        if marker[2] == "parts":
+            return marker[1] + write_parts(parts_of(marker[3], named)) + marker[5]
+        return marker[1] + (write_kinds(marker[3]) if marker[2] == "kinds" else write_methods()) + marker[5]
 
     return TABLE.sub(write, text)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinode.errors import ArgumentError, Error
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 DEFAULT_END = 10.0  # seconds
 
 
-class MethodOption(StrEnum):
-    """The methods of integration."""
+if TYPE_CHECKING:
 
-    dopri5 = "dopri5"
-    dop853 = "dop853"
-    rk4 = "rk4"
-    stiff = "stiff"
+    class MethodOption(StrEnum):
+        """The methods of integration by name."""
+
+else:
+    MethodOption = StrEnum("MethodOption", {name: name for name in METHODS})
 
 
 class ReactionPart(StrEnum):
@@ -44,6 +45,10 @@ class ReactionPart(StrEnum):
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model: kinode's YAML or JSON, or URDF.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+Method = Annotated[MethodOption | None, typer.Option(help=f"Integration method; else the model's or {DEFAULT_METHOD}.")]
+Step = Annotated[
+    str | None, typer.Option(metavar="TIME", help=f"Step of {name_fixed()}; of other methods the largest.")
+]
 Base = Annotated[str, typer.Option("--base", help="How a URDF's root stands: fixed or free.")]
 
 
@@ -133,7 +138,8 @@ def find_options(
         "rtol": rtol, "atol": atol, "times": samples,
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
-    if "step" in options and options.get("method", system.run_defaults.get("method")) != "rk4":
+    chosen = options.get("method", system.run_defaults.get("method", DEFAULT_METHOD))
+    if "step" in options and not METHODS[chosen].fixed:
         options["max_step"] = options.pop("step")
     return options
 

@@ -10,9 +10,10 @@ import typer
 from kinode.cli.options import (
     Base,
     Debug,
-    MethodOption,
+    Method,
     Model,
     ReactionPart,
+    Step,
     find_end,
     find_options,
     load_model,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 def run(
     model: Model,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="End time, such as 10 or '500 ms'.")] = None,
-    method: Annotated[MethodOption | None, typer.Option(help="Integration method; else the model's or dopri5.")] = None,
-    step: Annotated[str | None, typer.Option(metavar="TIME", help="Step of rk4; of other methods the largest.")] = None,
+    method: Method = None,
+    step: Step = None,
     rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
     samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,

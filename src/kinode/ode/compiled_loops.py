@@ -27,9 +27,6 @@ TOGETHER = (
     ("run_groups",),
 )
 """Loops that are compiled together, since they are used together."""
-LOOP_OF = {
-    "dopri5": "advance_adaptive", "dop853": "advance_adaptive", "rk4": "advance_fixed", "stiff": "advance_outside",
-}  # fmt: skip
 _ENGINES: list[Any] = []
 _ONE_AT_A_TIME = threading.Lock()
 _PREPARED: set[str] = set()  # loops that were begun

@@ -68,7 +68,7 @@ def normalized(y: Array, quaternions: Sequence[int]) -> Array:
     return copy
 
 
-class _Step(NamedTuple):
+class _SolverStep(NamedTuple):
     """A step of SUNDIALS: where it came to, its state there, what it says."""
 
     t: float
@@ -100,7 +100,7 @@ class StiffRun(LoopRun):
         self.solver = CVODE(self._fill_rate, method="BDF", **options, **with_jacobian)
         self.evaluations, self.small_steps = 0, 0
         self.bad: tuple[float, int] | None = None
-        self._t_stop, self._end = math.nan, _Step(math.nan, y0, 0, "")
+        self._t_stop, self._end = math.nan, _SolverStep(math.nan, y0, 0, "")
         self._interpolated = False  # SUNDIALS then first hands out again where it stands
 
     def _note(self, t: float, values: Array) -> None:
@@ -130,15 +130,15 @@ class StiffRun(LoopRun):
             with _quiet():
                 self.solver.init_step(self.memory.step.t, self.y[: self.moving].copy())
 
-    def _solve(self) -> _Step:
+    def _solve(self) -> _SolverStep:
         """One step of SUNDIALS up to the next instant at most; a state of which nothing moves stays as it is."""
         t, stop = self.memory.step.t, self._t_stop
         if not self.moving:
-            return _Step(min(stop, t + self.longest), np.zeros(0), 0, "")
+            return _SolverStep(min(stop, t + self.longest), np.zeros(0), 0, "")
         result = self.solver.step(stop, method="onestep", tstop=stop)
         if result.status >= 0 and float(result.t) == t and self._interpolated:
             result = self.solver.step(stop, method="onestep", tstop=stop)
-        return _Step(float(result.t), result.y, result.status, result.message)
+        return _SolverStep(float(result.t), result.y, result.status, result.message)
 
     def _state(self, t: float) -> Array:
         """The whole state at a time within the last step."""
@@ -182,7 +182,7 @@ class StiffRun(LoopRun):
         self.memory.step.failed_time, self.memory.counts.failed = self.bad
         return self.describe(Outcome.NOT_FINITE)
 
-    def _ending(self, result: _Step) -> tuple[OdeStatus, str] | None:
+    def _ending(self, result: _SolverStep) -> tuple[OdeStatus, str] | None:
         """Why the run cannot go on after a step, or None."""
         step = self.memory.step
         moved, eps = abs(result.t - step.t), float(np.finfo(float).eps)

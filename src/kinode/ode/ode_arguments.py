@@ -82,5 +82,5 @@ def check_quaternions(quaternions: Sequence[int], n: int) -> None:
 def count_steps(t0: float, t1: float, step: float | None) -> int:
     """Number of equal steps, none longer than asked for."""
     if step is None or not (math.isfinite(step) and step > 0):
-        raise ValueError(f"step: method 'rk4' needs a positive step in seconds, got {step}")
+        raise ValueError(f"step: a method of fixed step needs a positive one in seconds, got {step}")
     return max(1, math.ceil(abs(t1 - t0) / step * (1.0 - 1e-10)))

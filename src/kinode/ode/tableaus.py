@@ -1,5 +1,7 @@
 """Coefficients of the explicit Runge-Kutta methods, in the one form that the compiled loops read.
 
+A tableau is made once and shared, so nobody may change its arrays.
+
 Dormand-Prince 5(4): J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19. Its dense output here is of
 order 5 and our own: a quintic through both ends with their slopes and two slopes inside the step, which are taken on
 the well-known interpolant of order 4 (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.6; the
@@ -15,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,14 @@ class Tableau:
     """Two rows; where the second is zero the first is the estimate, else they are combined as in DOP853."""
     dense: Array
     """Nested weights d, one row for each power, one column for each stage."""
+    classical: bool = False
+    """Whether it is the classical method, whose formulas the loops have written out, for one run and for batches: its
+    sum k1 + 2 (k2 + k3) + k4 is rounded in another way than by the table. It is not faster so."""
+
+    @cached_property
+    def packed(self) -> Array:
+        """All its numbers, one row below the other, as the loops read them."""
+        return np.vstack([self.stages, self.nodes, self.errors, self.dense])
 
 
 def _rows(rows: Sequence[Mapping[int, float]], width: int) -> Array:
@@ -104,6 +113,7 @@ DOPRI5_INSIDE = (0.35, 0.65)
 1.3 times that at its end, which no other pair that was tried betters."""
 
 
+@cache
 def dopri5(inside: tuple[float, float] = DOPRI5_INSIDE) -> Tableau:
     """Dormand-Prince 5(4) with the dense output of order 5 described above."""
     last, width = 6, 9
@@ -325,6 +335,7 @@ _DOP853_DENSE: tuple[dict[int, float], ...] = (
 )
 
 
+@cache
 def dop853() -> Tableau:
     """The method of order 8 by Dormand and Prince as published by Hairer and Wanner."""
     last, width = 12, 16
@@ -343,28 +354,40 @@ def dop853() -> Tableau:
     )
 
 
-def rk4() -> Tableau:
-    """The classical method, with the cubic through both ends and their slopes as dense output; it has no estimate."""
-    last = 4
-    stages = _rows(({}, {0: 0.5}, {1: 0.5}, {2: 1.0}, {0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6}), last + 1)
+def cubic_tableau(
+    name: str, order: int, nodes: Sequence[float], stages: Sequence[Mapping[int, float]],
+    error: Mapping[int, float] | None = None, classical: bool = False,
+) -> Tableau:  # fmt: skip
+    """A method whose dense output is the cubic through both ends of a step and their slopes.
+
+    Parameters
+    ----------
+    name : of the method.
+    order : of the solution; of the error estimate too, if there is one.
+    nodes : where the stages are, as a share of the step; the last is 1, the end of the step.
+    stages : weights of the slopes before each stage; the last row is the solution.
+    error : weights of the slopes in the error estimate; None for a method of fixed step.
+    classical : whether it is the classical method.
+    """
+    last, width = len(nodes) - 1, len(nodes)
+    rows = _rows(stages, width)
     return Tableau(
-        name="rk4",
+        name=name,
         last=last,
-        order=4,
+        order=order,
         dense_order=3,
-        error_order=4,
+        error_order=order,
         damping=0.0,
-        nodes=np.array([0.0, 0.5, 0.5, 1.0, 1.0]),
-        stages=stages,
-        errors=np.zeros((2, last + 1)),
-        dense=_hermite(stages[last], last),
+        nodes=np.array(nodes, dtype=float),
+        stages=rows,
+        errors=_rows([error or {}, {}], width),
+        dense=_hermite(rows[last], last),
+        classical=classical,
     )
 
 
-_TABLEAUS = {"dopri5": dopri5, "dop853": dop853, "rk4": rk4}
-
-
 @cache
-def tableau(name: Literal["dopri5", "dop853", "rk4"]) -> Tableau:
-    """The method of that name; its arrays are shared, so nobody may change them."""
-    return _TABLEAUS[name]()
+def rk4() -> Tableau:
+    """The classical method; it has no error estimate."""
+    stages: tuple[dict[int, float], ...] = ({}, {0: 0.5}, {1: 0.5}, {2: 1.0}, {0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6})
+    return cubic_tableau("rk4", 4, (0.0, 0.5, 0.5, 1.0, 1.0), stages, classical=True)

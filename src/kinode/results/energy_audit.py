@@ -22,7 +22,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
-from kinode.ode.tableaus import tableau
+from kinode.ode.tableaus import dop853
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
 from kinode.simulation.time_events import ROUNDING
 
@@ -192,7 +192,7 @@ def _largest(gains: Array) -> float:
 
 def _flow(run: RunQuantities, parts: int, causes: int) -> Array:
     """The work along the motions that start at the stored states, with ``parts`` equal steps of order 8."""
-    table = tableau("dop853")
+    table = dop853()
     last, nodes, weights = table.last, table.nodes, table.stages
     rows = max(1, MOST_NUMBERS // ((last + 1) * (run.y.shape[1] + causes)))
     work = np.zeros((len(run) - 1, causes))

@@ -23,12 +23,12 @@ from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
-from kinode.model.base.parameters import METHODS
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.cvode import integrate_stiff, normalized
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.constraint_rows import RowMonitor
@@ -57,7 +57,7 @@ _STATUS: dict[str, Status] = {"done": "done", "stopped": "stopped", "interrupted
 class Options:
     """How to integrate, checked."""
 
-    method: str = "dopri5"
+    method: str = DEFAULT_METHOD
     step: float | None = None
     rtol: float = RTOL
     atol: Any = ATOL
@@ -104,10 +104,10 @@ def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -
         raise ArgumentError(f"atol: a positive number is expected, not {atol!r}")
     if not 1e-15 <= relative < 1.0:
         raise ArgumentError(f"rtol: a number from 1e-15 to 1 is expected, not {rtol!r}")
-    if method == "rk4" and step is None:
-        raise ArgumentError('step: method "rk4" needs the length of its steps in seconds')
-    if method != "rk4" and step is not None:
-        raise ArgumentError(f'step: "{method}" chooses its steps itself; use max_step=, or method="rk4"')
+    if METHODS[method].fixed and step is None:
+        raise ArgumentError(f'step: method "{method}" needs the length of its steps in seconds')
+    if not METHODS[method].fixed and step is not None:
+        raise ArgumentError(f'step: "{method}" chooses its steps itself; use max_step=, or method="{name_fixed()}"')
     fixed = None if step is None else _positive("step", step)
     return Options(method, fixed, relative, atol, math.inf if max_step is None else _positive("max_step", max_step))
 
@@ -202,8 +202,9 @@ class Solver:
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
         self.steps, self.told, self.begun = 0, False, math.inf
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
-        if options.method == "stiff" and dynamics.topology.constrained:
-            raise ArgumentError("method: 'stiff' cannot keep loops closed; use dopri5 or dop853")
+        if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
+            others = [name for name, method in METHODS.items() if method.keeps_loops_closed and not method.fixed]
+            raise ArgumentError(f"method: '{options.method}' cannot keep loops closed; use {' or '.join(others)}")
         self.quaternions = dynamics.topology.layout.quaternions
         self._use(dynamics)
 
@@ -279,17 +280,16 @@ class Solver:
     def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
         o = self.options
         try:
-            if o.method == "stiff":
+            if METHODS[o.method].tableau is None:
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
-            method: Any = o.method
             if not self.told and o.step is None:
                 more["on_long"] = (max(1, LONG - self.steps), partial(self._tell_long, (self.begun, t1)))
             return integrate(
-                self.kernel, y, t0, t1, method=method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
+                self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
             )  # fmt: skip
         except Error:

@@ -16,7 +16,8 @@ from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import SimulationError
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.ode.compiled_loops import LOOP_OF, prepare
+from kinode.ode.compiled_loops import prepare
+from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.failures import describe_failure
@@ -52,7 +53,7 @@ def simulate(
     model = find_model(model)
     known = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(known, method, step, rtol, atol, max_step)
-    prepare(LOOP_OF[options.method])
+    prepare(METHODS[options.method].loop)
     dynamics = model if isinstance(model, Dynamics) else compile_system(model)
     until = known.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
@@ -80,8 +81,8 @@ def simulate(
 
 def _options(known: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
     """How to integrate: as the caller says, else as the model, else as usual."""
-    method = known.get("method", "dopri5") if method is None else method
-    if method == "rk4":
+    method = known.get("method", DEFAULT_METHOD) if method is None else method
+    if method in METHODS and METHODS[method].fixed:
         step = known.get("step") if step is None else step
     elif max_step is None:
         max_step = known.get("step")

@@ -14,6 +14,7 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, number, record, short, special
+from kinode.ode.method_table import METHODS, name_fixed
 
 
 @record
@@ -54,9 +55,6 @@ class TableRecord(Component):
     table: Table
 
 
-METHODS = ("dopri5", "dop853", "rk4", "stiff")
-
-
 @record
 class RunDefaults(Component):
     """How a model is simulated where the caller says nothing else."""
@@ -64,7 +62,7 @@ class RunDefaults(Component):
     section: ClassVar[str] = "run"
     until: Value | None = number("time", "end of the simulation", None)
     t0: Value | None = number("time", "start of the simulation", None)
-    step: Value | None = number("time", "step of rk4, or largest step", None)
+    step: Value | None = number("time", f"step of {name_fixed()}, or largest step", None)
     method: str | None = choice(METHODS, "integration method", None)
     rtol: Value | None = number("dimensionless", "relative tolerance", None)
     atol: Value | None = number(None, "absolute tolerance", None)

@@ -21,7 +21,7 @@ ON_GRID = 1e-9  # of a step: a time nearer than that to the end of a step is the
 def classical_step(run: RunMemory, t: float, h: float) -> int:
     """One step of the classical Runge-Kutta method from the present state and its slope; nonzero if not finite.
 
-    The formulas are written out: one pass through memory for the end of the step in place of three.
+    The formulas are written out, so that a run has the same bits alone and in a batch.
     """
     n, y, new, stage = run.model.n_continuous, run.state.y, run.state.y_new, run.state.y_stage
     k1, k2, k3, k4 = slope(run, 0), slope(run, 1), slope(run, 2), slope(run, 3)

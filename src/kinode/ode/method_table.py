@@ -1,0 +1,115 @@
+"""The methods of integration: one entry here is all that a method needs.
+
+``kn.simulate``, the command line, the ``method`` of a file's run section with its schema, and the table in the
+documentation read this table. A method of the loop language is an explicit Runge-Kutta tableau (tableaus.py), with
+error control or with a fixed step. This module imports no numbers: the command line reads it to print its help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinode.ode.loops.run_codes import Stepping
+
+if TYPE_CHECKING:
+    from kinode.ode.tableaus import Tableau
+
+LOOPS = {
+    Stepping.ADAPTIVE: "advance_adaptive",
+    Stepping.FIXED: "advance_fixed",
+    Stepping.OUTSIDE: "advance_outside",
+}
+"""The compiled loop for each kind of step (compiled_loops.py)."""
+
+
+@dataclass(frozen=True)
+class IntegrationMethod:
+    """A method of integration."""
+
+    name: str
+    what: str
+    """Its authors, order and steps, in a few words."""
+    scope: str
+    """What it is for."""
+    order: int
+    """Of the solution; of a method of several orders the highest."""
+    stepping: Stepping
+    tableau: Callable[[], Tableau] | None = None
+    """Its coefficients; None for a solver beyond the loops: SUNDIALS' CVODE (cvode.py)."""
+    keeps_loops_closed: bool = True
+    """Whether states are projected onto the constraints of kinematic loops."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the user gives the length of its steps."""
+        return self.stepping == Stepping.FIXED
+
+    @property
+    def loop(self) -> str:
+        """The compiled loop that it runs in."""
+        return LOOPS[self.stepping]
+
+
+def coefficients(name: str) -> Callable[[], Tableau]:
+    """A tableau of tableaus.py by the name of its function, imported once it is wanted."""
+
+    def make() -> Tableau:
+        from kinode.ode import tableaus
+
+        tableau: Tableau = getattr(tableaus, name)()
+        return tableau
+
+    return make
+
+
+_ENTRIES = (
+    IntegrationMethod(
+        "dopri5",
+        what="Dormand and Prince, order 5, adaptive",
+        scope="nearly everything",
+        order=5,
+        stepping=Stepping.ADAPTIVE,
+        tableau=coefficients("dopri5"),
+    ),
+    IntegrationMethod(
+        "dop853",
+        what="Dormand and Prince, order 8, adaptive",
+        scope="tight tolerances, smooth laws, long flights",
+        order=8,
+        stepping=Stepping.ADAPTIVE,
+        tableau=coefficients("dop853"),
+    ),
+    IntegrationMethod(
+        "rk4",
+        what="classical, order 4, fixed `step`",
+        scope="comparisons, real time, equal work for every run",
+        order=4,
+        stepping=Stepping.FIXED,
+        tableau=coefficients("rk4"),
+    ),
+    IntegrationMethod(
+        "stiff",
+        what="BDF of order 1 to 5 (SUNDIALS CVODE), with the exact Jacobian",
+        scope="stiff springs and dampers beside slow motion",
+        order=5,
+        stepping=Stepping.OUTSIDE,
+        keeps_loops_closed=False,
+    ),
+)
+METHODS: dict[str, IntegrationMethod] = {method.name: method for method in _ENTRIES}
+"""All methods by name."""
+DEFAULT_METHOD = _ENTRIES[0].name
+"""The method that is taken where nobody says otherwise."""
+
+
+def name_fixed() -> str:
+    """The methods with a fixed step, in words."""
+    return " or ".join(name for name, method in METHODS.items() if method.fixed)
+
+
+def write_methods() -> str:
+    """The table of the methods in Markdown, as the documentation shows it."""
+    rows = [f"| `{method.name}` | {method.what} | {method.scope} |" for method in METHODS.values()]
+    return "\n".join(["| `method` | what | for |", "|---|---|---|", *rows, ""])
