@@ -1,5 +1,7 @@
 """The front of an instant has all that components may ask of a scene."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -37,5 +39,5 @@ def test_a_snapshot_answers_for_every_member(level, snapshot):
 
 
 def test_each_level_adds_to_the_one_below():
-    for low, high in zip(LEVELS, LEVELS[1:], strict=False):
+    for low, high in pairwise(LEVELS):
         assert members(low) < members(high)
