@@ -60,6 +60,10 @@ class UnitError(ModelError):
     """A quantity has an unknown unit or the wrong dimension."""
 
 
+class ScaledUnitError(UnitError):
+    """A unit where its SI unit is expected, such as mm in place of m."""
+
+
 class LawError(ModelError):
     """A law cannot be read; ``text`` and ``position`` point at the character."""
 

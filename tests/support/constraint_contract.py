@@ -66,11 +66,11 @@ class TiedArms:
 
     def measure(self, q: np.ndarray, u: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """Residual, Jacobian, drift and bias."""
-        snapshot = self.at(q, u, t)
+        kinematics = self.at(q, u, t).kinematics
         functions = (
             loop_constraints.residual, loop_constraints.jacobian, loop_constraints.drift, loop_constraints.bias,
         )  # fmt: skip
-        return [np.asarray(function(snapshot, self.tie), dtype=float) for function in functions]
+        return [np.asarray(function(kinematics, self.tie), dtype=float) for function in functions]
 
     def state(self, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
@@ -144,7 +144,7 @@ def forces_are_in_balance_and_have_the_generalized_forces_of_the_multipliers(exa
         for load in loads:
             w, v = snapshot.velocity(load.on)
             power += np.dot(load.force, v) + np.dot(load.moment, w)
-        jacobian = np.asarray(loop_constraints.jacobian(snapshot, case.tie), dtype=float)
+        jacobian = np.asarray(loop_constraints.jacobian(snapshot.kinematics, case.tie), dtype=float)
         assert near(power, lam[own] @ jacobian @ u, 1e-12)  # zero for every motion that the rows allow
 
 

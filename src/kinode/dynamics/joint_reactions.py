@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
-from kinode.dynamics.static_support import check_held, read_hold
+from kinode.dynamics.support_argument import check_held, read_hold
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench

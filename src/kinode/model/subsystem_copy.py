@@ -24,7 +24,7 @@ from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
-from kinode.model.network.nodes import Node, find_node
+from kinode.model.network.nodes import Node, PortDomainError, find_node
 from kinode.model.network.part import REFERENCES
 from kinode.model.quantity_names import split_owner
 from kinode.model.subsystem_laws import seen_from_world
@@ -123,8 +123,10 @@ class _Copier:
         one = dataclasses.replace(self.system.parts[part], **{port: name})
         try:
             meeting = find_node(self.target, one, port, node.domain)
+        except PortDomainError as error:
+            raise fail(f"{node.name} {error.message}") from None
         except ModelError as error:
-            raise fail(f"{node.name} {error.message}" if error.message.startswith("is ") else error.message) from None
+            raise fail(error.message) from None
         there = self.target.nodes.get(meeting.name)
         if there is not None and there.kind != node.kind:
             other = ".".join(there.ports[0])

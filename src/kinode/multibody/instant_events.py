@@ -66,7 +66,7 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
     return _state(now)
 
 
-def settled_held(snapshot: Snapshot) -> list[Scalar]:
+def consistent_discrete_states(snapshot: Snapshot) -> list[Scalar]:
     """z with the held entries that follow from the state: what a motion begins with."""
     z = list(snapshot.z)
     base = snapshot.topology.n_q + snapshot.topology.n_u

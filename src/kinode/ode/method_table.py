@@ -1,8 +1,10 @@
-"""The methods of integration: one entry here is all that a method needs.
+"""The methods of integration: one entry is all that an explicit Runge-Kutta method needs.
 
 ``kn.simulate``, the command line, the ``method`` of a file's run section with its schema, and the table in the
 documentation read this table. A method of the loop language is an explicit Runge-Kutta tableau (tableaus.py), with
-error control or with a fixed step. This module imports no numbers: the command line reads it to print its help.
+error control or with a fixed step. Another family of methods (Rosenbrock, multistep) needs a stepping of its own
+beside them: a loop in ode/loops with its row in compiled_loops.py, or a library as cvode.py uses one. This module
+imports no numbers: the command line reads it to print its help.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import seen
 from kinode.dynamics.redundant_reactions import is_redundant
-from kinode.dynamics.static_support import check_held, read_hold
+from kinode.dynamics.support_argument import check_held, read_hold
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook

@@ -31,8 +31,8 @@ from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
-from kinode.simulation.constraint_rows import RowMonitor
 from kinode.simulation.event_functions import find_spec
+from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
 

@@ -21,7 +21,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.redundant_reactions import analyze
-from kinode.dynamics.static_support import freedom_name
+from kinode.dynamics.support_argument import freedom_name
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import FORMULATIONS, OUTPUTS, Formulation, InstantValues
 from kinode.kernels.state import State

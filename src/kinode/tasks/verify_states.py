@@ -9,11 +9,11 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.static_support import find_hold
+from kinode.dynamics.support_argument import find_hold
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import InstantValues
 from kinode.kernels.state import State
-from kinode.multibody.instant_events import settled_held
+from kinode.multibody.instant_events import consistent_discrete_states
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -115,7 +115,12 @@ def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tu
     p = np.array([values[name] for name in topology.parameters])
     inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
     z = np.concatenate([z[: len(z) - held], np.zeros(held)])
-    return t, q, u, np.array(settled_held(Snapshot(topology, EvaluationPoint(t, q, u, z, p, inputs))), dtype=float)
+    return (
+        t,
+        q,
+        u,
+        np.array(consistent_discrete_states(Snapshot(topology, EvaluationPoint(t, q, u, z, p, inputs))), dtype=float),
+    )
 
 
 # -- the table -------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ class Component:
         return ()
 
     def initial_discrete_states(self, resolve: Callable[[Any], Any]) -> np.ndarray:
-        """Their values at the start; ``settled`` gives those that follow from the state, as a mode from a speed."""
+        """Their values at the start; those that follow from the state are given by ``consistent_values``."""
         return np.zeros(len(self.discrete_states))
 
     @property

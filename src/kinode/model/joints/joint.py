@@ -143,17 +143,17 @@ class Joint(Component):
 
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
-        return joint_events.held_entries(self) if self.sticks or self.ends is not None else ()
+        return joint_events.discrete_states(self) if self.sticks or self.ends is not None else ()
 
     def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
-        return joint_events.settled(self, scene) if self.discrete_states else {}
+        return joint_events.consistent_values(self, scene) if self.discrete_states else {}
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return joint_events.roots(self) if self.discrete_states else ()
+        return joint_events.event_functions(self) if self.discrete_states else ()
 
     def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
-        return joint_events.jump(self, scene, fired)
+        return joint_events.reset(self, scene, fired)
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
         return joint_events.locks(self, scene) if self.discrete_states else ()

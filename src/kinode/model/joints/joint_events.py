@@ -27,13 +27,13 @@ FRICTION, STOP = "friction.mode", "stop.mode"
 SOON = 1e-9  # seconds
 
 
-def held_entries(joint: Joint) -> tuple[tuple[str, str], ...]:
+def discrete_states(joint: Joint) -> tuple[tuple[str, str], ...]:
     """The modes of a joint."""
     entries = (FRICTION,) * joint.sticks + (STOP,) * (joint.ends is not None)
     return tuple((name, "dimensionless") for name in entries)
 
 
-def settled(joint: Joint, scene: VelocityScene) -> dict[str, Any]:
+def consistent_values(joint: Joint, scene: VelocityScene) -> dict[str, Any]:
     """The modes that a motion starts with, before they are iterated."""
     modes: dict[str, Any] = {}
     q, u, _ = scene.joint_state(joint.name)
@@ -49,7 +49,7 @@ def settled(joint: Joint, scene: VelocityScene) -> dict[str, Any]:
     return modes
 
 
-def roots(joint: Joint) -> tuple[Root, ...]:
+def event_functions(joint: Joint) -> tuple[Root, ...]:
     """What ends the modes of a joint; those of friction stand first."""
     event_functions: list[Root] = []
     if joint.sticks:
@@ -76,7 +76,7 @@ def roots(joint: Joint) -> tuple[Root, ...]:
     return tuple(event_functions)
 
 
-def jump(joint: Joint, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
+def reset(joint: Joint, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
     """Speeds after an event: none where friction begins to stick, others after an impact, which may end in rest.
 
     What an impact turned around does not stick on its way: it slides on, the other way.

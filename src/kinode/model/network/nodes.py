@@ -95,6 +95,10 @@ def _other_names(part: Part) -> str:
     return f"; ports that name the same node are connected: write {', '.join(ends)}, or rename one of the two"
 
 
+class PortDomainError(ModelError):
+    """A port meets a joint of another domain; the message begins behind the name of the port or node."""
+
+
 def article(word: str) -> str:
     """a or an."""
     return "an" if word[0] in "aeiou" else "a"
@@ -118,6 +122,7 @@ def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kin
     coordinate_domain = COORDINATES[links[coordinate]]
     if coordinate_domain != kind.kind:
         what = {"rotational": "turns", "translational": "slides"}[coordinate_domain]
-        raise fail(f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port")
+        message = f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port"
+        raise PortDomainError(message, component=part.name, field=port)
     name = joint.name if len(links) == 1 else f"{joint.name}.{coordinate}"
     return Node(name, kind.kind, joint=joint.name, coordinate=list(links).index(coordinate))
