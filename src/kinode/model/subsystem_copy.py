@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import LawError, ModelError
+from kinode.errors import DomainError, LawError, ModelError
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
@@ -123,8 +123,10 @@ class _Copier:
         one = dataclasses.replace(self.system.parts[part], **{port: name})
         try:
             meeting = find_node(self.target, one, port, node.domain)
+        except DomainError as error:
+            raise fail(f"{node.name} {error.message}") from None
         except ModelError as error:
-            raise fail(f"{node.name} {error.message}" if error.message.startswith("is ") else error.message) from None
+            raise fail(error.message) from None
         there = self.target.nodes.get(meeting.name)
         if there is not None and there.kind != node.kind:
             other = ".".join(there.ports[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinode.errors import ModelError
+from kinode.errors import DomainError, ModelError
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.network.part import DOMAINS, REFERENCES, Domain, Part
@@ -55,7 +55,7 @@ def find_nodes(system: System) -> dict[str, Node]:
                 message = (
                     f"is {kind.kind}, and {node.name} is {known.kind} by {other}: ports of one kind meet at a node"
                 )
-                raise ModelError(message, component=part.name, field=port)
+                raise DomainError(message, component=part.name, field=port)
             ports.setdefault(node.name, []).append((part.name, port))
     return {
         name: Node(node.name, node.kind, tuple(ports[name]), node.joint, node.coordinate, node.reference)
@@ -118,6 +118,7 @@ def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kin
     coordinate_domain = COORDINATES[links[coordinate]]
     if coordinate_domain != kind.kind:
         what = {"rotational": "turns", "translational": "slides"}[coordinate_domain]
-        raise fail(f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port")
+        message = f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port"
+        raise DomainError(message, component=part.name, field=port)
     name = joint.name if len(links) == 1 else f"{joint.name}.{coordinate}"
     return Node(name, kind.kind, joint=joint.name, coordinate=list(links).index(coordinate))

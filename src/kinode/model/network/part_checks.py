@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kinode.errors import LawError, ModelError, UnitError
+from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError
 from kinode.expressions.equation_parser import parse_equation, parse_formula, split_rate
 from kinode.expressions.parser import RESERVED, is_name, locate
 from kinode.expressions.syntax_tree import Expression
@@ -144,9 +144,10 @@ def _check_words(cls: type[Part]) -> None:
 def _check_dimension(name: str, unit: str) -> None:
     try:
         DIMENSIONS[unit]
-    except UnitError as error:
-        said = unknown("no dimension is called", unit, DIMENSIONS)
-        raise UnitError(error.message if "SI" in error.message else said, field=name) from None
+    except NonSIUnitError as error:
+        raise UnitError(error.message, field=name) from None
+    except UnitError:
+        raise UnitError(unknown("no dimension is called", unit, DIMENSIONS), field=name) from None
 
 
 def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = False, before: str | None = None) -> None:
