@@ -130,8 +130,8 @@ def test_signals_in_a_subsystem_give_what_they_give_alone() -> None:
         for name in element.offered():
             same = two.quantity(f"{twin.name}.{name}") == one.quantity(f"{element.name}.{name}")
             assert np.all(same), (element.name, name)
-        if element.samples:
-            ticked = [1.0] * len(element.samples)
+        if element.clocks:
+            ticked = [1.0] * len(element.clocks)
             assert twin.sample(two, ticked) == element.sample(one, ticked), element.name
 
 

@@ -40,9 +40,8 @@ def near(a, b, size=0.0):
     assert abs(a - b).max(initial=0.0) <= 1e-9 * max(abs(a).max(initial=0.0), abs(b).max(initial=0.0), size, 1.0)
 
 
-def both(topology, *state, **more):
-    point = EvaluationPoint(*state, **more)
-    return Snapshot(topology, point), NewtonEuler(Snapshot(topology, point))
+def both(topology, point, **more):
+    return Snapshot(topology, point, **more), NewtonEuler(Snapshot(topology, point, **more))
 
 
 # -- random trees -----------------------------------------------------------------------------------
@@ -53,7 +52,7 @@ def both(topology, *state, **more):
 def test_trees_move_and_are_held_as_the_recursion_says(plan, seed):
     """Accelerations of joints and bodies, all six components of every reaction, all efforts."""
     topology = topology_of(plan)
-    recursive, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    recursive, bodies = both(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     near(bodies.u_dot, recursive.u_dot, size=10.0)
     assert bodies.redundancy == 0
     for name in topology.system.bodies:
@@ -88,7 +87,7 @@ def test_added_efforts_and_wrenches(plan, seed):
     rng = np.random.default_rng(seed)
     more = {"effort": rng.normal(size=topology.n_u)}
     more["wrenches"] = {name: (rng.normal(size=3), rng.normal(size=3)) for name in topology.system.bodies}
-    recursive, bodies = both(topology, *random_state(topology, rng), **more)
+    recursive, bodies = both(topology, EvaluationPoint(*random_state(topology, rng)), **more)
     near(bodies.u_dot, recursive.u_dot, size=10.0)
 
 
@@ -97,7 +96,7 @@ def test_added_efforts_and_wrenches(plan, seed):
 def test_constraints_hold_for_velocities_and_reactions_do_no_work(plan, seed):
     """L'v is zero but for drives (T-10.8), in every joint on its own: N'V_rel = 0."""
     topology = topology_of(plan)
-    _, bodies = both(topology, *random_state(topology, np.random.default_rng(seed)))
+    _, bodies = both(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(seed))))
     v = np.concatenate([link.v for link in bodies.links.values()])
     for name in topology.system.joints:
         assert abs(bodies.rows[name].L.T @ v).max(initial=0.0) < 1e-12 * max(1.0, abs(v).max())
@@ -162,7 +161,7 @@ def test_elastic_system(case, text):
     topology = find_topology(system)
     p = np.array([system.parameter_values()[name] for name in topology.parameters])
     for k, (t, *_, X12, Y12, Y20) in enumerate(table):
-        recursive, bodies = both(topology, t, run.q[k], run.u[k], p=p)
+        recursive, bodies = both(topology, EvaluationPoint(t, run.q[k], run.u[k], p=p))
         near(bodies.u_dot, recursive.u_dot)
         moment, force = bodies.reaction("hinge")
         assert abs(force - [X12, Y12, 0.0]).max() < 1e-8
@@ -245,7 +244,7 @@ def test_every_joint_closes_a_loop_as_the_recursion_with_multipliers_says(kind, 
     loop = find_topology(system)
     assert loop.cut_names == ("closing",)
     G = plain(Snapshot(loop, EvaluationPoint(t, q, u, z)).constraints.jacobian).reshape(-1, loop.n_u)
-    recursive, bodies = both(loop, t, q, u - np.linalg.pinv(G) @ (G @ u), z)
+    recursive, bodies = both(loop, EvaluationPoint(t, q, u - np.linalg.pinv(G) @ (G @ u), z))
     assert bodies.redundancy == 0
     near(bodies.u_dot, recursive.u_dot, size=10.0)
     for name in system.joints:

@@ -15,6 +15,7 @@ from kinode.formulations.newton_euler import NewtonEuler
 from kinode.model.base.frames import Frame
 from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System, joint_frame
+from kinode.multibody.kinematics import Kinematics
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -86,7 +87,7 @@ class Case:
         q, u = np.zeros(topology.n_q), np.zeros(topology.n_u)
         there = _Borrowed(topology, self.first)
         for name in topology.q_of:
-            q[topology.q_of[name]], u[topology.u_of[name]] = there.kinematics.cut_state(name)
+            q[topology.q_of[name]], u[topology.u_of[name]] = there.cut_state(name)
         found = Snapshot(topology, EvaluationPoint(0.0, q, u))
         for body in "abc":
             one, two = (s.pose(Frame(body)) for s in (self.first, found))
@@ -96,11 +97,12 @@ class Case:
         return found
 
 
-class _Borrowed(Snapshot):
+class _Borrowed(Kinematics):
     """A topology whose bodies are where, and as fast as, those of another snapshot."""
 
     def __init__(self, topology, other):
-        super().__init__(topology, 0.0, np.zeros(topology.n_q), np.zeros(topology.n_u))
+        point = EvaluationPoint(0.0, np.zeros(topology.n_q), np.zeros(topology.n_u))
+        super().__init__(topology, topology.tree, point, other.laws, other.given)
         self.pose, self.velocity = other.pose, other.velocity
 
 

@@ -47,7 +47,7 @@ class Floor(Quiet):
     restitution: Value = number(None, "speed after, of the speed before", 0.8)
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         def g(scene: Any) -> Any:
             return scene.joint_state(self.joint)[0][0]
 
@@ -56,7 +56,7 @@ class Floor(Quiet):
 
         return (Root(None, 0.0, 0.0, g, rate, ("flies", "bounces")),)
 
-    def jump(self, scene: Any, fired: Any) -> Any:
+    def reset(self, scene: Any, fired: Any) -> Any:
         u = scene.joint_state(self.joint)[1][0]
         return {f"{self.joint}.u": -scene.law(self.restitution) * u}
 
@@ -67,7 +67,7 @@ class Wall(Floor):
 
     kind: ClassVar[str] = "wall"
 
-    def jump(self, scene: Any, fired: Any) -> Any:
+    def reset(self, scene: Any, fired: Any) -> Any:
         return {"u": -scene.law(self.restitution) * scene.u}
 
 
@@ -81,22 +81,22 @@ class Table(Floor):
     on: Any = frame("who bounces")
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
     @property
-    def roots(self) -> tuple[Root, ...]:
-        (flight,) = super().roots
+    def event_functions(self) -> tuple[Root, ...]:
+        (flight,) = super().event_functions
         pushes = Root("mode", 1.0, 0.0, lambda scene: scene.law(self.weight), words=("lies", "flies"))
         return (Root("mode", 0.0, 1.0, flight.g, flight.rate, ("flies", "lies")), pushes)
 
-    def jump(self, scene: Any, fired: Any) -> Any:
+    def reset(self, scene: Any, fired: Any) -> Any:
         u, least = scene.joint_state(self.joint)[1][0], scene.law(self.least)
         rests = less(-least, u)
         return {f"{self.joint}.u": where(rests, 0.0, -scene.law(self.restitution) * u), "mode": rests}
 
     def wrenches(self, scene: Any) -> Any:
-        push = scene.held(self.name)["mode"] * scene.law(self.weight)
+        push = scene.discrete_states(self.name)["mode"] * scene.law(self.weight)
         return (Load(self.on, np.array([0.0, 0.0, push], dtype=object), ZERO3),)
 
 
@@ -120,21 +120,21 @@ class Thermostat(Quiet):
         return (("T", "dimensionless"),)
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
-    def initial_held(self, resolve: Any) -> np.ndarray:
+    def initial_discrete_states(self, resolve: Any) -> np.ndarray:
         return np.ones(1)
 
     def quantity(self, name: str, scene: Any) -> Any:
         return scene.other_states(self.name)[0]
 
     def state_rates(self, scene: Any) -> np.ndarray:
-        T, mode = scene.other_states(self.name)[0], scene.held(self.name)["mode"]
+        T, mode = scene.other_states(self.name)[0], scene.discrete_states(self.name)["mode"]
         return np.array([(mode * scene.law(self.power) - T) / scene.law(self.tau)], dtype=object)
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         def until_warm(scene: Any) -> Any:
             return scene.law(self.warm) - scene.other_states(self.name)[0]
 
@@ -155,14 +155,14 @@ class Latch(Quiet):
     of: Value = law(None, "the law", ...)
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"), ("time", "time"))
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         return (Root("mode", 0.0, 1.0, lambda scene: scene.law(self.of), words=("waits", "latches")),)
 
-    def jump(self, scene: Any, fired: Any) -> Any:
+    def reset(self, scene: Any, fired: Any) -> Any:
         return {"time": scene.t}
 
 
@@ -176,15 +176,15 @@ class Clock(Quiet):
     phase: Value = number("time", "of the first tick", 0.0)
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("value", "dimensionless"), ("count", "dimensionless"))
 
     @property
-    def samples(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[Sampler, ...]:
         return (Sampler(exact_seconds(float(self.period)), exact_seconds(float(self.phase))),)
 
     def sample(self, scene: Any, ticked: Any) -> Any:
-        return {"value": scene.law(self.of), "count": scene.held(self.name)["count"] + 1.0}
+        return {"value": scene.law(self.of), "count": scene.discrete_states(self.name)["count"] + 1.0}
 
 
 @record
@@ -197,11 +197,11 @@ class Called(Quiet):
     function: ClassVar[Any] = staticmethod(lambda t, values: 0.0)
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("value", "dimensionless"),)
 
     @property
-    def samples(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[Sampler, ...]:
         def call(t: float, values: Any) -> Any:
             return {"value": type(self).function(t, values)}
 
@@ -215,11 +215,11 @@ class Flutter(Quiet):
     kind: ClassVar[str] = "flutter"
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         def g(scene: Any) -> Any:
             return 0.3 - scene.t
 

@@ -109,7 +109,7 @@ def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
         component = dynamics.system[owner]
         grips = [owner] if owner in dynamics.system.joints else list(getattr(component, "joint_fields", ()))
         held_by = [getattr(component, grip, grip) for grip in grips]
-        entries = [k for k, (name, _) in enumerate(component.held) if name in ("mode", "friction.mode")]
+        entries = [k for k, (name, _) in enumerate(component.discrete_states) if name in ("mode", "friction.mode")]
         if any(name in bound for name in held_by):
             stuck += sum((z[:, where.start + k] == 0.0).astype(int) for k in entries)
     freedoms = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)

@@ -5,21 +5,22 @@ A new kind is a new module in one of them, or a new class in one of their module
 
 from __future__ import annotations
 
-import pkgutil
+import os
 from collections.abc import Callable
 from importlib import import_module
 
 from kinode.model import constraints, elements, environment, joints, network, signals
 
-# Most models need the first ones alone.
-PACKAGES = (joints, constraints, elements, environment, network, signals)
+# Most models need the first two alone.
+PACKAGES = (joints, elements, constraints, environment, network, signals)
 
 
 def load_builtin_kinds(enough: Callable[[], bool]) -> bool:
-    """Import the modules of kinds, package by package, until that is enough; whether all of them are imported."""
+    """Import the modules of kinds, one after the other, until that is enough; whether all of them are imported."""
     for package in PACKAGES:
-        if enough():
-            return False
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+        for file in sorted(os.listdir(package.__path__[0])):
+            if enough():
+                return False
+            if file.endswith(".py") and not file.startswith("_"):
+                import_module(f"{package.__name__}.{file.removesuffix('.py')}")
     return True

@@ -109,7 +109,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest:
             raise LawError(f"{owner} is a number and has no {rest!r}", text=text, position=len(owner) + 1)
         return QuantityName(text, owner, component.sort(), owner, (), None, None, None, "dimensionless", "position")
-    for name, unit in component.held:
+    for name, unit in component.discrete_states:
         if rest == name and axes is None:
             return QuantityName(text, owner, "held", rest, (), None, None, None, unit, "position")
     if isinstance(component, Joint):

@@ -153,7 +153,7 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
 
 def find_steering(system: System) -> tuple[str, ...]:
     """The sampled parts whose outputs laws use: what they hold acts between samples, whatever happens then."""
-    sampled = {name for name, component in system.components.items() if component.samples}
+    sampled = {name for name, component in system.components.items() if component.clocks}
     used = {
         find_quantity(system, name).owner
         for component in (system.components.values() if sampled else ())

@@ -41,7 +41,7 @@ def after_event(snapshot: Snapshot, fired: Array) -> list[Scalar]:
     for owner in table.owners:
         places = table.of(owner)
         own = [fired[k] for k in places]
-        for place, value in _places(snapshot, owner, snapshot.system[owner].jump(snapshot, own)).items():
+        for place, value in _places(snapshot, owner, snapshot.system[owner].reset(snapshot, own)).items():
             y[place] = where(sum(own[1:], own[0]), value, y[place])
     return y
 
@@ -71,8 +71,8 @@ def settled_held(snapshot: Snapshot) -> list[Scalar]:
     z = list(snapshot.z)
     base = snapshot.topology.n_q + snapshot.topology.n_u
     for owner, where_held in snapshot.topology.layout.discrete_of.items():
-        names = {name for name, _ in snapshot.system[owner].held}
-        given = {name: x for name, x in snapshot.system[owner].settled(snapshot).items() if name in names}
+        names = {name for name, _ in snapshot.system[owner].discrete_states}
+        given = {name: x for name, x in snapshot.system[owner].consistent_values(snapshot).items() if name in names}
         for place, value in _places(snapshot, owner, given).items():
             assert where_held.start <= place - base < where_held.stop
             z[place - base] = value
@@ -88,7 +88,7 @@ def _places(snapshot: Snapshot, owner: str, given: Mapping[str, Any]) -> dict[in
     topology = snapshot.topology
     start = {"q": 0, "u": topology.n_q, "z": topology.n_q + topology.n_u}
     known = {c.name: start[c.role] + c.index for c in topology.coordinates}
-    found, own = dict[int, Scalar](), dict(snapshot.system[owner].held)
+    found, own = dict[int, Scalar](), dict(snapshot.system[owner].discrete_states)
     for name, value in given.items():
         if name == "u" and name not in own:  # all speeds, unless something of its own has that name
             found.update(enumerate(value, topology.n_q))

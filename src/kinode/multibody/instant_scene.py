@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -80,9 +81,14 @@ class InstantScene(ABC):
         """The states that a component has of its own."""
         return self.kinematics.other_states(name)
 
-    def held(self, name: str, /) -> Mapping[str, Scalar]:
+    def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
         """The discrete states of a component, by name."""
-        return self.kinematics.held(name)
+        return self.kinematics.discrete_states(name)
+
+    def held(self, name: str, /) -> Mapping[str, Scalar]:
+        """``discrete_states`` as version 0.1 called it, for plug-ins in its words."""
+        warnings.warn("scene.held is now called scene.discrete_states", FutureWarning, stacklevel=2)
+        return self.discrete_states(name)
 
     def joint_state(self, name: str, /) -> JointState:
         """q, u of a joint, and u_dot where it is prescribed."""

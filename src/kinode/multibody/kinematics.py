@@ -67,12 +67,13 @@ class Kinematics:
         """The states that a component has of its own."""
         return self.z[self.topology.z_of[name]]
 
-    def held(self, name: str, /) -> dict[str, Scalar]:
+    def discrete_states(self, name: str, /) -> dict[str, Scalar]:
         """The discrete states of a component, by name; where the state has none, their consistent initial values."""
         if not len(self.z):
-            return dict(self.system[name].settled(self))
+            return dict(self.system[name].consistent_values(self))
         place = self.topology.layout.discrete_of.get(name)
-        return {} if place is None else dict(zip((n for n, _ in self.system[name].held), self.z[place], strict=True))
+        names = (entry for entry, _ in self.system[name].discrete_states)
+        return {} if place is None else dict(zip(names, self.z[place], strict=True))
 
     def joint_state(self, name: str, /) -> JointState:
         """q, u of a joint, and u_dot where it is prescribed."""

@@ -137,7 +137,7 @@ class Loads:
         if joint.ends.rigid:
             return 0.0
         q, u, _ = self.kinematics.joint_state(joint.name)
-        return Range(joint, self.scene.resolve, q, u, self.scene.held(joint.name)[STOP]).effort()
+        return Range(joint, self.scene.resolve, q, u, self.scene.discrete_states(joint.name)[STOP]).effort()
 
     def own_effort(self, name: str) -> Array:
         """The model's own efforts of a joint, all together, without what locks hold with unless that is given."""

@@ -148,7 +148,7 @@ VALUES: Mapping[str, Callable[[Snapshot, QuantityName], Any]] = {
     "parameter": lambda snapshot, name: snapshot.lookup(name.owner),
     "input": lambda snapshot, name: snapshot.lookup(name.owner),
     "signal": lambda snapshot, name: snapshot.lookup(name.owner),
-    "held": lambda snapshot, name: snapshot.held(name.owner)[name.quantity],
+    "held": lambda snapshot, name: snapshot.discrete_states(name.owner)[name.quantity],
     "observer": lambda snapshot, name: snapshot.system.frames[name.owner].quantity(name.quantity, snapshot),
     "part": lambda snapshot, name: snapshot.network.quantity(name.owner, name.quantity),
     "node": lambda snapshot, name: snapshot.network.quantity(name.owner, name.quantity),

@@ -22,7 +22,7 @@ def known_names(system: System) -> list[str]:
     for name, constraint in system.constraints.items():
         sides = [f"on.{body}.{what}" for body in constraint.places(system) for what in ("force", "moment")]
         names += [f"{name}.{quantity}" for quantity in ("residual", "reaction", *sides)]
-    names += [f"{name}.{entry}" for name, part in system.components.items() for entry, _ in part.held]
+    names += [f"{name}.{entry}" for name, part in system.components.items() for entry, _ in part.discrete_states]
     for name, node in system.nodes.items():
         names += [f"{name}.{word}" for word in node.domain.across if node.joint is None and not node.reference]
     return [*names, *system.signals, *system.inputs, *system.parameters]

@@ -48,7 +48,7 @@ def _calls(dynamics: Dynamics, table: EventTable, p: Array, inputs: Array) -> Ca
     places = {c.name: base + c.index for c in dynamics.coordinates if c.role == "z"}
 
     own = [
-        {name: places[f"{entry.owner}.{name}"] for name, _ in dynamics.system[entry.owner].held}
+        {name: places[f"{entry.owner}.{name}"] for name, _ in dynamics.system[entry.owner].discrete_states}
         for entry in table.samplers
     ]
 

@@ -51,7 +51,8 @@ class SampleValues:
         part = self.system.components.get(owner)
         if not isinstance(part, Part) or word not in part.modes:
             return []
-        return sorted({value for root in part.roots if root.mode == word for value in (root.value, root.then)})
+        roots = [root for root in part.event_functions if root.mode == word]
+        return sorted({value for root in roots for value in (root.value, root.then)})
 
     def _number(self, name: str) -> float:
         """Between 0.5 and 1.5, by the letters of the name."""

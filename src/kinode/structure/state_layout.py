@@ -113,12 +113,12 @@ def lay_out_state(system: System, joints: Sequence[Joint], network: Network | No
         z_of.append(name, len(states))
     discrete_of.size = z_of.size
     for name, component in system.components.items():
-        if component.held:
-            discrete_of.append(name, len(component.held))
+        if component.discrete_states:
+            discrete_of.append(name, len(component.discrete_states))
     coordinates = [
         *_joint_coordinates(system, q_of.slices, u_of.slices),
         *_other_coordinates(z_of.slices, {n: network_states.get(n) or tuple(system[n].states) for n in z_of.slices}),
-        *_other_coordinates(discrete_of.slices, {n: tuple(system[n].held) for n in discrete_of.slices}),
+        *_other_coordinates(discrete_of.slices, {n: tuple(system[n].discrete_states) for n in discrete_of.slices}),
     ]
     order = ("q", "u", "z")
     return StateLayout(

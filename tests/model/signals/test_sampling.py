@@ -101,7 +101,7 @@ def test_samples_in_every_kind_of_number(example, number):
     def new(t, q, u, z):
         scene = Snapshot(topology, EvaluationPoint(t[0], q, u, z, np.array([1.3])))
         found = part.sample(scene, [1.0])
-        return np.array([found[name] for name, _ in part.held if name in found], dtype=object)
+        return np.array([found[name] for name, _ in part.discrete_states if name in found], dtype=object)
 
     given = ([0.7], [0.3], [-0.5], z)
     exact = KINDS["floats"](new, given)

@@ -23,12 +23,13 @@ def settle(topology: Topology, point: EvaluationPoint, said: Collection[str]) ->
     """The point with consistent initial values of following states; those in ``said`` stay as they are."""
     system = topology.system
     owners = dict.fromkeys((*topology.z_of, *topology.layout.discrete_of))
-    followers = [name for name in owners if name in system and type(system[name]).settled is not Component.settled]
+    plain = Component.consistent_values
+    followers = [name for name in owners if name in system and type(system[name]).consistent_values is not plain]
     places = {c.name: c.index for c in topology.coordinates if c.role == "z" and c.name not in said}
     for _ in range(ROUNDS if followers else 0):
         scene, z = Snapshot(topology, point), point.z.copy()
         for name in followers:
-            for part, value in system[name].settled(scene).items():
+            for part, value in system[name].consistent_values(scene).items():
                 if f"{name}.{part}" in places:
                     z[places[f"{name}.{part}"]] = float(value)
         if np.array_equal(z, point.z):

@@ -58,7 +58,7 @@ def read_initial_values(
     for name, where in topology.z_of.items():
         z[where] = topology.initial_states(name, resolve)
     for name, where in topology.layout.discrete_of.items():
-        z[where] = arguments.system[name].initial_held(resolve)
+        z[where] = arguments.system[name].initial_discrete_states(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
             found[name] = initial_value_of(joint, resolve)

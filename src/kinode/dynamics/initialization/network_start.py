@@ -37,7 +37,8 @@ def start_network(
     network = topology.network
     if network is None:
         return point
-    eases = [network.formula(name, quantity) for name, part in network.parts.items() for quantity in part.at_ease]
+    parts = network.parts.items()
+    eases = [network.formula(name, quantity) for name, part in parts for quantity in part.zero_by_default]
     if not network.starts and not eases:
         return point
     direct = {single_order(start.quantity) for start in network.starts}

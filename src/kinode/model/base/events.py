@@ -5,7 +5,7 @@ as they are, so that every kernel, file, plot and quantity by name knows them as
 of events change them.
 
 A ``Root`` is a function of the state that is positive while a mode has a value.  Where it becomes negative the mode
-takes the value ``then``, and ``Component.jump`` may set states anew: the speed that sticks, the speeds after an impact.
+takes the value ``then``, and ``Component.reset`` may set states anew: the speed that sticks, those after an impact.
 Several roots may bear on one mode, and a mode may follow from the modes of others: after each event all roots are
 looked at again until none is violated.
 
@@ -158,13 +158,13 @@ def find_events(system: System, held_of: Mapping[str, slice]) -> EventTable | No
     roots: list[RootEntry] = []
     clocks: list[tuple[str, Sampler]] = []
     for name, component in system.components.items():
-        names = [entry for entry, _ in component.held]
-        for root in component.roots:
+        names = [entry for entry, _ in component.discrete_states]
+        for root in component.event_functions:
             if root.mode is not None and root.mode not in names:
                 raise ModelError(f"a root bears on {root.mode!r}, which is no held entry of it", component=name)
             at = -1 if root.mode is None else held_of[name].start + names.index(root.mode)
             roots.append(RootEntry(name, root, at))
-        clocks += [(name, sampler) for sampler in component.samples]
+        clocks += [(name, sampler) for sampler in component.clocks]
     n_held = sum(where.stop - where.start for where in held_of.values())
     if not roots and not clocks and not n_held:
         return None

@@ -219,7 +219,7 @@ class Component:
         """Their values at the start."""
         return np.zeros(len(self.states))
 
-    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
         """Consistent initial values, by name, of states that follow from the rest of the system and were not given."""
         return {}
 
@@ -228,20 +228,20 @@ class Component:
         raise NotImplementedError
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         """Names and units of its discrete states, entries of z that only events change: modes, samples, memories."""
         return ()
 
-    def initial_held(self, resolve: Callable[[Any], Any]) -> np.ndarray:
+    def initial_discrete_states(self, resolve: Callable[[Any], Any]) -> np.ndarray:
         """Their values at the start; ``settled`` gives those that follow from the state, as a mode from a speed."""
-        return np.zeros(len(self.held))
+        return np.zeros(len(self.discrete_states))
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         """The event functions that end its modes."""
         return ()
 
-    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The reset map of its events: new values of its states by name, of coordinates as ``elbow.u``.
 
         ``fired[k]`` is 1.0 for the event function that triggered; its mode takes its new value by itself unless it is
@@ -258,7 +258,7 @@ class Component:
         return False
 
     @property
-    def samples(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[Sampler, ...]:
         """The clocks at which it acts."""
         return ()
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -88,6 +89,30 @@ def _place(cls: type[Component]) -> tuple[bool, float, str]:
     return False, getattr(sys.modules[cls.__module__], "ORDER", math.inf), cls.__module__
 
 
+# Words of the contract of version 0.1, and what they are called now.
+OLD_WORDS = {
+    "held": "discrete_states",
+    "initial_held": "initial_discrete_states",
+    "settled": "consistent_values",
+    "roots": "event_functions",
+    "jump": "reset",
+    "samples": "clocks",
+    "at_ease": "zero_by_default",
+}
+
+
+def adopt_old_words(cls: type[Component]) -> None:
+    """Let what a plug-in declares in the words of version 0.1 count under the present ones, with a warning."""
+    for base in cls.__mro__:
+        if not issubclass(base, Component) or is_builtin(base):
+            continue
+        for old, new in OLD_WORDS.items():
+            if old in base.__dict__ and new not in base.__dict__:
+                setattr(base, new, base.__dict__[old])
+                message = f"{base.__module__}.{base.__qualname__}: {old} is now called {new}"
+                warnings.warn(message, FutureWarning, stacklevel=3)
+
+
 def register(kind: str, *, symbol: Symbol | str | None = None, shortcut: bool = False) -> Callable[[type[C]], type[C]]:
     """Make a class of joints, elements, parts, constraints or frames known by its kind.
 
@@ -130,6 +155,8 @@ def register(kind: str, *, symbol: Symbol | str | None = None, shortcut: bool = 
                 f"{cls.__name__} is no joint, element, constraint or frame and cannot be registered", component=kind
             )
         cls.kind, cls.has_shortcut = kind, shortcut
+        if not is_builtin(cls):
+            adopt_old_words(cls)
         if symbol is not None:
             cls.symbol = symbol
         for base in reversed(cls.__mro__[1:]):  # their fields count, though they are no kinds themselves

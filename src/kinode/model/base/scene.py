@@ -87,7 +87,7 @@ class PositionScene(LawScene, Protocol):
         """The states that a component has of its own."""
         ...
 
-    def held(self, name: str, /) -> Mapping[str, Scalar]:
+    def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
         """The discrete states of a component, which only events change, by name."""
         ...
 

@@ -96,7 +96,7 @@ class Grip(Element):
         return ()
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
-        square = scene.held(self.name)["mode"] ** 2
+        square = scene.discrete_states(self.name)["mode"] ** 2
         stuck, members = (1.0 - square) * (1.0 - 0.25 * square), tuple((n, scene.law(f)) for n, f in self.members())
         return (Lock(self.name, "grip", members, stuck, takes=partial(self._takes, scene)),)
 
@@ -106,7 +106,7 @@ class Grip(Element):
 
     def _way(self, scene: PositionScene) -> Scalar:
         """1 and -1 while it slides, else 0."""
-        mode = scene.held(self.name)["mode"]
+        mode = scene.discrete_states(self.name)["mode"]
         return mode * (4.0 - mode * mode) / 3.0
 
     def quantity(self, name: str, scene: LockScene) -> Scalar:
@@ -116,10 +116,10 @@ class Grip(Element):
 
     # -- events --------------------------------------------------------------------------------------
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
-    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
         return {"mode": where(less(0.0, self._limit(scene)), sign(self.slip_of(scene)), RELEASED)}
 
     def _speed(self, scene: VelocityScene) -> Scalar:
@@ -146,7 +146,7 @@ class Grip(Element):
         return sense * (2.0 * less(0.0, self._limit(scene)) - 1.0)
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         functions = self._speed, self._rate, self._limit, self._holding
         sticking = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
         words = {root.value: root.words[0] for root in sticking}
@@ -157,10 +157,10 @@ class Grip(Element):
         grips = Root("mode", RELEASED, 0.0, partial(self._presses, -1.0), words=("is released", words[0.0]))
         return (*sticking, *lets_go, grips)
 
-    def jump(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
         speed, rests = self._speed(scene), 0.0
-        mode = scene.held(self.name)["mode"]
-        for one, root in zip(fired, self.roots, strict=True):
+        mode = scene.discrete_states(self.name)["mode"]
+        for one, root in zip(fired, self.event_functions, strict=True):
             then: Scalar = root.then
             if root.then == 0.0:
                 slow = comes_to_rest(speed)

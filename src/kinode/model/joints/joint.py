@@ -142,21 +142,21 @@ class Joint(Component):
         return self.stop if self.stop is not None else self.backlash
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return joint_events.held_entries(self) if self.sticks or self.ends is not None else ()
 
-    def settled(self, scene: VelocityScene) -> Mapping[str, Any]:
-        return joint_events.settled(self, scene) if self.held else {}
+    def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
+        return joint_events.settled(self, scene) if self.discrete_states else {}
 
     @property
-    def roots(self) -> tuple[Root, ...]:
-        return joint_events.roots(self) if self.held else ()
+    def event_functions(self) -> tuple[Root, ...]:
+        return joint_events.roots(self) if self.discrete_states else ()
 
-    def jump(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def reset(self, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, Any]:
         return joint_events.jump(self, scene, fired)
 
     def locks(self, scene: PositionScene) -> Sequence[Lock]:
-        return joint_events.locks(self, scene) if self.held else ()
+        return joint_events.locks(self, scene) if self.discrete_states else ()
 
     # -- mechanics, in canonical axes --------------------------------------------------------------
     @property

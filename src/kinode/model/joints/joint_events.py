@@ -81,9 +81,9 @@ def jump(joint: Joint, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, A
 
     What an impact turned around does not stick on its way: it slides on, the other way.
     """
-    u, held = scene.u, scene.held(joint.name)
+    u, held = scene.u, scene.discrete_states(joint.name)
     new: dict[str, Any] = {}
-    for k, root in enumerate(joint.roots):
+    for k, root in enumerate(joint.event_functions):
         then: Scalar = root.then
         if root.mode == FRICTION and root.then == 0.0:
             speed = _speed(joint, scene)
@@ -100,7 +100,7 @@ def jump(joint: Joint, scene: LockScene, fired: Sequence[Any]) -> Mapping[str, A
 
 def locks(joint: Joint, scene: PositionScene) -> list[Lock]:
     """What holds a joint still: its friction, and a rigid end that it rests on."""
-    joint_locks, held = [], scene.held(joint.name) if joint.held else {}
+    joint_locks, held = [], scene.discrete_states(joint.name) if joint.discrete_states else {}
     if joint.sticks:
         mode = held[FRICTION]
         joint_locks.append(Lock(joint.name, "friction", ((joint.name, 1.0),), 1.0 - mode * mode))
@@ -148,7 +148,7 @@ def _pushed(side: Scalar, effort: Scalar) -> Scalar:
 
 def _range(joint: Joint, scene: VelocityScene) -> Range:
     q, u, _ = scene.joint_state(joint.name)
-    return Range(joint, scene.resolve, q, u, scene.held(joint.name)[STOP])
+    return Range(joint, scene.resolve, q, u, scene.discrete_states(joint.name)[STOP])
 
 
 def _apart(joint: Joint, side: float, scene: VelocityScene) -> Scalar:
@@ -165,8 +165,8 @@ def _departing(joint: Joint, side: float, scene: AccelerationScene) -> Scalar:
 
 def _resting(joint: Joint, side: float, scene: LockScene) -> Scalar:
     """A rigid end only pushes, and any speed away ends the contact; its effort as the acceleration that it prevents."""
-    held = -side * scene.held_effort(joint.name, "stop") * scene.lock_response(joint.name, "stop")
-    return minimum(held, NEARLY + side * _speed(joint, scene))
+    holding = -side * scene.held_effort(joint.name, "stop") * scene.lock_response(joint.name, "stop")
+    return minimum(holding, NEARLY + side * _speed(joint, scene))
 
 
 def _impact(joint: Joint, scene: LockScene, side: float) -> tuple[Any, Scalar]:

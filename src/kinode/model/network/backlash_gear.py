@@ -36,7 +36,7 @@ class BacklashGear(Gear):
     damping: Value = number("rotational_damping", "moment at the output for a unit of depth a second", 0.0)
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
-    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
+    zero_by_default: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
     names: ClassVar[Mapping[str, str | Formula]] = {
         "twist": Formula("(input_angle - offset)/ratio - output_angle", "angle"),
         "twist_speed": Formula("input_speed/ratio - output_speed", "angular_velocity"),
@@ -52,7 +52,7 @@ class BacklashGear(Gear):
     lost: ClassVar[str] = "mode*mode*damping*twist_speed^2 + drag*input_speed"
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         event_functions: list[Root] = []
         for side, flank in SIDES:
             touch = f"touches its {flank}"
@@ -64,7 +64,7 @@ class BacklashGear(Gear):
                 event_functions.append(Root("mode", value, then, g, rate, words, by_state=True))
         return tuple(event_functions)
 
-    def settled(self, scene: LawScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sum((side * less(0.0, self._depth(side, scene)) for side, _ in SIDES), 0.0)}
 
     def _depth(self, side: float, scene: LawScene) -> Scalar:

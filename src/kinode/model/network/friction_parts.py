@@ -74,16 +74,16 @@ class FrictionPart(Part):
     def _rate(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.acceleration")
 
-    def settled(self, scene: LawScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": sign(self._speed(scene))}
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
 
-    def jump(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
+    def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The speed that sticks becomes that of the other port to the last bit."""
-        sticks = sum((f for f, root in zip(fired, self.roots, strict=True) if root.then == 0.0), 0.0)
+        sticks = sum((f for f, root in zip(fired, self.event_functions, strict=True) if root.then == 0.0), 0.0)
         rests = sticks * comes_to_rest(self._speed(scene))
         return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
 
@@ -197,7 +197,7 @@ class WormGear(FrictionPart, Wheels):
     back_efficiency: Value | None = number("dimensionless", "share that reaches the input, driven back", None)
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
-    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
+    zero_by_default: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
     outside: ClassVar[Mapping[str, str]] = {"unit_inertia": "inertia", "back": "dimensionless"}
     names: ClassVar[Names] = {
         "acceleration": Formula("der(input_speed)", "angular_acceleration"),
@@ -247,7 +247,7 @@ class WormGear(FrictionPart, Wheels):
         return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         locks = isinstance(self.arriving, float) and self.arriving <= 0.0
         rest = "locks itself" if locks else "sticks"
         return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest=rest)

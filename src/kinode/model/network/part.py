@@ -125,7 +125,7 @@ class Part(Element):
     unknowns: ClassVar[Mapping[str, Unknown]] = {}  # those of base classes are added
     names: ClassVar[Mapping[str, str | Formula]] = {}  # likewise; one that is an unknown too becomes its row
     starts: ClassVar[Mapping[str, str]] = {}  # quantity -> field of its initial value, where it is no unknown
-    at_ease: ClassVar[tuple[str, ...]] = ()  # derived quantities that begin with zero where nothing else decides
+    zero_by_default: ClassVar[tuple[str, ...]] = ()  # derived quantities that start at zero if nothing decides
     stored: ClassVar[str] = "0"
     stores: ClassVar[str | Mapping[str, str]] = "potential"  # kinetic, potential or electric; shares by kind
     lost: ClassVar[str] = "0"
@@ -328,7 +328,7 @@ class Part(Element):
 
     # -- what events change ---------------------------------------------------------------------------
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, "dimensionless") for name in self.modes)
 
     # -- what elements answer; parts load nothing but nodes ------------------------------------------

@@ -131,7 +131,7 @@ class ElasticGearbox(Gear):
     efficiency: Value = number("dimensionless", "share of the power that reaches the output", 1.0)
     initial_twist: Value | None = number("angle", "twist at the start; none where nothing decides it", None, aside=True)
     starts: ClassVar[Mapping[str, str]] = {"twist": "initial_twist"}
-    at_ease: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
+    zero_by_default: ClassVar[tuple[str, ...]] = ("twist", "twist_speed")
     names: ClassVar[Names] = {
         "twist": Formula("(input_angle - offset)/ratio - output_angle", "angle"),
         "twist_speed": Formula("input_speed/ratio - output_speed", "angular_velocity"),

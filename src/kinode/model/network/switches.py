@@ -53,7 +53,7 @@ class Diode(OnOff):
     )
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         return (
             Root("mode", 1.0, 0.0, self._conducting, words=("conducts", "blocks"), by_state=True),
             Root("mode", 0.0, 1.0, self._blocking, words=("blocks", "conducts"), by_state=True),
@@ -76,13 +76,13 @@ class Switch(OnOff):
     )
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         return (
             Root("mode", 1.0, 0.0, self._command, words=("is closed", "is open"), by_state=True),
             Root("mode", 0.0, 1.0, self._released, words=("is open", "is closed"), by_state=True),
         )
 
-    def settled(self, scene: LawScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
         return {"mode": less(0.0, scene.law(self.command))}
 
     def _command(self, scene: LawScene) -> Scalar:

@@ -54,13 +54,13 @@ class SignalPart(Element):
         return True
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        own = (entry for entry in (*self.states, *self.held) if "." not in entry[0])
+        own = (entry for entry in (*self.states, *self.discrete_states) if "." not in entry[0])
         return {name: (unit, ()) for name, unit in (*self.quantities.items(), *own)}
 
     @property
     def immediate(self) -> frozenset[str]:
         """Everything but its states."""
-        return frozenset(self.offered()) - {name for name, _ in (*self.states, *self.held)}
+        return frozenset(self.offered()) - {name for name, _ in (*self.states, *self.discrete_states)}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
         return ()
@@ -111,7 +111,7 @@ class _Follower(SignalPart):
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([0.0 if self.initial is None else float(resolve(self.initial))])
 
-    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {"output": self.aim(scene)} if self.initial is None else {}
 
     @property
@@ -272,7 +272,7 @@ class Sensor(SignalPart):
         """Without its lag."""
         return scene.law(self.gain) * scene.law(self.measures) + scene.law(self.offset)
 
-    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {} if self.lag is None else {"output": self._shown(scene)}
 
     def state_rates(self, scene: PositionScene) -> Array:

@@ -130,7 +130,7 @@ class PID(Regulator):
     def initial_states(self, resolve: Callable[[Any], Any]) -> Array:
         return np.array([resolve(self.initial) if name == "integral" else 0.0 for name, _ in self.states], dtype=float)
 
-    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {} if self.filter_time is None else {"filtered": self.differentiated(scene)}
 
     def state_rates(self, scene: PositionScene) -> Array:

@@ -103,9 +103,9 @@ class Controller(Coefficients, Sampled):
         return [*[0.0] * len(self.inputs), *(float(resolve(value)) for _, value in self.remembers)]
 
     @property
-    def samples(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[Sampler, ...]:
         """One that samples the inputs in machine code, and behind it the one that calls the function."""
-        reads = tuple(f"{self.name}.{name}" for name, _ in self.held)
+        reads = tuple(f"{self.name}.{name}" for name, _ in self.discrete_states)
         return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
 
     def sample(self, scene: LawScene, ticked: Sequence[Any]) -> Mapping[str, Any]:

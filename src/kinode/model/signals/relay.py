@@ -34,10 +34,10 @@ class Relay(SignalPart):
             raise ModelError(message, component=self.name, field="off")
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return (("mode", "dimensionless"),)
 
-    def settled(self, scene: LawScene) -> Mapping[str, Any]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Any]:
         x, on, off = (scene.law(value) for value in (self.input, self.on, self.off))
         inside = (1.0 - less(on, x)) * (1.0 - less(x, off))
         return {"mode": less(on, x) + inside * scene.law(self.initial)}
@@ -51,7 +51,7 @@ class Relay(SignalPart):
         return frozenset({"input"})
 
     @property
-    def roots(self) -> tuple[Root, ...]:
+    def event_functions(self) -> tuple[Root, ...]:
         return (
             Root("mode", 1.0, 0.0, self._stays_on, words=("is on", "is off")),
             Root("mode", 0.0, 1.0, self._stays_off, words=("is off", "is on")),
@@ -68,7 +68,7 @@ class Relay(SignalPart):
         return self._share(scene.law(self.on) - scene.law(self.input), scene)
 
     def quantity(self, name: str, scene: PositionScene) -> Scalar:
-        mode = scene.held(self.name)["mode"]
+        mode = scene.discrete_states(self.name)["mode"]
         if name == "mode":
             return mode
         return mode * scene.law(self.high) + (1.0 - mode) * scene.law(self.low)

@@ -53,7 +53,7 @@ class SampledPID(Regulator, Sampled):
     def initial_memory(self, resolve: Callable[[Any], Any]) -> Sequence[float]:
         return [float(resolve(self.initial)) if name == "integral" else 0.0 for name in self.memory]
 
-    def settled(self, scene: LawScene) -> Mapping[str, Scalar]:
+    def consistent_values(self, scene: LawScene) -> Mapping[str, Scalar]:
         return {"previous": self.differentiated(scene)} if self._differs else {}
 
     def _derivative(self, scene: LawScene, memory: Memory, x: Scalar) -> Scalar:
@@ -86,7 +86,7 @@ class SampledPID(Regulator, Sampled):
         return [output], {name: new[name] for name in self.memory}
 
     def quantity(self, name: str, scene: PositionScene) -> Scalar:
-        held = scene.held(self.name)
+        held = scene.discrete_states(self.name)
         if name == "error" and self.error is None:
             return held["target"] - held["measured"]
         return held.get(name, 0.0)  # the share of a gain that is zero

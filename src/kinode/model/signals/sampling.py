@@ -136,20 +136,20 @@ class Sampled(SignalPart):
         return [[f"waiting{k + 1}{row.removeprefix('waiting')}" for k in range(self.delay)] for row in rows]
 
     @property
-    def held(self) -> tuple[tuple[str, str], ...]:
+    def discrete_states(self) -> tuple[tuple[str, str], ...]:
         names = (*self.output_names, *(name for row in self._queue for name in row), *self.memory)
         return tuple((name, PLAIN) for name in names)
 
-    def initial_held(self, resolve: Callable[[Any], Any]) -> Array:
-        shown = [float(resolve(self.before))] * (len(self.held) - len(self.memory))
+    def initial_discrete_states(self, resolve: Callable[[Any], Any]) -> Array:
+        shown = [float(resolve(self.before))] * (len(self.discrete_states) - len(self.memory))
         return np.array([*shown, *self.initial_memory(resolve)], dtype=float)
 
     @property
-    def samples(self) -> tuple[Sampler, ...]:
+    def clocks(self) -> tuple[Sampler, ...]:
         return (Sampler(self.period, self.phase),)
 
     def sample(self, scene: PositionScene, ticked: Sequence[Any]) -> Mapping[str, Any]:
-        memory = scene.held(self.name)
+        memory = scene.discrete_states(self.name)
         outputs, new = self.advance(scene, memory)
         return {**new, **self.give_out(outputs, memory, scene.law)}
 
@@ -177,7 +177,7 @@ class Sampled(SignalPart):
         return frozenset(self.specs())
 
     def quantity(self, name: str, scene: PositionScene) -> Scalar:
-        held = scene.held(self.name)
+        held = scene.discrete_states(self.name)
         return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
 
 

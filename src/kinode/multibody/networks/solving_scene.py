@@ -86,8 +86,8 @@ class SolvingScene:
     def other_states(self, name: str, /) -> Array:
         return self.scene.other_states(name)
 
-    def held(self, name: str, /) -> Mapping[str, Scalar]:
-        return self.scene.held(name)
+    def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
+        return self.scene.discrete_states(name)
 
     def joint_state(self, name: str, /) -> tuple[Array, Array, Array | None]:
         return self.scene.joint_state(name)

@@ -120,7 +120,7 @@ class JointFriction:
         self.name, self.joint = joint.name, joint
         q, u, _ = kinematics.joint_state(joint.name)
         form = joint.form(kinematics.resolve)
-        speed, mode = (u[0], kinematics.held(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
+        speed, mode = (u[0], kinematics.discrete_states(joint.name)[FRICTION]) if joint.sticks else (0.0, None)
         self.sizes = Sizes(joint.friction, joint.coordinates[0][1], kinematics.resolve, speed, mode)
         self.contacts: list[Contact] = joint.contacts(self.sizes, q, u, form)
         loaded = joint.friction.coefficient != 0.0 or joint.friction.static_coefficient is not None
