@@ -116,7 +116,7 @@ def make_four_bar() -> kn.System:
 
 def make_unique() -> Path:
     """Which reactions of a planar four-bar with ordinary hinges follow from the motion, and which do not."""
-    run = kn.simulate(make_four_bar(), 0.1, times=2)
+    run = kn.simulate(make_four_bar(), 0.1, samples=2)
     hinges = ("left", "pin", "top", "right")
     sure, shared = COLORS[0], COLORS[1]
     with style():
@@ -157,7 +157,7 @@ def make_unique() -> Path:
 
 def make_elastic() -> Path:
     """The elastic system: the three figures of the paper on the left, the constraint forces beside them."""
-    run = kn.simulate(ROOT / "examples" / "elastic_system.yaml", 10.0, times=1001)
+    run = kn.simulate(ROOT / "examples" / "elastic_system.yaml", 10.0, samples=1001)
     hinge = run.reaction("hinge", on="pendulum", expressed_in="world").force
     guide = run.reaction("rail", on="slider", expressed_in="world").force
     panels = (
@@ -198,7 +198,7 @@ def make_causes() -> Path:
     """Who loads the shoulder of an arm."""
     path = PICTURES / "causes.png"
     with style():
-        figure = kn.simulate(make_arm(), 4.0, times=801).causes("shoulder").plot()
+        figure = kn.simulate(make_arm(), 4.0, samples=801).causes("shoulder").plot()
         save(figure, path, 110)
     return path
 
@@ -207,7 +207,7 @@ def make_pressure() -> Path:
     """The pressure of an unbalanced shaft, in fixed and in turning axes."""
     path = PICTURES / "pressure.png"
     with style():
-        figure = kn.simulate(ROOT / "examples" / "rotor.yaml", 0.2, times=2001).pressure("shaft", "total").plot()
+        figure = kn.simulate(ROOT / "examples" / "rotor.yaml", 0.2, samples=2001).pressure("shaft", "total").plot()
         save(figure, path, 110)
     return path
 

@@ -10,7 +10,7 @@ import numpy as np
 import kinode as kn
 
 system = kn.load(Path(__file__).with_name("elastic_system.yaml"))
-run = kn.simulate(system, 10.0, times=1001, method="dop853", rtol=1e-12, atol=1e-13)
+run = kn.simulate(system, 10.0, samples=1001, method="dop853", rtol=1e-12, atol=1e-13)
 hinge = run.reaction("hinge", on="pendulum", expressed_in="world")  # of the slider on the pendulum
 guide = run.reaction("rail", on="slider", expressed_in="world")
 

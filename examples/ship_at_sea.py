@@ -19,7 +19,7 @@ ship.change("yaw", motion=0.2 * heel)
 ship.change("pitch", motion=sea.motion(0.9, of="slope", period=5.0, damping=0.4))
 
 found = kn.simulate(ship, 2.0)  # by then the camera has found its target
-run = kn.simulate(ship, 62.0, start=found, times=6001)
+run = kn.simulate(ship, 62.0, start=found, samples=6001)
 print(f"deck: heel {np.degrees(run['heel.q.angle']).std():.2f} deg, heave {run['heel.q.y'].std():.2f} m (rms)")
 for name in ("azimuth", "elevation", "roll"):
     motor = run[f"{name}_drive.shaft.effort.drive"]

@@ -15,6 +15,10 @@ class ArgumentError(Error, ValueError):
     """A function was given an argument of the wrong shape, type or name."""
 
 
+class SupportError(ArgumentError):
+    """What ``hold=`` names cannot support the mechanism, or the support does not matter."""
+
+
 class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
 
@@ -56,12 +60,16 @@ class ModelError(Error):
         return self
 
 
+class DomainError(ModelError):
+    """Ports of different domains meet; the message begins with its verb, the port being its subject."""
+
+
 class UnitError(ModelError):
     """A quantity has an unknown unit or the wrong dimension."""
 
 
-class ScaledUnitError(UnitError):
-    """A unit where its SI unit is expected, such as mm in place of m."""
+class NonSIUnitError(UnitError):
+    """A unit is known, but an SI unit is expected."""
 
 
 class LawError(ModelError):

@@ -223,7 +223,7 @@ def test_inputs_move_the_start():
     system = four_bar(j1={"guess": 0.0})
     system.input("lift", 0.0)
     system.change("j1", motion="0.3 + lift", guess=None)
-    run = kn.simulate(system, 0.01, inputs={"lift": 0.4}, times=2)
+    run = kn.simulate(system, 0.01, inputs={"lift": 0.4}, samples=2)
     found = kn.assemble(system, inputs={"lift": 0.4})
     assert found["j1.q"] == pytest.approx(0.7)
     assert run["j2.q"][0] == pytest.approx(found["j2.q"], abs=1e-12)

@@ -123,7 +123,7 @@ def test_a_run_its_names_and_compiled_functions_say_the_same():
         "lower": {"compliance": {"force": [1e-8, 1e-8, "2e-8 m/N"], "moment": "1e-6 rad/(N*m)"}, "q": 0.3, "u": 1.0},
         "upper": {"compliance": {"radial": 3e-8, "axial": 1e-8, "tilt": 2e-6}},
     }
-    run = kn.simulate(door(**each), 0.5, times=4)
+    run = kn.simulate(door(**each), 0.5, samples=4)
     wrench = run.reaction("upper")
     found = run.dynamics.reactions(run.t, run.q, run.u)["upper"]
     for part in ("force", "moment"):

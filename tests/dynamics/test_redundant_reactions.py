@@ -266,7 +266,7 @@ def test_a_run_is_analyzed_once(monkeypatch):
     seen = []
     analyze_one = JointConstants.analyze
     monkeypatch.setattr(JointConstants, "analyze", lambda self, *given: seen.append(1) or analyze_one(self, *given))
-    run = kn.simulate(slotted(), 0.1, times=4)
+    run = kn.simulate(slotted(), 0.1, samples=4)
     seen.clear()
     parts = {part: run.reaction("j2", part, hold=hold) for part, hold in PARTS_BY_J1.items()}
     assert abs(parts["static"].force + parts["kinetic"].force - parts["total"].force).max() < 1e-9

@@ -33,7 +33,7 @@ def by_hand(t, length=1.5, stroke=0.2):
 
 
 def test_an_actuator_of_prescribed_length():
-    run = kn.simulate(boom(), 4.0, times=81)
+    run = kn.simulate(boom(), 4.0, samples=81)
     q, u, u_dot, force = by_hand(run.t)
     assert np.abs(run["hinge.q"] - q).max() < 1e-11
     assert np.abs(run["hinge.u"] - u).max() < 1e-10
@@ -44,7 +44,7 @@ def test_an_actuator_of_prescribed_length():
 
 def test_the_actuator_does_the_work():
     """Its work is the integral of force times speed, here by Simpson's rule over the closed form."""
-    run = kn.simulate(boom(), 1.0, times=401)
+    run = kn.simulate(boom(), 1.0, samples=401)
     power = by_hand(run.t)[3] * 0.6 * np.cos(3 * run.t)
     simpson = np.ones(401)
     simpson[1:-1:2], simpson[2:-1:2] = 4, 2
@@ -63,10 +63,10 @@ def test_laws_of_parameters_signals_and_inputs(law):
     if law == "length":
         system.input("base", 1.5)
         system.signal("length", "base + stroke*sin(3*t)")
-    run = kn.simulate(system, 1.0, times=11, parameters={"stroke": 0.25})
+    run = kn.simulate(system, 1.0, samples=11, parameters={"stroke": 0.25})
     assert np.abs(run["hinge.q"] - by_hand(run.t, stroke=0.25)[0]).max() < 1e-11
     if law == "length":
-        later = kn.simulate(system, 1.0, times=11, inputs={"base": 1.4}, t0=0.3)
+        later = kn.simulate(system, 1.0, samples=11, inputs={"base": 1.4}, t0=0.3)
         assert np.abs(later["hinge.q"] - by_hand(later.t, 1.4, 0.1)[0]).max() < 1e-11
 
 
@@ -81,7 +81,7 @@ def test_a_telescoping_actuator_in_a_loop_is_the_same_as_a_driven_slide():
         driven = {"motion": LAW} if law == "slide" else {"guess": 1.5}
         system.prismatic("slide", cylinder, rod, axis="x", **driven)
         system.revolute("eye", rod, system["boom"].at(TIP, 0, 0), guess=-0.8)
-        runs.append(kn.simulate(system, 1.0, times=11))
+        runs.append(kn.simulate(system, 1.0, samples=11))
     for name in ("hinge.q", "foot.q", "foot.u_dot", "slide.u_dot"):
         assert np.abs(runs[0][name] - runs[1][name]).max() < 1e-8
     assert np.abs(runs[0]["slide.effort"] - runs[1]["ram.reaction"]).max() < 1e-6
@@ -93,14 +93,14 @@ def test_a_height_and_an_angle_as_laws():
     cabin = lift.body("cabin", mass=2.0)
     lift.prismatic("guide", lift.world, cabin, axis="z")
     lift.constraint("deck", "point_on_plane", point=cabin, plane=lift.world, height="0.5*(1 - cos(2*t))")
-    run = kn.simulate(lift, 2.0, times=21)
+    run = kn.simulate(lift, 2.0, samples=21)
     assert run["cabin.position.z"] == pytest.approx(0.5 * (1 - np.cos(2 * run.t)), abs=1e-11)
     assert run["deck.reaction"] == pytest.approx(2.0 * (G + 2.0 * np.cos(2 * run.t)), abs=1e-8)
     nod = kn.System("nod", gravity=(0, 0, 0))
     head = nod.body("head", mass=1.0, inertia=(0.1, 0.2, 0.2))
     nod.revolute("neck", nod.world, head, axis="x", guess=0.4)
     nod.constraint("nods", "angle", a=nod.world, b=head, angle="0.5 + 0.2*sin(t)")
-    run = kn.simulate(nod, 3.0, times=13)
+    run = kn.simulate(nod, 3.0, samples=13)
     assert run["neck.q"] == pytest.approx(0.5 + 0.2 * np.sin(run.t), abs=1e-10)
     assert np.abs(run["nods.reaction"]) == pytest.approx(np.abs(0.1 * 0.2 * np.sin(run.t)), abs=1e-9)
 

@@ -22,7 +22,7 @@ def test_series_of_resistor_inductor_and_capacitor(resistance, words):
         coil=("inductor", {"plus": "b", "minus": "c", "inductance": L}),
         cap=("capacitor", {"plus": "c", "minus": "gnd", "capacitance": C}),
     )
-    run = kn.simulate(system, 0.02, times=201, **TIGHT)
+    run = kn.simulate(system, 0.02, samples=201, **TIGHT)
     decay, apart = resistance / (2 * L), (resistance / (2 * L)) ** 2 - 1 / (L * C)
     assert np.sign(apart) == {"rings": -1, "critical": 0, "creeps": 1}[words]
     first, second = -decay + np.emath.sqrt(apart), -decay - np.emath.sqrt(apart)
@@ -45,7 +45,7 @@ def test_a_capacitor_across_a_source_takes_the_current_of_its_rate():
         source=("voltage_source", {"plus": "a", "minus": "gnd", "voltage": "5*sin(30*t) + 2"}),
         cap=("capacitor", {"plus": "a", "minus": "gnd", "capacitance": 2e-3}),
     )
-    run = kn.simulate(system, 0.5, times=101, **TIGHT)
+    run = kn.simulate(system, 0.5, samples=101, **TIGHT)
     assert_near(run["cap.current"], 2e-3 * 150 * np.cos(30 * run.t), 1e-12)
     assert_near(run["cap.stored"], 1e-3 * (5 * np.sin(30 * run.t) + 2) ** 2, 1e-12)
 
@@ -55,7 +55,7 @@ def test_an_inductor_in_series_with_a_current_source_has_the_voltage_of_its_rate
         source=("current_source", {"plus": "a", "minus": "gnd", "current": "3*sin(20*t)"}),
         coil=("inductor", {"plus": "a", "minus": "gnd", "inductance": 0.5}),
     )
-    run = kn.simulate(system, 0.5, times=101, **TIGHT)
+    run = kn.simulate(system, 0.5, samples=101, **TIGHT)
     assert_near(run["a.voltage"], 0.5 * 60 * np.cos(20 * run.t), 1e-12)
     assert_near(run["coil.current"], 3 * np.sin(20 * run.t), 1e-12)
 
@@ -68,7 +68,7 @@ def test_two_capacitors_in_parallel_and_one_between_them():
         r=("resistor", {"plus": "a", "minus": "b", "resistance": R}),
         empty=("capacitor", {"plus": "b", "minus": "gnd", "capacitance": C2}),
     )
-    run = kn.simulate(system, 0.2, times=101, **TIGHT)
+    run = kn.simulate(system, 0.2, samples=101, **TIGHT)
     tau, rest = R * C1 * C2 / (C1 + C2), V * C1 / (C1 + C2)
     assert_near(run["b.voltage"], rest * (1 - np.exp(-run.t / tau)))
     assert_near(run["r.current"], V / R * np.exp(-run.t / tau))
@@ -82,7 +82,7 @@ def test_a_floating_capacitor():
         cap=("capacitor", {"plus": "b", "minus": "c", "capacitance": 1e-3}),
         r2=("resistor", {"plus": "c", "minus": "gnd", "resistance": 300.0}),
     )
-    run = kn.simulate(system, 1.0, times=101, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=101, **TIGHT)
     current = 10.0 / 400 * np.exp(-run.t / 0.4)
     assert_near(run["c.voltage"], 300 * current)
     assert_near(run["cap.voltage"], 10 - 400 * current)
@@ -98,7 +98,7 @@ def test_a_transformer_makes_a_load_look_larger():
         r2=("resistor", {"plus": "c", "minus": "d", "resistance": R2}),
         coil=("inductor", {"plus": "d", "minus": "gnd", "inductance": L2}),
     )
-    run = kn.simulate(system, 0.2, times=101, **TIGHT)
+    run = kn.simulate(system, 0.2, samples=101, **TIGHT)
     R, L = R1 + n * n * R2, n * n * L2
     current = V / R * (1 - np.exp(-R / L * run.t))
     assert_near(run["r1.current"], current)
@@ -121,7 +121,7 @@ def test_coupled_inductors():
         ),
         r2=("resistor", {"plus": "c", "minus": "gnd", "resistance": R2}),
     )  # fmt: skip
-    run = kn.simulate(system, 0.05, times=51, **TIGHT)
+    run = kn.simulate(system, 0.05, samples=51, **TIGHT)
     M = k * np.sqrt(L1 * L2)
     A = -np.linalg.solve([[L1, M], [M, L2]], np.diag([R1, R2]))
     rest = np.array([V / R1, 0.0])
@@ -136,7 +136,7 @@ def test_a_battery_with_inner_resistance():
         battery=("battery", {"plus": "a", "minus": "gnd", "voltage": "12 - 0.1*battery.drawn", "resistance": 0.5}),
         load=("resistor", {"plus": "a", "minus": "gnd", "resistance": 5.5}),
     )
-    run = kn.simulate(system, 20.0, times=101, **TIGHT)
+    run = kn.simulate(system, 20.0, samples=101, **TIGHT)
     current = 2 * np.exp(-0.1 / 6 * run.t)  # 6 i = 12 - 0.1 drawn
     assert_near(run["battery.current"], current)
     assert_near(run["battery.drawn"], 120 * (1 - np.exp(-0.1 / 6 * run.t)))
@@ -151,7 +151,7 @@ def test_a_controlled_source_amplifies():
         gain=("voltage_source", {"plus": "b", "minus": "gnd", "voltage": "7*a.voltage + 2*r.current"}),
         load=("resistor", {"plus": "b", "minus": "gnd", "resistance": 2.0}),
     )
-    run = kn.simulate(system, 2.0, times=101, **TIGHT)
+    run = kn.simulate(system, 2.0, samples=101, **TIGHT)
     assert_near(run["load.current"], 7.2 * np.sin(5 * run.t) / 2, 1e-12)
 
 
@@ -166,7 +166,7 @@ def test_two_masses_and_a_gear_that_gives():
         gear=("elastic_gearbox", {"input": "rotor", "output": "out", "ratio": n, "stiffness": k}),
         two=("shaft_inertia", {"shaft": "out", "inertia": J_out, "initial_angle": 0.0}),
     )
-    run = kn.simulate(system, 1.0, times=201, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=201, **TIGHT)
     rate = np.sqrt(k * (1 / J_out + 1 / (J_in * n * n)))
     twist = 0.02 * np.cos(rate * run.t)
     assert_near(run["gear.twist"], twist)
@@ -189,7 +189,7 @@ def test_a_gear_with_losses_takes_more_than_it_gives():
                                       "stiffness": 500.0, "damping": 5.0}),
             load=("moment_source", {"a": "out", "moment": moment}),
         )  # fmt: skip
-        return kn.simulate(system, 1.0, times=11, **TIGHT)
+        return kn.simulate(system, 1.0, samples=11, **TIGHT)
 
     ahead = run(-load, 20.0)
     assert ahead["turn.moment"][-1] == pytest.approx(load / n / eta, rel=1e-9)
@@ -207,7 +207,7 @@ def test_a_planetary_gear():
         gear=("gearbox", {"input": "sun", "output": "carrier", "housing": "ring", "ratio": 4.0}),
         load=("shaft_damper", {"a": "carrier", "damping": 2.0}),
     )
-    run = kn.simulate(system, 1.0, times=11, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=11, **TIGHT)
     carrier = (30.0 + 3.0 * 5 * run.t) / 4.0
     assert_near(run["carrier.speed"], carrier, 1e-12)
     assert_near(run["drive.moment"], 2 * carrier / 4, 1e-12)
@@ -222,7 +222,7 @@ def test_a_rack_under_a_pinion():
     system.element("drive", "moment_source", a="pinion", moment=M)
     system.element("wheel", "shaft_inertia", shaft="pinion", inertia=J)
     system.element("rack", "pinion", shaft="pinion", rack="slide", radius=r)
-    run = kn.simulate(system, 3.0, times=101, **TIGHT)
+    run = kn.simulate(system, 3.0, samples=101, **TIGHT)
     mass = m + J / r**2
     speed = M / r / b * (1 - np.exp(-b / mass * run.t))
     assert_near(run["slide.u"], speed)
@@ -238,7 +238,7 @@ def test_a_mass_on_a_spring_with_a_damper_over_a_lever():
         lever=("lever", {"a": "x", "b": "y", "arm_a": far, "arm_b": -near}),
         spring=("slide_spring", {"a": "y", "stiffness": k, "damping": d}),
     )
-    run = kn.simulate(system, 4.0, times=201, **TIGHT)
+    run = kn.simulate(system, 4.0, samples=201, **TIGHT)
     share = (near / far) ** 2
     decay = d * share / (2 * m)
     rate = np.sqrt(k * share / m - decay**2)
@@ -255,7 +255,7 @@ def test_friction_on_a_shaft_stops_it():
         wheel=("shaft_inertia", {"shaft": "s", "inertia": J, "initial_speed": start}),
         drag=("shaft_loss", {"a": "s", "coulomb": M, "slip": slip}),
     )
-    run = kn.simulate(system, 1.0, times=101, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=101, **TIGHT)
     speed = slip * np.arcsinh(np.sinh(start / slip) * np.exp(-M / (J * slip) * run.t))
     assert_near(run["s.speed"], speed)
     assert_near(run["drag.lost"], M * np.tanh(speed / slip) * speed)
@@ -272,7 +272,7 @@ def test_sources_of_position_speed_and_force():
         push=("force_source", {"a": "z", "force": 12.0}),
         sled=("slide_mass", {"slide": "z", "mass": 6.0}),
     )
-    run = kn.simulate(system, 2.0, times=41, **TIGHT)
+    run = kn.simulate(system, 2.0, samples=41, **TIGHT)
     assert_near(run["shake.force"], -3 * 0.1 * 36 * np.sin(6 * run.t), 1e-12)
     assert_near(run["turn.moment"], 2.0, 1e-12)
     assert_near(run["walk.force"], 12.0, 1e-12)

@@ -253,7 +253,7 @@ def test_states_of_a_fast_transfer_function_have_the_size_of_its_output():
     system = blank()
     numerator, denominator = [1e12], [1, 2e4, 3e8, 2e12]
     system.transfer_function("servo", "1", numerator=numerator, denominator=denominator)
-    run = kn.simulate(system, 2e-3, times=50)
+    run = kn.simulate(system, 2e-3, samples=50)
     assert 0.1 < abs(run.z[:, :3]).max() < 10
 
 

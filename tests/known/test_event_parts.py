@@ -141,12 +141,12 @@ def test_bristles_slide_with_the_stribeck_curve_and_bend_before():
     body = system.body("block", mass=2, inertia=(1, 1, 1))
     system.prismatic("rail", system.world, body, axis="x", speed=0.012)
     system.slide_lugre("rub", "rail", **fields)
-    run = kn.simulate(system, 1.0, method="stiff", times=2)
+    run = kn.simulate(system, 1.0, method="stiff", samples=2)
     g = 4 + np.exp(-1.44)
     assert run["rub.force"][-1] == pytest.approx(-(g + 2 * 0.012), rel=1e-6)
     assert run["rub.deflection"][-1] == pytest.approx(g / 1e5, rel=1e-6)
     system.change("rail", speed=None, effort=1.0, damping=500.0)
-    rest = kn.simulate(system, 2.0, method="stiff", times=2)
+    rest = kn.simulate(system, 2.0, method="stiff", samples=2)
     assert rest["rail.q"][-1] == pytest.approx(1.0 / 1e5, rel=0.3)  # it creeps a little, which is LuGre's known flaw
 
 

@@ -122,7 +122,7 @@ _stops.terminal = True
 def test_nothing_drifts_while_it_sticks():
     """A million steps of a swinging load below the friction's limit."""
     system = block(friction=kn.coulomb(0.3), effort="5*sin(7*t)")
-    run = kn.simulate(system, 1000.0, method="rk4", step=1e-3, times=11)
+    run = kn.simulate(system, 1000.0, method="rk4", step=1e-3, samples=11)
     assert not run["rail.q"].any() and not run["rail.u"].any()
 
 

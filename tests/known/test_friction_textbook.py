@@ -23,7 +23,7 @@ def test_a_block_slides_up_an_incline_with_constant_deceleration():
     block = system.body("block", mass=2, inertia=(0.1, 0.1, 0.1))
     axis = (float(np.cos(angle)), float(np.sin(angle)), 0)
     system.prismatic("slide", system.world, block, axis=axis, u=u0, friction=kn.coulomb(mu))
-    run = kn.simulate(system, 0.5, times=6)
+    run = kn.simulate(system, 0.5, samples=6)
     a = -G * (np.sin(angle) + mu * np.cos(angle))
     np.testing.assert_allclose(run["slide.q"], u0 * run.t + 0.5 * a * run.t**2, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(run["slide.effort.friction"], -mu * 2 * G * np.cos(angle), rtol=1e-12)
@@ -74,7 +74,7 @@ def test_a_balanced_shaft_runs_down_with_constant_deceleration():
     system = kn.System("run_down", gravity=(0, -G, 0))
     rotor = system.body("rotor", mass=m, inertia=(J, J, J))
     system.revolute("bearing", system.world, rotor, u=20, friction=kn.coulomb(mu, radius=r))
-    run = kn.simulate(system, 5.0, times=6)
+    run = kn.simulate(system, 5.0, samples=6)
     np.testing.assert_allclose(run["bearing.u"], 20 - mu * r * m * G / J * run.t, rtol=1e-9)
 
 
@@ -195,7 +195,7 @@ def test_slider_crank_with_friction_in_all_joints():
     from scipy.integrate import solve_ivp
 
     dynamics = kn.compile(slider_crank())
-    run = kn.simulate(dynamics, 0.04, times=9, rtol=1e-10, atol=1e-12)
+    run = kn.simulate(dynamics, 0.04, samples=9, rtol=1e-10, atol=1e-12)
     for k in (0, 3, 8):
         a, forces = by_hand(run["main.q"][k], run["main.u"][k])
         assert run["main.u_dot"][k] == pytest.approx(a, rel=1e-9)
@@ -214,7 +214,7 @@ def test_where_the_loop_is_cut_makes_no_difference():
     for order in (("main", "crankpin", "wristpin", "bore"), ("bore", "wristpin", "crankpin", "main")):
         dynamics = kn.compile(slider_crank(order))
         cuts.add(dynamics.topology.cut_names)
-        run = kn.simulate(dynamics, 0.02, times=3, rtol=1e-10, atol=1e-12)
+        run = kn.simulate(dynamics, 0.02, samples=3, rtol=1e-10, atol=1e-12)
         names = ("main.u", "crankpin.effort.friction", "bore.effort.friction", "wristpin.effort.friction")
         found.append(np.concatenate([run[name].ravel() for name in names]))
     assert len(cuts) == 2

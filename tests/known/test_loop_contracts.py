@@ -56,7 +56,7 @@ def test_joint_as_joint_and_as_cut(kind):
     tree, cut, turned = loop(kind, "tree"), loop(kind, "cut"), loop(kind, "cut", reverse=True)
     assert cuts(tree) != cuts(cut)
     assert "tested" in cuts(cut)
-    runs = [kn.simulate(system, 0.5, times=26, **TIGHT) for system in (tree, cut, turned)]
+    runs = [kn.simulate(system, 0.5, samples=26, **TIGHT) for system in (tree, cut, turned)]
     for run in runs[1:]:
         for body in "abc":
             assert np.abs(run[f"{body}.com.position"] - runs[0][f"{body}.com.position"]).max() < 1e-8
@@ -85,7 +85,7 @@ def four_bar(**crank):
 @pytest.mark.parametrize("system", [four_bar(), loop("universal", "tree"), loop("spherical", "cut")], ids=str)
 def test_constraint_forces_do_no_work(system):
     """F . (v_child - v_parent) + M . (w_child - w_parent) = 0, both at the child's joint point."""
-    run = kn.simulate(system, 1.0, times=51, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=51, **TIGHT)
     for name, joint in system.joints.items():
         child = joint_frame(joint, "child").body
         r = run.reaction(name, on=child, expressed_in="world")

@@ -38,7 +38,7 @@ def test_a_motor_lifts_an_arm():
         moment = n * (K * i - drag) - 0.3 * w - m * G * l * np.cos(q)
         return [w, moment / (inertia + n * n * J), (-20 + 8 * np.sin(3 * t) - R * i - K * n * w) / L]
 
-    run = kn.simulate(arm("-20 + 8*sin(3*t)"), 3.0, times=101, **TIGHT)
+    run = kn.simulate(arm("-20 + 8*sin(3*t)"), 3.0, samples=101, **TIGHT)
     exact = solve_ivp(rates, (0, 3), [-0.5, 0, 0], "DOP853", run.t, rtol=1e-12, atol=1e-13).y
     for name, values in zip(("elbow.q", "elbow.u", "motor.current"), exact, strict=True):
         assert_near(run[name], values)
@@ -60,7 +60,7 @@ def test_a_motor_lifts_an_arm_through_a_gear_that_gives_and_rubs():
         lift = (load - 0.3 * w - m * G * l * np.cos(q)) / inertia
         return [w, lift, (-20 + 8 * np.sin(3 * t) - R * i - K * speed) / L, speed, (K * i - load / n - drag) / J]
 
-    run = kn.simulate(system, 2.0, times=101, **TIGHT)
+    run = kn.simulate(system, 2.0, samples=101, **TIGHT)
     begin = [-0.5, 0.7, 0, n * -0.5, n * 0.7]
     exact = solve_ivp(rates, (0, 2), begin, "DOP853", run.t, rtol=1e-12, atol=1e-13).y
     for name, values in zip(("elbow.q", "elbow.u", "motor.current", "rotor.angle", "rotor.speed"), exact, strict=True):
@@ -111,7 +111,7 @@ def test_two_axes_share_a_supply():
         system.revolute(f"hinge{k}", system.world, body)
         motor = {**MOTOR, "inductance": 0, "inertia": 0}
         system.element(f"motor{k}", "dc_motor", plus="bus", minus="gnd", shaft=f"hinge{k}", **motor)
-    run = kn.simulate(system, 20.0, times=51, **TIGHT)
+    run = kn.simulate(system, 20.0, samples=51, **TIGHT)
     R, K, b, r = 1.2, 0.05, 1e-4, 0.2
     # i_k = (v - K w_k)/R, v = 24 - r (i_0 + i_1)
     mix = np.linalg.inv(R * np.eye(2) + r * np.ones((2, 2)))
@@ -139,7 +139,7 @@ def test_parts_act_along_one_of_several_freedoms(kind, port, effort, expected):
     system = kn.System("screwdriver", gravity=(0, 0, 0))
     system.cylindrical("slide", system.world, system.body("rod", mass=4, inertia=(1, 1, 1)))
     system.element("push", kind, a=port, **{effort: 1.0})
-    run = kn.simulate(system, 1.0, times=3, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=3, **TIGHT)
     assert run["slide.q"][-1] == pytest.approx(expected, abs=1e-12)
 
 
@@ -165,7 +165,7 @@ def test_a_motor_turns_a_loop():
             motor = {**MOTOR, "inductance": 0}
             system.element("motor", "dc_motor", plus="bus", minus="gnd", shaft="shaft", **motor)
             system.element("gear", "gearbox", input="shaft", output="left", ratio=n)
-        runs.append(kn.simulate(system, 1.0, times=21, **TIGHT))
+        runs.append(kn.simulate(system, 1.0, samples=21, **TIGHT))
     for name in ("left.q", "right.q", "left.u_dot", "top.reaction.force"):
         assert_near(runs[0][name], runs[1][name], 1e-8)
 

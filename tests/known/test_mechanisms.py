@@ -310,7 +310,7 @@ def test_parallelogram_with_an_extra_bar():
         bar = system.body(f"bar{i}", mass=m, com=(0, -length / 2, 0), inertia=(J, J / 10, J))
         system.revolute(f"top{i}", system.world.at(x, 0, 0), bar, **({"guess": 1.0} if i else {"q": 1.2}))
         system.revolute(f"low{i}", bar.at(0, -length, 0), beam.at(x, 0, 0), **({} if i else {"guess": -1.2}))
-    run = kn.simulate(system, 10.0, times=201, **TIGHT)
+    run = kn.simulate(system, 10.0, samples=201, **TIGHT)
     w = np.sqrt(G * length * (3 * m / 2 + M) / (3 * m * length**2 / 3 + M * length**2))
     k = np.sin(0.6)
     exact = 2 * np.arcsin(k * ellipj(ellipk(k**2) - w * run.t, k**2)[0])
@@ -344,7 +344,7 @@ def bricard(gravity=(0, 0, -G)):
 
 @pytest.mark.parametrize("options", [{}, TIGHT])
 def test_bricard_moves(options):
-    run = kn.simulate(bricard(), 5.0, times=101, **options)
+    run = kn.simulate(bricard(), 5.0, samples=101, **options)
     q = np.array([run[f"r{i}.q"] for i in range(6)])
     assert np.ptp(q[0]) > 0.5
     for i in range(6):
@@ -362,7 +362,7 @@ def test_bricard_moves(options):
 def test_rows_that_become_dependent_are_chosen_anew(rows):
     """Four of the five rows that close the linkage serve, but most choices of four not everywhere on its way."""
     good, bad = kn.compile(bricard()), Dynamics(bricard(), rows=rows)
-    run, again = (kn.simulate(dynamics, 5.0, times=11) for dynamics in (good, bad))
+    run, again = (kn.simulate(dynamics, 5.0, samples=11) for dynamics in (good, bad))
     assert bad.closure.rows == rows != again.dynamics.closure.rows
     assert np.abs(run.q - again.q).max() < 1e-9 and again.events == ()
 
@@ -378,7 +378,7 @@ def test_rows_that_were_not_redundant_are_told():
 def test_a_long_run_stays_closed():
     """Some 5000 steps: nothing drifts, of the rows that are not used either."""
     dynamics = kn.compile(four_bar())
-    run = kn.simulate(dynamics, 120.0, times=201)
+    run = kn.simulate(dynamics, 120.0, samples=201)
     residual, _, rate = dynamics.loops.evaluate(dynamics.point_of(run.t, run.y))
     assert run.facts["steps"] > 5000
     assert np.abs(residual).max() < 1e-12 and np.abs(rate).max() < 1e-10

@@ -15,7 +15,7 @@ def poles(R, L, K, J, b):
 
 def test_spin_up_with_two_time_constants():
     R, L, K, J, b = 1.2, 0.01, 0.05, 2e-4, 2e-4
-    run = kn.simulate(fed(), 1.0, times=201, **TIGHT)
+    run = kn.simulate(fed(), 1.0, samples=201, **TIGHT)
     first, second = poles(R, L, K, J, b)
     rest = 24 * K / (K * K + R * b)
     speed = rest * settle(run.t, first, second)
@@ -33,7 +33,7 @@ def test_spin_up_with_two_time_constants():
 )
 def test_every_method_runs_the_motor_up(method, near):
     """Errors of the fourth-order method: (step/time constant)^4 = (2e-4/8e-3)^4, over 120, is 3e-9."""
-    run = kn.simulate(fed(), 0.5, times=51, **method)
+    run = kn.simulate(fed(), 0.5, samples=51, **method)
     first, second = poles(1.2, 0.01, 0.05, 2e-4, 2e-4)
     rest = 24 * 0.05 / (0.05**2 + 1.2 * 2e-4)
     assert_near(run["shaft.speed"], rest * settle(run.t, first, second), near)
@@ -43,7 +43,7 @@ def test_spin_up_without_inductance():
     """One state less, and one time constant: J R/(K^2 + R b)."""
     R, K, J, b = 1.2, 0.05, 2e-4, 2e-4
     system = fed(inductance=0)
-    run = kn.simulate(system, 1.0, times=201, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=201, **TIGHT)
     rest, tau = 24 * K / (K * K + R * b), J * R / (K * K + R * b)
     speed = rest * (1 - np.exp(-run.t / tau))
     assert_near(run["shaft.speed"], speed)
@@ -69,7 +69,7 @@ def test_a_motor_fed_with_current_pushes_evenly():
         motor=("dc_motor", {"plus": "a", "minus": "gnd", "shaft": "shaft", **MOTOR, "viscous": 0}),
         load=("shaft_inertia", {"shaft": "shaft", "inertia": 3e-4}),
     )
-    run = kn.simulate(system, 2.0, times=51, **TIGHT)
+    run = kn.simulate(system, 2.0, samples=51, **TIGHT)
     speed = 0.05 * 3 / 5e-4 * run.t
     assert_near(run["shaft.speed"], speed)
     assert_near(run["shaft.angle"], 0.5 * speed * run.t)
@@ -89,7 +89,7 @@ def geared(ratio=40.0, load=0.5, **motor):
 
 def test_a_rotor_behind_a_gear_counts_with_the_square_of_the_ratio():
     R, K, J, b, n, load = 1.2, 0.05, 2e-4, 1e-4, 40.0, 0.5
-    run = kn.simulate(geared(inductance=0), 3.0, times=201, **TIGHT)
+    run = kn.simulate(geared(inductance=0), 3.0, samples=201, **TIGHT)
     pull = n * n * (K * K / R + b)
     rest, tau = n * K * 24 / R / pull, (J * n * n + load) / pull
     speed = rest * (1 - np.exp(-run.t / tau))
@@ -109,14 +109,14 @@ def test_the_rotor_of_a_drive_does_the_same():
     system.drive("unit", "hinge", ratio=40, inertia=2e-4)
     system.element("supply", "voltage_source", plus="bus", minus="gnd", voltage=24)
     system.element("motor", "dc_motor", plus="bus", minus="gnd", shaft="unit.shaft", **{**MOTOR, "inertia": 0})
-    run, other = kn.simulate(system, 2.0, times=51, **TIGHT), kn.simulate(geared(), 2.0, times=51, **TIGHT)
+    run, other = kn.simulate(system, 2.0, samples=51, **TIGHT), kn.simulate(geared(), 2.0, samples=51, **TIGHT)
     for name in ("hinge.q", "hinge.u", "hinge.u_dot", "motor.current"):
         assert_near(run[name], other[name])
 
 
 def test_losses_of_a_motor_are_what_the_supply_loses():
     """At rest all that goes in is lost: in the winding, in the bearings, in the iron."""
-    run = kn.simulate(fed(coulomb=0.01, slip=0.1, inductance=0), 3.0, times=31, **TIGHT)
+    run = kn.simulate(fed(coulomb=0.01, slip=0.1, inductance=0), 3.0, samples=31, **TIGHT)
     speed, current = run["motor.speed"][-1], run["motor.current"][-1]
     assert run["motor.lost"][-1] == pytest.approx(1.2 * current**2 + 1e-4 * speed**2 + 0.01 * speed, rel=1e-9)
     assert run["source.power"][-1] == pytest.approx(-24 * current, rel=1e-12)
@@ -139,7 +139,7 @@ def test_brushless_motor_at_a_constant_speed(scaling):
         motor=("brushless_motor", {"shaft": "s", "voltage_d": -10, "voltage_q": 25, "scaling": scaling, **DQ}),
         turn=("speed_source", {"a": "s", "speed": 100.0}),
     )
-    run = kn.simulate(system, 0.05, times=51, **TIGHT)
+    run = kn.simulate(system, 0.05, samples=51, **TIGHT)
     A, drive = dq(100.0)
     steady = np.linalg.solve(A, -drive)
     currents = np.array([steady - expm(A * t) @ steady for t in run.t])
@@ -148,7 +148,7 @@ def test_brushless_motor_at_a_constant_speed(scaling):
     moment = scaling * 4 * (0.02 + (2e-3 - 3e-3) * currents[:, 0]) * currents[:, 1]
     assert_near(run["motor.shaft.moment"], -moment)
     assert_near(run["turn.moment"], -moment)
-    settled = kn.simulate(system, 2.0, times=3, **TIGHT)
+    settled = kn.simulate(system, 2.0, samples=3, **TIGHT)
     assert settled["motor.current_d"][-1] == pytest.approx(steady[0], rel=1e-9)
     assert settled["motor.current_q"][-1] == pytest.approx(steady[1], rel=1e-9)
     assert run.audit.relative < 1e-9
@@ -177,7 +177,7 @@ def test_brushless_motor_runs_up_from_a_bus():
             (1.5 * p * (flux + (Ld - Lq) * d) * q - 5e-3 * w) / 1e-3,
         ]
 
-    run = kn.simulate(system, 0.1, times=51, **TIGHT)
+    run = kn.simulate(system, 0.1, samples=51, **TIGHT)
     exact = solve_ivp(rates, (0, 0.1), [0, 0, 0], "DOP853", run.t, rtol=1e-12, atol=1e-13).y
     for name, values in zip(("motor.current_d", "motor.current_q", "s.speed"), exact, strict=True):
         assert_near(run[name], values)

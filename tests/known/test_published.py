@@ -25,7 +25,7 @@ def test_pendulum_in_closed_form(angle, options, tolerance):
     From 3.0 rad the body stands still near the top, where errors grow a thousandfold; BDF keeps 40 times larger ones.
     """
     mass, arm, inertia, gravity = 2.0, 0.7, 0.3, 9.81
-    run = kn.simulate(pendulum(mass, arm, inertia, gravity, angle), 10.0, times=101, **options)
+    run = kn.simulate(pendulum(mass, arm, inertia, gravity, angle), 10.0, samples=101, **options)
     w = np.sqrt(mass * gravity * arm / (inertia + mass * arm**2))
     k = np.sin(angle / 2)
     sn = ellipj(ellipk(k**2) - w * run.t, k**2)[0]
@@ -41,7 +41,7 @@ def test_body_without_torque():
     system = kn.System("stone", gravity=(0, 0, 0))
     stone = system.body("stone", mass=1.0, inertia=(J1, J2, J3))
     system.free("flight", system.world, stone, angular_velocity=tuple(w0), velocity=(0.1, 0.2, 0.3))
-    run = kn.simulate(system, 30.0, times=301, **TIGHT)
+    run = kn.simulate(system, 30.0, samples=301, **TIGHT)
     rate = np.sqrt((J3 - J2) * (M2 - energy2 * J1) / (J1 * J2 * J3))
     k2 = (J2 - J1) * (energy2 * J3 - M2) / ((J3 - J2) * (M2 - energy2 * J1))
     sn, cn, dn, _ = ellipj(rate * run.t, k2)

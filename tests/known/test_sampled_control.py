@@ -86,7 +86,7 @@ def test_pi_on_a_plant_of_first_order():
     assert run["axle.u"][:-1] == pytest.approx(exact[:, 1], abs=CLOSE)
     assert run["control.output"][:-1] == pytest.approx(exact[:, 2], abs=CLOSE)
     # between ticks the output is held
-    fine = kn.simulate(system, 3.0, times=601, **TIGHT)
+    fine = kn.simulate(system, 3.0, samples=601, **TIGHT)
     held = fine["control.output"][:-1].reshape(-1, 4)
     assert np.all(held == held[:, :1])
 
@@ -172,7 +172,7 @@ def test_a_steady_start_stays(name):
     system.sampled_transfer_function(
         "filter", given, "10 ms", numerator=list(numerator), denominator=list(denominator), initial=0.7, before=0.7
     )
-    assert kn.simulate(system, 0.5, times=51)["filter.output"] == pytest.approx(0.7, abs=1e-12)
+    assert kn.simulate(system, 0.5, samples=51)["filter.output"] == pytest.approx(0.7, abs=1e-12)
 
 
 def test_state_space_of_samples():
@@ -249,7 +249,7 @@ def test_a_function_in_python_is_the_compiled_controller_bit_for_bit():
         return {"output": u, "share": share + h * 64 * error + h * 4.0 * (u - v)}
 
     python.controller("control", control, inputs={"error": "1 - slide.q"}, remembers={"share": 0}, period="128 Hz")
-    runs = [kn.simulate(system, 2.0, times=801) for system in (compiled, python)]
+    runs = [kn.simulate(system, 2.0, samples=801) for system in (compiled, python)]
     assert np.array_equal(runs[0]["control.output"], runs[1]["control.output"])
     for name in ("slide.q", "slide.u"):
         assert np.array_equal(runs[0][name], runs[1][name])
@@ -265,7 +265,7 @@ def test_a_function_is_called_once_a_tick_with_what_was_sampled():
 
     system = rotor(effort=1.0)
     system.controller("control", control, inputs={"x": "2*axle.u"}, period="30 Hz", phase="5 ms", delay=1, before=-1)
-    run = kn.simulate(system, 1.0, times=1001)
+    run = kn.simulate(system, 1.0, samples=1001)
     ticks = [float(Fraction(1, 200) + Fraction(k, 30)) for k in range(30)]
     assert [t for t, _ in calls] == ticks
     assert [x for _, x in calls] == pytest.approx([2 / B * (1 - np.exp(-B / J * t)) for t in ticks], abs=1e-6)
@@ -285,7 +285,7 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(noisy):
 def test_a_saved_run_holds_what_was_sampled(noisy, tmp_path):
     system = noisy.copy()
     system.controller("control2", lambda t, x: 3 * x, inputs={"x": "axle.u"}, period="10 ms")
-    run = kn.simulate(system, 0.1, times=101)
+    run = kn.simulate(system, 0.1, samples=101)
     run.save(tmp_path / "run.nc")
     loaded = kn.Trajectory.load(tmp_path / "run.nc")
     for name in ("probe.output", "control.output", "control2.output"):
@@ -298,7 +298,7 @@ def test_the_audit_sees_samples_at_stored_times_and_says_where_it_cannot():
     assert kn.simulate(system, 1.0, rtol=1e-9).audit.relative < 1e-7
     on_ticks = [0.0, *(0.003 + 0.01 * np.arange(100)), 1.0]
     assert kn.simulate(system, 1.0, rtol=1e-9, times=on_ticks).audit.relative < 1e-7
-    assert "ask for closer times" in kn.simulate(system, 1.0, times=5).audit.trust
+    assert "ask for closer times" in kn.simulate(system, 1.0, samples=5).audit.trust
 
 
 def test_small_motions_say_that_samples_are_held_and_rest_is_refused():

@@ -77,7 +77,7 @@ def test_events_are_the_same_at_every_tolerance():
 
 def test_energy_never_grows_and_is_what_was_lost():
     law = {"breakaway": 0.15, "stribeck_speed": 0.2, "viscous": 1e-3}
-    run = kn.simulate(oscillator(**law), 5.0, times=20001, rtol=1e-10, atol=1e-12)
+    run = kn.simulate(oscillator(**law), 5.0, samples=20001, rtol=1e-10, atol=1e-12)
     energy = run["system.energy"]
     assert np.diff(energy).max() < 1e-10 * energy[0]
     assert (run["bearing.lost"] >= 0).all()
@@ -102,8 +102,8 @@ def test_a_joint_with_the_same_friction_moves_in_the_same_way():
     wheel = system.body("wheel", mass=1, inertia=(0.02, 0.02, 0.02))
     friction = kn.coulomb(effort=0.1, static_effort=0.15, stribeck_speed=0.2)
     system.revolute("shaft", system.world, wheel, q=1.07, stiffness=2.0, friction=friction)
-    joint = kn.simulate(system, 5.0, times=301, rtol=1e-11, atol=1e-13)
-    shaft = kn.simulate(oscillator(**law), 5.0, times=301, rtol=1e-11, atol=1e-13)
+    joint = kn.simulate(system, 5.0, samples=301, rtol=1e-11, atol=1e-13)
+    shaft = kn.simulate(oscillator(**law), 5.0, samples=301, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(shaft["shaft.angle"], joint["shaft.q"], atol=1e-9)
     assert [e.becomes for e in shaft.events] == [e.becomes for e in joint.events]
     np.testing.assert_allclose([e.time for e in shaft.events], [e.time for e in joint.events], atol=1e-9)
@@ -131,7 +131,7 @@ def test_what_turns_with_a_geared_inertia_sticks():
     system.shaft_inertia("rotor", "fast", inertia=1.0, initial_angle=0.0, initial_speed=1.0)
     system.gearbox("gear", "fast", "slow", ratio=10)
     system.shaft_friction("bearing", "slow", coulomb=1.0)
-    run = kn.simulate(system, 1000.0, times=11)
+    run = kn.simulate(system, 1000.0, samples=11)
     assert [e.becomes for e in run.events] == ["sticks"]
     assert abs(run["fast.speed"][-1]) < 1e-30
     assert run.events[0].time == pytest.approx(10.0, rel=1e-9)
@@ -189,7 +189,7 @@ def test_a_load_that_hangs_on_a_gear_that_locks_itself_stays(efficiency):
     """The mesh gives by load/stiffness, and that is all."""
     system = hoist(efficiency)
     assert "locking by itself" in str(system.summary()) and "worm" in str(system.summary())
-    run = kn.simulate(system, 3000.0, times=5)
+    run = kn.simulate(system, 3000.0, samples=5)
     assert not run.events
     np.testing.assert_array_equal(run["motor.speed"], 0.0)
     np.testing.assert_array_equal(run["motor.angle"], run["motor.angle"][0])

@@ -27,7 +27,7 @@ def follow(system, until, rtol=1e-10, atol=1e-12):
         spec, dynamics.initial.y, 0.0, until, rtol=rtol, atol=atol, method="dopri5",
         quaternions=dynamics.topology.layout.quaternions, p=dynamics.parameters, inputs=dynamics.inputs,
     )  # fmt: skip
-    assert run.status == "done"
+    assert run.success
     return dynamics, run
 
 

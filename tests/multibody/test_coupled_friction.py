@@ -109,7 +109,7 @@ def test_a_drive_overcomes_the_friction_of_its_joint():
     system = kn.System("spindle", gravity=(0, -9.81, 0))
     rotor = system.body("rotor", mass=2, inertia=(0.1, 0.1, 0.1))
     system.revolute("shaft", system.world, rotor, speed="5 + t", friction=kn.coulomb(0.1, radius=0.02))
-    run = kn.simulate(system, 1.0, times=3)
+    run = kn.simulate(system, 1.0, samples=3)
     np.testing.assert_allclose(run["shaft.effort.friction"], -0.1 * 0.02 * 2 * 9.81, rtol=1e-12)
     np.testing.assert_allclose(run["shaft.effort.drive"], 0.1 + 0.1 * 0.02 * 2 * 9.81, rtol=1e-12)
     assert run["shaft.effort"][1] == pytest.approx(0.1, rel=1e-12)  # what is left to accelerate the rotor
@@ -124,7 +124,7 @@ def test_derivatives_and_the_stiff_method_see_friction():
     h = 1e-6
     columns = [(dynamics.rate(0.0, y + h * e) - dynamics.rate(0.0, y - h * e)) / (2 * h) for e in np.eye(4)]
     np.testing.assert_allclose(exact, np.array(columns).T, rtol=1e-6, atol=1e-6)
-    ends = [kn.simulate(dynamics, 0.5, method=method, times=2)["joint.u"][-1] for method in ("dopri5", "stiff")]
+    ends = [kn.simulate(dynamics, 0.5, method=method, samples=2)["joint.u"][-1] for method in ("dopri5", "stiff")]
     assert ends[0] == pytest.approx(ends[1], rel=1e-5)
 
 

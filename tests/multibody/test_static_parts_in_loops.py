@@ -144,7 +144,7 @@ def test_slider_crank_of_the_textbook():
     engine.revolute("wristpin", rod.at(l, 0, 0), piston)
     engine.prismatic("bore", engine.world, piston, axis="x", guess=r + l)
     engine.force("gas", piston, (gas, 0, 0), expressed_in="world")
-    run = kn.simulate(engine, 0.02, times=41)
+    run = kn.simulate(engine, 0.02, samples=41)
     angle = run["main.q"]
     tilt = np.arcsin(r / l * np.sin(angle))
     # x = r cos(angle) + l cos(tilt) with l sin(tilt) = r sin(angle), differentiated twice at constant speed

@@ -232,7 +232,7 @@ def test_reactions_that_depend_on_how_a_loop_came_to_rest_are_said_to_be_so():
         components = found.components or (False,) * 6
         assert components[0] is unique, rough  # along x; across the plane the loop is redundant in any case
         assert (found.shared == "how it came to rest") is not unique
-        run = kn.simulate(dynamics, 0.1, times=3)
+        run = kn.simulate(dynamics, 0.1, samples=3)
         assert (run.reaction("pin").shared == "how it came to rest") is not unique
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinode.ode.cvode import integrate_stiff
+from kinode.ode.ending import EndKind
 
 
 def robertson(t, y):
@@ -68,24 +69,24 @@ def test_not_finite_names_time_and_component():
         return np.array([-y[0], 1.0 if t < 0.5 else np.nan])
 
     run = integrate_stiff(rate, None, [1.0, 0.0], 0.0, 1.0)
-    assert (run.status, run.failed_component) == ("not finite", 1)
-    assert run.failed_time == pytest.approx(0.5, abs=1e-6) and "component 1" in run.message
+    assert (run.ending.kind, run.ending.entry) == (EndKind.NOT_FINITE, 1)
+    assert run.ending.time == pytest.approx(0.5, abs=1e-6)
     assert run.t_end == pytest.approx(0.5, abs=1e-6)
     assert np.isfinite(run.y).all()
     at_start = integrate_stiff(lambda t, y: y * np.nan, None, [1.0], 0.0, 1.0)
-    assert (at_start.status, at_start.failed_time, len(at_start.t)) == ("not finite", 0.0, 1)
+    assert (at_start.ending.kind, at_start.ending.time, len(at_start.t)) == (EndKind.NOT_FINITE, 0.0, 1)
 
 
 def test_a_jacobian_that_is_not_finite():
     run = integrate_stiff(lambda t, y: -y, lambda t, y: np.full((1, 1), np.nan), [1.0], 0.0, 1.0)
-    assert run.status == "not finite"
+    assert run.ending.kind is EndKind.NOT_FINITE
     assert np.isfinite(run.y).all()
 
 
 def test_a_solution_that_runs_away_says_so(capfd):
     run = integrate_stiff(lambda t, y: y * y, None, [1.0], 0.0, 2.0)
-    assert run.status in ("step too small", "not finite", "failed")
-    assert run.t_end == pytest.approx(1.0, abs=1e-4) and "t = " in run.message
+    assert run.ending.kind in (EndKind.STEP_TOO_SMALL, EndKind.NOT_FINITE, EndKind.SOLVER_FAILED)
+    assert run.t_end == pytest.approx(1.0, abs=1e-4) and run.ending.time == run.t_end
     assert capfd.readouterr() == ("", "")
 
 
@@ -96,11 +97,11 @@ def test_interrupt_and_stop_keep_what_was_reached():
         return -y
 
     run = integrate_stiff(rate, None, [1.0], 0.0, 1.0)
-    assert run.status == "interrupted" and 0.0 < run.t_end <= 0.3
+    assert run.ending.kind is EndKind.INTERRUPTED and 0.0 < run.t_end <= 0.3
     assert run.y[-1, 0] == pytest.approx(np.exp(-run.t_end), rel=1e-6)
     run = integrate_stiff(lambda t, y: -y, None, [1.0], 0.0, 1.0, on_progress=lambda t: t < 0.5)
-    assert run.status == "stopped" and run.t_end >= 0.5
-    assert integrate_stiff(lambda t, y: -y, None, [1.0], 0.0, 1.0, max_steps=3).status == "too many steps"
+    assert run.ending.kind is EndKind.STOPPED and run.t_end >= 0.5
+    assert integrate_stiff(lambda t, y: -y, None, [1.0], 0.0, 1.0, max_steps=3).ending.kind is EndKind.TOO_MANY_STEPS
 
 
 def test_other_errors_are_passed_on():

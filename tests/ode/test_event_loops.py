@@ -10,6 +10,7 @@ from discrete import METHODS, G, ball, known_kinds
 
 import kinode as kn
 from kinode.ode import compiled_loops
+from kinode.ode.ending import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 from kinode.simulation.solver import Options, Solver
@@ -191,7 +192,7 @@ def test_held_entries_do_not_drift():
     """Not by a bit, over a million steps; nor does the error control look at them."""
     system = room(warm=1e9)
     system.element("memory", kind="latch", of="0.5 - t")
-    run = kn.simulate(system, 1000.0, method="rk4", step=1e-3, times=3)
+    run = kn.simulate(system, 1000.0, method="rk4", step=1e-3, samples=3)
     assert run.facts["steps"] >= 10**6
     assert run["memory.time"][-1] == run["memory.time"][1] == run.events[0].time
     assert np.array_equal(run["room.mode"], np.ones(3))
@@ -225,7 +226,7 @@ def test_runs_in_chunks_have_the_same_bits(method, step):
     stopped = integrate(
         solver.kernel, start, 0.0, 3.0, chunk=9, on_progress=lambda t: seen.append(t) or t < 1.5, **given
     )
-    assert stopped.status == "stopped"
+    assert stopped.ending.kind is EndKind.STOPPED
     assert 0.0 < stopped.t_end < 3.0
     assert np.array_equal(stopped.t, whole.t[: len(stopped.t)])
     assert np.array_equal(stopped.y, whole.y[: len(stopped.y)])

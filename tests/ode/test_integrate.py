@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rates import driven, ending, explosion, kepler, kepler_exact, kepler_start, momentum, tumbling
 
+from kinode.ode.ending import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.method_table import METHODS
@@ -179,10 +180,10 @@ def test_normalizing_keeps_the_order():
 @pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
 def test_not_finite_names_time_and_component(method):
     run = integrate(ending(), [1.0, 0.0, 0.0], 0.0, 2.0, method=method, step=0.01, p=[1.234])
-    assert run.status == "not finite"
-    assert run.failed_component == 1
-    assert run.failed_time == pytest.approx(1.234, abs=0.02)
-    assert "component 1" in run.message and "t = 1.2" in run.message
+    assert run.ending.kind is EndKind.NOT_FINITE
+    assert run.ending.entry == 1
+    assert run.ending.time == pytest.approx(1.234, abs=0.02)
+    assert "component 1" in run.ending.message and "t = 1.2" in run.ending.message
     assert np.isfinite(run.y).all()
     assert run.t[-1] == run.t_end == pytest.approx(1.234, abs=0.02)
     assert np.abs(run.y[:, 0] - np.exp(-run.t)).max() < 1e-8
@@ -192,15 +193,15 @@ def test_not_finite_names_time_and_component(method):
 
 def test_not_finite_at_the_start():
     run = integrate(ending(), [1.0, 0.0, 0.0], 0.5, 2.0, p=[0.0])
-    assert (run.status, run.failed_component, run.failed_time) == ("not finite", 1, 0.5)
+    assert (run.ending.kind, run.ending.entry, run.ending.time) == (EndKind.NOT_FINITE, 1, 0.5)
     assert run.t.tolist() == [0.5]
 
 
 def test_a_solution_that_runs_away():
     run = integrate(explosion(), [1.0], 0.0, 2.0)
-    assert run.status in ("step too small", "not finite")
+    assert run.ending.kind in (EndKind.STEP_TOO_SMALL, EndKind.NOT_FINITE)
     assert run.t_end == pytest.approx(1.0, abs=1e-6)
-    assert "t = 1" in run.message or "t = 0.99" in run.message
+    assert run.ending.time == pytest.approx(1.0, abs=0.01)
 
 
 def test_progress_stops_and_interrupt_ends_with_what_was_reached():
@@ -211,7 +212,7 @@ def test_progress_stops_and_interrupt_ends_with_what_was_reached():
         return len(seen) < 3
 
     run = integrate(kepler(), kepler_start(E), 0.0, 1e9, on_progress=three_calls)
-    assert run.status == "stopped"
+    assert run.ending.kind is EndKind.STOPPED
     assert len(seen) == 3
     assert run.t[-1] == seen[-1] == run.t_end
 
@@ -219,15 +220,15 @@ def test_progress_stops_and_interrupt_ends_with_what_was_reached():
         raise KeyboardInterrupt
 
     run = integrate(kepler(), kepler_start(E), 0.0, 1e9, on_progress=interrupt, times=np.arange(0.0, 1e5, 1.0))
-    assert run.status == "interrupted"
-    assert "interrupted at t = " in run.message
+    assert run.ending.kind is EndKind.INTERRUPTED
+    assert "interrupted at t = " in run.ending.message
     assert len(run.t) > 1 and run.t[-1] <= run.t_end
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
 def test_no_more_steps_than_allowed(method):
     run = integrate(kepler(), kepler_start(E), 0.0, 1e6, method=method, step=0.01, max_steps=1000)
-    assert run.status == "too many steps"
+    assert run.ending.kind is EndKind.TOO_MANY_STEPS
     assert 900 <= run.steps <= 1000 and len(run.t) == run.steps + 1
     enough = integrate(kepler(), kepler_start(E), 0.0, 1.0, method="rk4", step=0.01, max_steps=100)
     assert enough.success and enough.steps == 100

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from rates import driven, ending, kepler, kepler_exact, kepler_start, momentum, tumbling
 
+from kinode.ode.ending import EndKind
 from kinode.ode.integrate import integrate
 from kinode.ode.rk4_batch import rk4_batch
 
@@ -58,7 +59,7 @@ def test_runs_that_are_not_finite_are_named_and_disturb_no_other():
     assert batch.failed_component.tolist() == [-1, 1, -1, -1, 1, -1]
     assert batch.failed_time[[1, 4]] == pytest.approx([0.51, 0.26], abs=0.011)
     assert np.isnan(batch.failed_time[[0, 2, 3, 5]]).all()
-    assert "2 of 6 runs" in batch.message and "run 1, component 1" in batch.message
+    assert "2 of 6 runs" in batch.ending.message and "run 1, component 1" in batch.ending.message
     well = rk4_batch(ending(4), np.tile([1.0, 0.0, 0.0], (6, 1)), 0.0, 1.0, 0.01, p=[9.0], every=10)
     assert np.array_equal(batch.y[[0, 2, 3, 5]], well.y[[0, 2, 3, 5]])
     assert np.isnan(batch.y[1, -1, 1]) and np.isfinite(batch.y[1, :5]).all()
@@ -73,7 +74,7 @@ def test_stopping_leaves_whole_runs_or_none():
 
     starts = np.tile(kepler_start(0.2), (64, 1))
     batch = rk4_batch(kepler(), starts, 0.0, 4e4, 0.01, on_progress=stop)
-    assert batch.status == "stopped"
+    assert batch.ending.kind is EndKind.STOPPED
     assert len(calls) == 1 and 0.0 <= calls[0] < 1.0
     finished = np.isfinite(batch.y).all(axis=(1, 2))
     assert not finished.all()

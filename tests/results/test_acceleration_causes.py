@@ -33,7 +33,7 @@ def polar(angle, radial, across):
 
 def test_a_slider_on_a_turntable():
     """r = 0.5 + 0.3 t^2, w = 2 + t, alpha = 1: r_ddot radially, r alpha across, -r w^2 radially, 2 w r_dot across."""
-    run = kn.simulate(turntable(), 1.0, times=21)
+    run = kn.simulate(turntable(), 1.0, samples=21)
     t, angle = run.t, 2 * run.t + run.t**2 / 2
     r, v, w, zero = 0.5 + 0.3 * t**2, 0.6 * t, 2 + t, 0 * t
     causes = run.acceleration_by_cause("slider")
@@ -54,7 +54,7 @@ def test_a_slider_on_a_turntable():
 
 def test_the_rim_of_a_wheel_that_is_carried():
     """Its own centripetal acceleration is that of its own speed; the table's turning adds Coriolis' 2 w x (w' x l)."""
-    run = kn.simulate(turntable(), 1.0, times=5)
+    run = kn.simulate(turntable(), 1.0, samples=5)
     causes = run.acceleration_by_cause("wheel.rim", expressed_in="wheel")
     assert causes["spin", "centripetal"] == pytest.approx(np.tile([-0.1 * 25, 0, 0], (5, 1)), abs=1e-12)
     coriolis = np.column_stack([-2 * (2 + run.t) * 5 * 0.1, 0 * run.t, 0 * run.t])
@@ -116,14 +116,14 @@ def test_a_point_of_a_loop():
     system.revolute("b", bars["crank"].at(0.2, 0, 0), bars["rod"], guess=-0.5)
     system.revolute("c", system.world.at(0.5, 0, 0), bars["rocker"], guess=1.7)
     system.revolute("d", bars["rod"].at(0.5, 0, 0), bars["rocker"].at(0.4, 0, 0))
-    run = kn.simulate(system, 0.5, times=6)
+    run = kn.simulate(system, 0.5, samples=6)
     causes = run.acceleration_by_cause("rod.com")
     assert causes.total == pytest.approx(run["rod.com.acceleration"], abs=1e-9)
     assert len(causes.tiers) >= 2
 
 
 def test_what_is_refused_and_what_is_printed():
-    run = kn.simulate(turntable(), 1.0, times=5)
+    run = kn.simulate(turntable(), 1.0, samples=5)
     with pytest.raises(kn.ArgumentError, match="by: tier or segment, not 'body'"):
         run.acceleration_by_cause("slider", "body")
     with pytest.raises(kn.ArgumentError, match="rests in the world"):

@@ -23,7 +23,7 @@ def rotor(com=(0, 0, 0), gravity=(0, 0, 0), xz=0.0, speed=W, turns=20, **more):
     system = kn.System("rotor", gravity=gravity)
     disk = system.body("disk", mass=10, com=com, inertia={"xx": 0.2, "yy": 0.2, "zz": 0.3, "xz": xz})
     system.revolute("shaft", system.world, disk, axis="z", speed=speed, **more)
-    return kn.simulate(system, turns * TURN, times=turns * 64 + 1)
+    return kn.simulate(system, turns * TURN, samples=turns * 64 + 1)
 
 
 # -- forces ----------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_a_balanced_rotor_has_no_kinetic_pressure():
 
 
 def test_bearings_in_a_redundant_loop_say_so():
-    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.1, times=3)
+    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.1, samples=3)
     for bearing in run.bearings("left", at=(0, 0.1)):
         assert not bearing.unique and "not unique" in str(bearing)
 
@@ -75,7 +75,7 @@ def test_a_slow_load_is_not_taken_for_a_steady_one():
     system = kn.System("swing", gravity=(0, -9.81, 0))
     rod = system.body("rod", mass=1.0, com=(1.0, 0, 0), inertia=(0.1, 0.1, 0.1))
     system.revolute("pivot", system.world, rod)
-    spectrum = kn.simulate(system, 0.3, times=101).spectrum("pivot")
+    spectrum = kn.simulate(system, 0.3, samples=101).spectrum("pivot")
     assert spectrum.lines == ()
     assert "no lines: the load changes too slowly for a run of this length" in str(spectrum)
 
@@ -194,10 +194,10 @@ def test_runs_that_tell_too_little_are_refused():
     system = kn.System("rotor", gravity=(0, 0, 0))
     system.revolute("shaft", system.world, system.body("disk", mass=1, com=(0.01, 0, 0)), axis="z", speed=W)
     with pytest.raises(ArgumentError, match="too few times to tell the load of shaft between them"):
-        kn.simulate(system, 1.0, times=61).spectrum("shaft")
+        kn.simulate(system, 1.0, samples=61).spectrum("shaft")
     with pytest.raises(ArgumentError, match="keeps 5 times"):
-        kn.simulate(system, 1.0, times=5).spectrum("shaft")
-    run = kn.simulate(system, 0.5 * TURN, times=101)
+        kn.simulate(system, 1.0, samples=5).spectrum("shaft")
+    run = kn.simulate(system, 0.5 * TURN, samples=101)
     with pytest.raises(ArgumentError, match=r"shaft makes 0\.5 of a turn"):
         run.spectrum("shaft", over="turns")
     with pytest.raises(ArgumentError, match="over: time or turns"):

@@ -19,7 +19,7 @@ def pendulum():
 
 
 def test_a_rod_by_name():
-    run = kn.simulate(pendulum(), 0.5, times=6)
+    run = kn.simulate(pendulum(), 0.5, samples=6)
     assert run.units("rod.residual") == "m" and run.units("rod.reaction") == "N"
     assert run.units("rod.on.bob.moment") == "N*m"
     assert {"rod.residual", "rod.reaction", "rod.on.bob.force", "rod.on.world.moment"} <= set(run.names())
@@ -44,7 +44,7 @@ def test_a_wheel_tells_normal_force_and_grip():
     ball = system.body("ball", mass=3, inertia=(0.4 * 3 * 0.1**2,) * 3)
     system.free("f", system.world, ball, position=(0, 0, 0.1))
     system.constraint("contact", "rolling", wheel=ball, radius=0.1, shape="ball")
-    run = kn.simulate(system, 0.4, times=5)
+    run = kn.simulate(system, 0.4, samples=5)
     assert run.units("contact.residual") == ("m", "m/s", "m/s") and run.units("contact.reaction") == "N"
     assert np.abs(run["contact.residual.normal"]).max() < 1e-12
     assert np.abs(run["contact.residual"]).max() < 1e-10  # of speeds of 1 m/s, after one Newton step
@@ -63,7 +63,7 @@ def test_a_gear_is_the_same_by_name_whether_it_is_a_row_or_not():
     system.revolute("turn", system.world, wheel)
     system.prismatic("rise", system.world, bar, axis="y")
     system.constraint("mesh", "rack", rack="rise", pinion="turn", radius=0.2, offset=0.05)
-    run = kn.simulate(system, 0.2, times=3)
+    run = kn.simulate(system, 0.2, samples=3)
     fall = 3 * G * 0.2**2 / (0.02 + 3 * 0.2**2)  # of the bar
     assert run["mesh.reaction"] == pytest.approx(3 * (G - fall), abs=1e-10)
     assert run.units("mesh.reaction") == "N"
@@ -84,7 +84,7 @@ def ladder():
 
 def test_constraints_share_with_joints():
     """2 N across the plane: the joint and the line carry 1 N each, of least norm; the moments are the joint's."""
-    run = kn.simulate(ladder(), 0.2, times=3)
+    run = kn.simulate(ladder(), 0.2, samples=3)
     flat = run.reaction("flat")
     assert flat.shared == "least norm" and flat.components == (True, True, False, True, True, True)
     assert flat.force[:, 2] + run["wall.on.rod.force.z"] == pytest.approx(-2.0, abs=1e-9)
@@ -124,7 +124,7 @@ def test_euler_angles_of_a_free_top():
     w = [0, precession * np.sin(theta), precession * np.cos(theta) + spin]  # in body axes, at spin angle 0
     R = np.array([[1, 0, 0], [0, np.cos(theta), -np.sin(theta)], [0, np.sin(theta), np.cos(theta)]])
     system.free("f", system.world, top, rpy=(theta, 0, 0), angular_velocity=tuple(R @ w))
-    run = kn.simulate(system, 1.0, times=11)
+    run = kn.simulate(system, 1.0, samples=11)
     assert run["top.euler.nutation"] == pytest.approx(theta, abs=1e-7)  # the usual tolerance, three turns
     wanted = np.outer(run.t, [precession, spin])
     turned = run["top.euler"][:, [0, 2]] - wanted
@@ -139,7 +139,7 @@ def test_euler_angles_in_other_axes_and_where_they_are_singular():
     disc = system.body("disc", mass=1, inertia=(1, 1, 2))
     system.world.at(0, 0, 0, rpy=(np.pi / 2, 0, 0), name="flat")
     system.revolute("pin", system.world, disc, q=0.4, u=1.5)
-    run = kn.simulate(system, 0.2, times=3)
+    run = kn.simulate(system, 0.2, samples=3)
     angle = 0.4 + 1.5 * run.t
     assert run["disc.euler"] == pytest.approx(np.column_stack([angle, 0 * angle, 0 * angle]), abs=1e-9)
     assert run["disc.euler_rates"] == pytest.approx(np.tile([1.5, 0, 0], (3, 1)), abs=1e-9)

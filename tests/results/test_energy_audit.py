@@ -27,15 +27,15 @@ def test_damped():
     assert all(work < -0.1 for work in audit.work.values())
     assert audit.change == pytest.approx(audit.total_work, abs=1e-6)
     # independently: by the trapezoidal rule over the power of each
-    fine = kn.simulate(system, 30.0, times=200_001, method="dop853", rtol=1e-11, atol=1e-12)
+    fine = kn.simulate(system, 30.0, samples=200_001, method="dop853", rtol=1e-11, atol=1e-12)
     assert np.trapezoid(fine["pin.power"], fine.t) == pytest.approx(audit.work["pin.damping"], abs=1e-6)
     assert np.trapezoid(fine["line.power"], fine.t) == pytest.approx(audit.work["line"], abs=1e-6)
 
 
-@pytest.mark.parametrize("times", [None, 11, 501])
-def test_everything_at_once(times):
+@pytest.mark.parametrize("samples", [None, 11, 501])
+def test_everything_at_once(samples):
     """A drive, dampers, a spring and a force; the balance does not depend on where the states were kept."""
-    run = kn.simulate(arm(), 10.0, times=times)
+    run = kn.simulate(arm(), 10.0, samples=samples)
     audit = run.audit
     assert set(audit.work) == {"shoulder.drive", "elbow.damping", "return", "wind"}
     assert audit.relative < 1e-7
@@ -88,7 +88,7 @@ def test_fast_currents_between_far_times():
     system.voltage_source("supply", "bus", "gnd", voltage="10*sin(3*t) + 5")
     system.dc_motor("motor", "bus", "gnd", "shaft", resistance=1, inductance=1e-4, constant=0.05, inertia=1e-4)
     system.shaft_loss("bearing", "shaft", viscous=1e-4)
-    audit = kn.simulate(system, 5.0, times=51, method="stiff").audit
+    audit = kn.simulate(system, 5.0, samples=51, method="stiff").audit
     assert audit.largest <= audit.uncertainty and "the work itself is known to" in audit.trust
 
 
@@ -106,11 +106,11 @@ def test_a_long_chain():
         system.revolute(f"hinge{k}", place, link, axis="z", damping=0.1)
         place = link.at(0.1, 0, 0)
     system.spring("line", link, system.world.at(1, 1, 0), stiffness=20.0, damping=0.5, free_length=0.4)
-    run = kn.simulate(system, 0.1, times=5)
+    run = kn.simulate(system, 0.1, samples=5)
     assert len(run.audit.work) == 42
     assert run.audit.relative < 1e-6
-    stiff = kn.simulate(run.dynamics, 0.02, times=2, method="stiff", rtol=1e-7)
-    explicit = kn.simulate(run.dynamics, 0.02, times=2)
+    stiff = kn.simulate(run.dynamics, 0.02, samples=2, method="stiff", rtol=1e-7)
+    explicit = kn.simulate(run.dynamics, 0.02, samples=2)
     assert stiff.y == pytest.approx(explicit.y, abs=1e-4)
 
 
@@ -121,7 +121,7 @@ def test_the_work_of_impacts_is_given_where_they_are_stored_and_left_out_where_i
     system.prismatic("x", system.world, ball, axis="z", q=1.0, stop={"lower": 0, "restitution": 0.5})
     seen = kn.simulate(system, 0.6).audit
     assert seen.work["impacts"] == pytest.approx(-0.75 * 2 * 9.81, rel=1e-8)
-    unseen = kn.simulate(system, 0.6, times=4).audit
+    unseen = kn.simulate(system, 0.6, samples=4).audit
     assert "impacts" not in unseen.work
     assert "work of impacts" not in str(unseen)
     assert unseen.uncertainty == pytest.approx(0.75 * 2 * 9.81, rel=1e-6)

@@ -66,7 +66,7 @@ def test_the_inertia_of_a_body_is_what_its_mass_alone_gives():
         tool = system.body("tool", mass=mass, com=(0.1, 0, 0.03))
         system.universal("wrist", system.world, upper, motion=("sin(2*t)", "0.4*cos(3*t)"))
         system.cylindrical("tip", upper.at(0.4, 0, 0), tool, axis="x", motion=("0.1*sin(t)", "2*t"))
-        runs[mass] = kn.simulate(system, 1.0, times=21)
+        runs[mass] = kn.simulate(system, 1.0, samples=21)
     missing = runs[2.0].reaction("wrist", "kinetic").force - runs[0.0].reaction("wrist", "kinetic").force
     near(runs[2.0].causes("wrist", by="body").forces["tool"], missing)
     assert abs(missing).max() > 1.0
@@ -74,7 +74,7 @@ def test_the_inertia_of_a_body_is_what_its_mass_alone_gives():
 
 def test_loops_by_body():
     """A driven four-bar, redundant in space: bodies add up, and the crank's inertia loads no joint but its own."""
-    run = kn.simulate(four_bar(), 0.5, times=9)
+    run = kn.simulate(four_bar(), 0.5, samples=9)
     for joint in ("ground", "pin"):
         causes, kinetic = run.causes(joint, by="body"), run.reaction(joint, "kinetic")
         near(causes.force, kinetic.force, size=10.0, tolerance=1e-9)
@@ -87,7 +87,7 @@ def test_loops_by_body():
 
 
 def test_loops_need_to_know_who_holds():
-    run = kn.simulate(four_bar(driven=False), 0.3, times=5)
+    run = kn.simulate(four_bar(driven=False), 0.3, samples=5)
     with pytest.raises(ArgumentError, match="hold: the loops have 1 freedom"):
         run.causes("pin", by="body")
     held = {hold: run.causes("pin", by="body", hold=hold) for hold in ("ground", "pin")}
@@ -117,7 +117,7 @@ def test_the_gyroscopic_moment_of_a_precessing_wheel():
     wheel = system.body("wheel", mass=5, inertia=(J, across, across))
     system.revolute("yaw", system.world, fork, axis="z", speed=W)
     system.revolute("axle", fork, wheel, axis="x", speed=w)
-    causes = kn.simulate(system, 0.1, times=21).causes("axle")
+    causes = kn.simulate(system, 0.1, samples=21).causes("axle")
     near(np.linalg.norm(causes.moments["gyroscopic"], axis=1), J * w * W, tolerance=1e-12)
     near(causes.moments["gyroscopic"], np.tile([0, J * w * W, 0], (21, 1)), tolerance=1e-12)  # W z x J w x = J w W y
     near(causes.moment - causes.moments["gyroscopic"], np.zeros((21, 3)))
@@ -132,7 +132,7 @@ def test_the_coriolis_force_of_a_slide_on_a_turntable():
     block = system.body("block", mass=m)
     system.revolute("center", system.world, table, axis="z", speed=w)
     system.prismatic("groove", table, block, axis="x", motion=f"0.2 + {v}*t")
-    run = kn.simulate(system, 1.0, times=11)
+    run = kn.simulate(system, 1.0, samples=11)
     groove, center = run.causes("groove"), run.causes("center", expressed_in="table")
     near(groove.forces["Coriolis"], np.tile([0, 2 * m * w * v, 0], (11, 1)), tolerance=1e-12)
     near(groove.forces["centrifugal"], np.zeros((11, 3)))
@@ -148,7 +148,7 @@ def test_a_crank_at_constant_speed_is_loaded_by_what_turns_and_what_swings():
     rod = system.body("rod", mass=m, com=(0.3, 0, 0), inertia=(0.01, 0.02, 0.02))
     system.revolute("main", system.world, crank, speed=w)
     system.revolute("pin", crank.at(r, 0, 0), rod, speed=-w)
-    run = kn.simulate(system, 1.0, times=101)
+    run = kn.simulate(system, 1.0, samples=101)
     pin = run.causes("pin", by="body", expressed_in="crank")
     near(pin.forces["rod"], np.tile([-m * r * w**2, 0, 0], (101, 1)), tolerance=1e-9)
     main = run.causes("main", by="body", expressed_in="crank")
@@ -167,7 +167,7 @@ def test_the_record_says_what_it_holds():
     lower = system.body("lower", mass=1, com=(0.1, 0.02, 0), inertia=(0.01, 0.02, 0.02))
     system.revolute("shoulder", system.world, upper, axis="y", motion="sin(3*t)")
     system.revolute("elbow", upper.at(0.4, 0, 0), lower, axis="z", motion="cos(2*t)")
-    run = kn.simulate(system, 2.0, times=101)
+    run = kn.simulate(system, 2.0, samples=101)
     causes = run.causes("elbow", about="lower.com", expressed_in="lower")
     kinetic = run.reaction("elbow", "kinetic", about="lower.com", expressed_in="lower")
     near(causes.force, kinetic.force)
@@ -191,7 +191,7 @@ def test_the_record_says_what_it_holds():
 def test_causes_of_other_joints_are_refused_with_a_reason():
     system = kn.System("ball", gravity=(0, 0, -9.81))
     system.spherical("ball", system.world, system.body("bar", mass=1, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1)))
-    run = kn.simulate(system, 0.2, times=11)
+    run = kn.simulate(system, 0.2, samples=11)
     with pytest.raises(ArgumentError, match="it knows revolute, prismatic and fixed joints alone: ball; by='body'"):
         run.causes("ball")
     near(run.causes("ball", by="body").force, run.reaction("ball", "kinetic").force)

@@ -14,7 +14,7 @@ import kinode as kn
 
 @pytest.fixture(scope="module")
 def run():
-    return kn.simulate(arm(), 1.0, parameters={"L": "60 cm"}, inputs={"push": 2.0}, times=21)
+    return kn.simulate(arm(), 1.0, parameters={"L": "60 cm"}, inputs={"push": 2.0}, samples=21)
 
 
 def test_load_in_another_process(run, tmp_path):
@@ -56,7 +56,7 @@ def test_the_file_is_plain_netcdf(run, tmp_path):
 
 
 def test_a_driven_run_without_states(tmp_path):
-    run = kn.simulate(pendulum(motion="sin(t)"), 1.0, times=5)
+    run = kn.simulate(pendulum(motion="sin(t)"), 1.0, samples=5)
     run.save(tmp_path / "driven.nc")
     again = kn.Trajectory.load(tmp_path / "driven.nc")
     assert np.array_equal(again["pin.effort"], run["pin.effort"])

@@ -13,7 +13,7 @@ TIGHT = {"method": "dop853", "rtol": 1e-11, "atol": 1e-12}
 
 @pytest.fixture(scope="module")
 def run():
-    return kn.simulate(arm(), 2.0, times=41)
+    return kn.simulate(arm(), 2.0, samples=41)
 
 
 def test_every_name_has_a_value_and_a_unit(run):
@@ -124,7 +124,7 @@ def test_reaction_of_a_swinging_pendulum():
 
 
 def test_wrench_is_reaction_and_effort():
-    run = kn.simulate(pendulum(q=1.0, effort="3*cos(t)"), 2.0, times=21)
+    run = kn.simulate(pendulum(q=1.0, effort="3*cos(t)"), 2.0, samples=21)
     wrench, reaction = run.wrench("pin"), run.reaction("pin")
     assert wrench.force == pytest.approx(reaction.force, abs=1e-12)
     extra = wrench.moment - reaction.moment
@@ -136,7 +136,7 @@ def test_bearings_of_a_shaft():
     system = kn.System("shaft", gravity=(0, -10.0, -2.0))
     shaft = system.body("shaft", mass=3.0, com=(0, 0, 0.3), inertia=(0.1, 0.1, 0.1))
     system.revolute("spindle", system.world, shaft, axis="z", speed=100.0)
-    run = kn.simulate(system, 0.1, times=5)
+    run = kn.simulate(system, 0.1, samples=5)
     first, second = run.bearings("spindle", at=("0 mm", "200 mm"))
     assert first.force == pytest.approx(np.tile([0, 30 * -0.5, 6.0], (5, 1)), abs=1e-10)
     assert second.force == pytest.approx(np.tile([0, 30 * 1.5, 0.0], (5, 1)), abs=1e-10)
@@ -149,7 +149,7 @@ def test_bearings_hold_the_reaction_of_any_axis():
     system = kn.System("tilted", gravity=(1.0, -9.0, 4.0))
     body = system.body("body", mass=2.0, com=(0.3, -0.1, 0.2), inertia=(0.1, 0.2, 0.25))
     system.revolute("pin", system.world, body, axis=(1, 2, -2), u=3.0)
-    run = kn.simulate(system, 1.0, times=11)
+    run = kn.simulate(system, 1.0, samples=11)
     e, z = np.array([1, 2, -2]) / 3, (-0.2, 0.7)
     pair = run.bearings("pin", at=z)
     wrench = run.reaction("pin")
@@ -169,7 +169,7 @@ def test_motion_seen_from_a_turning_table():
     ball = system.body("ball", mass=1.0, inertia=(1, 1, 1))
     system.revolute("turn", system.world, table, axis="z", speed=2.0)
     system.free("flight", system.world, ball, position=(1, 0, 0), velocity=(0, 0.5, 0))
-    run = kn.simulate(system, 1.0, times=11, **TIGHT)
+    run = kn.simulate(system, 1.0, samples=11, **TIGHT)
     w, v = np.array([0, 0, 2.0]), np.array([0, 0.5, 0])
     r = run["ball.position"]
     turn = np.einsum("tji,tj->ti", run["table.rotation"], np.stack([r, v - np.cross(w, r)], 1)[:, 0])
@@ -184,7 +184,7 @@ def test_motion_seen_from_a_turning_table():
 
 def test_relative_velocity_is_the_rate_of_relative_position(run):
     """By differences of a fine sampling: in the axes of the observer the position's rate is the velocity."""
-    fine = kn.simulate(run.dynamics, 1.0, times=2001, **TIGHT)
+    fine = kn.simulate(run.dynamics, 1.0, samples=2001, **TIGHT)
     middle = slice(1, -1)
     gap = fine.t[2] - fine.t[0]
     for low, high in (("position", "velocity"), ("velocity", "acceleration")):

@@ -26,7 +26,7 @@ def parallelogram(**fields):
 def test_a_drive_is_kept_wherever_it_is_declared(drive):
     """Dampers in the other three joints, which the tree would keep too, do not push it out."""
     others = {name: {"damping": 0.1, "guess": g} for name, g in (("j1", 0.8), ("j2", -0.8), ("j3", 0.8))}
-    run = kn.simulate(parallelogram(**others, j4=drive), 0.5, times=6)
+    run = kn.simulate(parallelogram(**others, j4=drive), 0.5, samples=6)
     assert run["j4.q"] == pytest.approx(0.8 + np.sin(run.t), abs=1e-10)
     assert run["j1.u"] == pytest.approx(np.cos(run.t), abs=1e-9)
     assert run["b.angular_velocity.z"] == pytest.approx(0.0, abs=1e-9)
@@ -46,13 +46,13 @@ def test_a_loop_of_drives_alone_is_refused():
 
 def test_drives_that_do_not_fit_are_told_when_they_tear():
     """Both cranks driven alike is a motion; with other laws the coupler is torn as soon as they differ."""
-    alike = kn.simulate(parallelogram(j1={"motion": LAW}, j4={"motion": LAW}), 0.5, times=6)
+    alike = kn.simulate(parallelogram(j1={"motion": LAW}, j4={"motion": LAW}), 0.5, samples=6)
     assert alike["j3.u"] == pytest.approx(np.cos(alike.t), abs=1e-9)
     with pytest.raises(kn.AssemblyError, match=r"drives.* tear j3 apart.* do not fit"):
         kn.compile(parallelogram(j1={"motion": "0.8 + t"}, j4={"motion": "0.8 + 2*t"})).state()
     with pytest.raises(kn.SimulationError, match=r"at t = 0\.3 s the drives tear j3 apart") as error:
         later = "0.8 + where(t > 0.25, (t - 0.25)^2, 0)"
-        kn.simulate(parallelogram(j1={"motion": "0.8 + 0*t"}, j4={"motion": later}), 0.5, times=6)
+        kn.simulate(parallelogram(j1={"motion": "0.8 + 0*t"}, j4={"motion": later}), 0.5, samples=6)
     assert error.value.run.t == pytest.approx([0.0, 0.1, 0.2])
 
 
@@ -112,7 +112,7 @@ def test_a_gear_between_a_drive_and_a_joint_of_a_loop(drive):
         motor = system.body("motor", mass=0.1, inertia=(1e-4, 1e-4, 1e-4))
         system.revolute("shaft", system.world.at(0, 1, 0), motor, **drive)
         system.constraint("gear", "gear", input=name, output="shaft", ratio=sign * 0.25, offset=sign * 0.8)
-        run = kn.simulate(system, 0.5, times=6)
+        run = kn.simulate(system, 0.5, samples=6)
         assert run["j4.q"] == pytest.approx(0.8 + 0.5 * run.t, abs=1e-9)
         assert run["b.angular_velocity.z"] == pytest.approx(0.0, abs=1e-9)
 
@@ -129,7 +129,7 @@ def test_a_rack_whose_slide_closes_a_loop():
     system.prismatic("bore", system.world, piston, at=(0.13, 0, 0), axis="x")
     system.revolute("pinion", system.world.at(0, 1, 0), wheel)
     system.constraint("teeth", "rack", rack="bore", pinion="pinion", radius=0.02)
-    run = kn.simulate(system, 1.0, times=6)
+    run = kn.simulate(system, 1.0, samples=6)
     angle = 0.5 + run.t
     travel = 0.03 * np.cos(angle) + np.sqrt(0.01 - (0.03 * np.sin(angle)) ** 2) - 0.13
     assert run["bore.q"] == pytest.approx(travel, abs=1e-10)

@@ -30,7 +30,7 @@ def test_compiled_functions_refuse_parameters_that_no_part_can_have(p):
 def test_a_law_that_makes_a_resistance_negative_ends_the_run(law, when):
     """Between the times that are kept too, where it is a law of time."""
     with pytest.raises(kn.SimulationError, match=when) as caught:
-        kn.simulate(discharging(law), 1.0, times=3)
+        kn.simulate(discharging(law), 1.0, samples=3)
     assert caught.value.run.t[-1] <= 0.5
 
 
@@ -40,5 +40,5 @@ def test_a_law_that_is_negative_at_the_start_is_refused_at_once():
 
 
 def test_a_law_that_stays_positive_is_left_alone():
-    run = kn.simulate(discharging("R*(1 + 0.9*sin(7*t))"), 1.0, times=3)
+    run = kn.simulate(discharging("R*(1 + 0.9*sin(7*t))"), 1.0, samples=3)
     assert run.status == "done"

@@ -38,10 +38,10 @@ def six_axes():
     return system
 
 
-@pytest.mark.parametrize("times", [41, None])
-def test_a_run_is_made_by_its_own_efforts(times):
+@pytest.mark.parametrize("samples", [41, None])
+def test_a_run_is_made_by_its_own_efforts(samples):
     """Whatever the samples, since their speeds and accelerations are known: to rounding."""
-    run = kn.simulate(arm(), 2.0, times=times)
+    run = kn.simulate(arm(), 2.0, samples=samples)
     found = kn.inverse(arm(), None, run)
     assert found.facts["mode"] == "kinematic"
     assert found.dynamics.n_u == 0
@@ -150,7 +150,7 @@ def test_the_path_of_a_hand_in_space():
 
 def test_loops_follow_and_are_led():
     """A crank in its own run; and the crank's moment when the piston's travel is given."""
-    run = kn.simulate(crank(), 0.1, times=51, rtol=1e-10)
+    run = kn.simulate(crank(), 0.1, samples=51, rtol=1e-10)
     found = kn.inverse(crank(), None, run, by="main")
     np.testing.assert_allclose(found["main.effort"], run["main.effort"], atol=1e-7)
     np.testing.assert_allclose(

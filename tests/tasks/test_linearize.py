@@ -150,7 +150,7 @@ def test_loop_swings_at_the_frequency_of_its_linearization():
     start = dict(rest.values)
     start["left.q"] += 1e-4
     run = kn.simulate(
-        four_bar(), 4 * math.pi / w, start={"left.q": start["left.q"], "left.u": 0.0}, times=4001, rtol=1e-10
+        four_bar(), 4 * math.pi / w, start={"left.q": start["left.q"], "left.u": 0.0}, samples=4001, rtol=1e-10
     )
     swing = run["left.q"] - rest.values["left.q"]
     assert abs(swing).max() < 1.2e-4
@@ -255,7 +255,7 @@ def test_a_loose_member_makes_a_spinner_unstable_above_its_resonance():
     below, above = (kn.linearize(spinner(share * resonance)).eigenvalues[0].real for share in (0.9, 1.8))
     assert below < 1e-3
     assert above > 0.3
-    run = kn.simulate(spinner(1.8 * resonance), 12.0, start={"across.q": 1e-6}, times=12001, rtol=1e-11, atol=1e-16)
+    run = kn.simulate(spinner(1.8 * resonance), 12.0, start={"across.q": 1e-6}, samples=12001, rtol=1e-11, atol=1e-16)
     size = np.hypot(run["across.q"], run["up.q"])
     late = run.t > 6.0  # what dies away is gone
     assert np.polyfit(run.t[late], np.log(size[late]), 1)[0] == pytest.approx(above, rel=5e-3)

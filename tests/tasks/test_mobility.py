@@ -94,11 +94,11 @@ def test_a_compiled_system_will_do():
     assert kn.mobility(Dynamics(models.four_bar())) == kn.mobility(models.four_bar())
 
 
-@pytest.mark.parametrize("times", [151, 2001])
-def test_passes_are_found_between_stored_states(times):
+@pytest.mark.parametrize("samples", [151, 2001])
+def test_passes_are_found_between_stored_states(samples):
     """Every time the rods lie in one line, by the angle of the first; and at no other time."""
-    run = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, times=times, rtol=1e-9, atol=1e-11)
-    fine = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, times=20_001, rtol=1e-9, atol=1e-11)
+    run = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, samples=samples, rtol=1e-9, atol=1e-11)
+    fine = kn.simulate(models.four_bars(2, speed=-1.0), 5.0, samples=20_001, rtol=1e-9, atol=1e-11)
     height = np.cos(fine["g0.q"])
     k = np.flatnonzero(height[:-1] * height[1:] < 0)
     lying = fine.t[k] + (fine.t[k + 1] - fine.t[k]) * height[k] / (height[k] - height[k + 1])
@@ -110,7 +110,7 @@ def test_passes_are_found_between_stored_states(times):
 
 
 def test_no_passes_where_there_are_none():
-    run = kn.simulate(models.four_bar(), 3.0, times=301)
+    run = kn.simulate(models.four_bar(), 3.0, samples=301)
     assert near_singular(run.dynamics, run.t, run.y) == []
-    run = kn.simulate(models.arm(), 1.0, times=11)
+    run = kn.simulate(models.arm(), 1.0, samples=11)
     assert near_singular(run.dynamics, run.t, run.y) == []

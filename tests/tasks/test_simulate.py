@@ -49,8 +49,8 @@ def mixed():
     ({"method": "stiff", "rtol": 1e-9, "atol": 1e-11}, 1e-4),
 ])  # fmt: skip
 def test_methods_agree(options, tolerance):
-    reference = kn.simulate(mixed(), 2.0, times=21, **TIGHT)
-    run = kn.simulate(mixed(), 2.0, times=21, **options)
+    reference = kn.simulate(mixed(), 2.0, samples=21, **TIGHT)
+    run = kn.simulate(mixed(), 2.0, samples=21, **options)
     assert np.array_equal(run.t, reference.t)
     assert run.y == pytest.approx(reference.y, abs=tolerance)
     assert (run.status, run.message) == ("done", "reached the end")
@@ -65,9 +65,9 @@ def test_quaternions_are_unit(options):
 
 def test_times():
     system = pendulum(q=1.0)
-    assert kn.simulate(system, 2.0, times=5).t == pytest.approx([0, 0.5, 1, 1.5, 2], abs=0)
-    assert kn.simulate(system, 2.0, times=0.4).t == pytest.approx([0, 0.4, 0.8, 1.2, 1.6, 2.0], abs=1e-15)
-    assert kn.simulate(system, 2.0, times=0.7).t == pytest.approx([0, 0.7, 1.4])
+    assert kn.simulate(system, 2.0, samples=5).t == pytest.approx([0, 0.5, 1, 1.5, 2], abs=0)
+    assert kn.simulate(system, 2.0, every=0.4).t == pytest.approx([0, 0.4, 0.8, 1.2, 1.6, 2.0], abs=1e-15)
+    assert kn.simulate(system, 2.0, every=0.7).t == pytest.approx([0, 0.7, 1.4])
     assert kn.simulate(system, 2.0, times=[0.5, 1.5]).t.tolist() == [0.5, 1.5]
     own = kn.simulate(system, "2000 ms")
     assert (own.t[0], own.t[-1]) == (0.0, 2.0)
@@ -84,7 +84,7 @@ def test_run_section_fills_in_what_is_left_out():
     assert run.t.tolist() == [0.5, 1.0, 2.0] and run.facts["rtol"] == 1e-6
     assert np.diff(kn.simulate(system, times=np.linspace(1.0, 2.0, 5)).t).max() == 0.25
     assert kn.simulate(system, 1.5).t.tolist() == [0.5, 1.0]
-    more = kn.simulate(system, 3.0, start=run, times=2, rtol=1e-9)
+    more = kn.simulate(system, 3.0, start=run, samples=2, rtol=1e-9)
     assert more.t.tolist() == [2.0, 3.0] and more.facts["rtol"] == 1e-9
     assert kn.simulate(system, method="rk4").facts["step"] == 0.02
     with pytest.raises(kn.ArgumentError, match="until: a time in seconds is expected"):
@@ -110,7 +110,7 @@ def test_parameters_and_inputs_compile_nothing(monkeypatch):
     built = []
     whole = compiler.build
     monkeypatch.setattr(compiler, "build", lambda *args, **options: built.append(args) or whole(*args, **options))
-    run = kn.simulate(dynamics, 5.0, parameters={"L": "2 m"}, inputs={"torque": 0.5}, times=11)
+    run = kn.simulate(dynamics, 5.0, parameters={"L": "2 m"}, inputs={"torque": 0.5}, samples=11)
     assert run["bob.com.position"] == pytest.approx(
         2 * np.column_stack([np.sin(run["pin.q"]), -np.cos(run["pin.q"]), 0 * run.t])
     )
@@ -119,7 +119,7 @@ def test_parameters_and_inputs_compile_nothing(monkeypatch):
     other = pendulum(q=0.1)
     other.change("L", value=2.0)
     other.change("torque", value=0.5)
-    assert np.array_equal(kn.simulate(other, 5.0, times=11).y, run.y)
+    assert np.array_equal(kn.simulate(other, 5.0, samples=11).y, run.y)
 
 
 def test_a_step_of_rk4_is_that_of_dynamics():
@@ -142,7 +142,7 @@ def falling():
     "options",
     [
         {},
-        {"times": 11},
+        {"samples": 11},
         {"times": [0.2, 5.0]},
         {"method": "dop853"},
         {"method": "stiff"},
@@ -242,8 +242,14 @@ def test_a_motion_that_runs_away():
     ("5 N", {}, "a time is needed"),
     (1.0, {"times": [0, 2]}, "times: from 0 to 1 s are simulated, 0 to 2"),
     (1.0, {"times": [0.5, 0.2]}, "times: must not go back"),
-    (1.0, {"times": 1}, "times: at least 2"),
-    (1.0, {"times": -0.1}, "times: a positive number"),
+    (1.0, {"samples": 1}, "samples: at least 2"),
+    (1.0, {"samples": 2.5}, "samples: a whole number of times"),
+    (1.0, {"samples": True}, "samples: a whole number of times"),
+    (1.0, {"every": -0.1}, "every: a positive time"),
+    (1.0, {"every": "5 mm"}, "every"),
+    (1.0, {"times": "10 ms"}, "times: a list of numbers is expected; samples= takes how many, every= how far apart"),
+    (1.0, {"times": [0.0, 1.0], "samples": 3}, "times, samples: give one of them"),
+    (1.0, {"samples": 3, "every": 0.1}, "samples, every: give one of them"),
     (1.0, {"times": [[0.0]]}, "times: finite numbers in a row"),
     (1.0, {"rtol": 0.0}, "rtol: a positive number"),
     (1.0, {"atol": -1.0}, "atol: a positive number"),
@@ -261,8 +267,8 @@ def test_a_motion_that_runs_away():
     (1.0, {"stop_when": "bob.position"}, "stop_when: bob.position has several parts"),
     (1.0, {"stop_when": "2 > 1"}, "never changes"),
     (1.0, {"stop_when": lambda t: t}, "stop_when: a law in text is expected"),
-    (1.0, {"times": 10**12}, "times: 1e[+]12 are more than memory holds"),
-    (1.0, {"times": 1e-12}, "times: 1e[+]12 are more than memory holds"),
+    (1.0, {"samples": 10**12}, "samples: 1e[+]12 are more than memory holds"),
+    (1.0, {"every": 1e-12}, "every: 1e[+]12 are more than memory holds"),
     (1.0, {"atol": {"pin.q": 1e-6}}, "atol: a number, or one for each state"),
 ])  # fmt: skip
 def test_wrong_arguments(until, options, words):
@@ -281,7 +287,7 @@ def test_a_function_may_stop_the_run():
     fractions = []
     with pytest.warns(kn.errors.LongRunWarning, match="step: "):
         run = kn.simulate(
-            mixed(), 1e5, method="rk4", step=1e-3, times=10.0, progress=lambda x: fractions.append(x) or False
+            mixed(), 1e5, method="rk4", step=1e-3, every=10.0, progress=lambda x: fractions.append(x) or False
         )
     assert (run.status, len(fractions)) == ("stopped", 1)
     assert run.end.t == pytest.approx(1e5 * fractions[0], rel=1e-6)

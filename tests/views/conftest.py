@@ -15,7 +15,7 @@ def arm_run():
     arm.revolute("shoulder", arm.world, upper, axis="z", speed="0.5*sin(2*t)")
     arm.revolute("elbow", upper.at(L, 0, 0), lower, axis="z", q="30 deg", damping=0.1, limits=(-1.0, 1.0))
     arm.spring("coil", upper.at(0.4, 0, 0), arm.world.at(0, 1, 0), stiffness=250, free_length=0.8)
-    return kn.simulate(arm, 1.0, times=201)
+    return kn.simulate(arm, 1.0, samples=201)
 
 
 @pytest.fixture(scope="session")
@@ -32,4 +32,4 @@ def crane_run():
     crane.prismatic("extend", boom.at(0.8, 0, 0), jib, axis="x", stiffness=800, damping=5)
     crane.spherical("hook", jib.at(0.6, 0, 0), ball)
     crane.free("air", crane.world, stray, position=(1, 1, 1))
-    return kn.simulate(crane, 0.5, times=51)
+    return kn.simulate(crane, 0.5, samples=51)

@@ -18,7 +18,7 @@ def run():
     arm = system.body("arm", mass=1, com=(0.1, 0, 0), inertia=(0.001, 0.01, 0.01))
     system.revolute("shaft", system.world, shaft, axis="z", speed=20)
     system.revolute("hinge", shaft.at(0.05, 0, 0), arm, axis="y", motion="0.5*sin(7*t)")
-    return kn.simulate(system, 1.0, times=201)
+    return kn.simulate(system, 1.0, samples=201)
 
 
 def test_a_stack_adds_up_to_the_magnitude_of_the_sum(run):
@@ -63,5 +63,5 @@ def test_the_report_says_who_loads_the_joints(run):
 def test_a_report_without_motion_says_nothing_of_causes():
     system = kn.System("still")
     system.fixed("weld", system.world, system.body("block", mass=1))
-    run = kn.simulate(system, 1.0, times=3)
+    run = kn.simulate(system, 1.0, samples=3)
     assert describe_causes(run, find_wrenches(run)) == ""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.ode.ending import Ending, EndKind
 from kinode.results.load_summary import compute_loads, find_wrenches
 from kinode.views.report.html_report import compose, report
 
@@ -115,7 +116,7 @@ def test_plots_of_loads_are_capped_and_it_says_so(crane_run):
 
 def test_a_failed_run_is_marked(arm_run):
     run = kn.simulate(arm_run.system, 0.1)
-    run.status, run.message = "failed", "the step became <too> small"
+    run.ending = Ending(EndKind.STEP_TOO_SMALL, 0.1, "the step became <too> small")
     text = compose(run, verify=False)
     assert "did not reach its end" in text and "&lt;too&gt;" in text
 
@@ -173,13 +174,13 @@ def test_of_loops_the_freedoms_that_are_left_and_the_constraints():
     boom = system.body("boom", mass=30, com=(1, 0, 0), inertia={"zz": 10})
     system.revolute("hinge", system.world, boom, guess=0.2)
     system.constraint("ram", "distance", a=system.world.at(0, -0.8, 0), b=boom.at(1, 0, 0), distance="1.3 + 0.1*t")
-    found = compose(kn.simulate(system, 0.1, times=3), verify=False)
+    found = compose(kn.simulate(system, 0.1, samples=3), verify=False)
     assert "1 joint, 1 constraint, 0 freedoms" in found
     assert re.search(r"ram.*distance.*1\.3 \+ 0\.1\*t", found, re.S)
 
 
 def test_loads_that_are_not_unique_are_told():
-    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.05, times=3)
+    run = kn.simulate(kn.load("examples/four_bar.yaml"), 0.05, samples=3)
     assert "Not unique in every component: left, pin, right, top." in compose(run, verify=False)
 
 
@@ -188,7 +189,7 @@ def test_rounding_in_the_table_of_loads_is_nothing_and_the_table_is_dense():
     system = kn.System("tilted", gravity=(0, -9.81, 0))
     bar = system.body("bar", mass=3, com=(0.7, 0, 0), inertia={"zz": 0.1})
     system.revolute("hinge", system.world, bar, q=0.3)
-    run = kn.simulate(system, 0.1, times=3)
+    run = kn.simulate(system, 0.1, samples=3)
     (wrench,) = find_wrenches(run).values()
     noise = 1e-10 * abs(wrench.force).max() * np.ones_like(wrench.force)
     rough = replace(wrench, force=wrench.force + noise * [0, 0, 1], moment=noise)

@@ -62,10 +62,10 @@ def _measure_runs(dynamics: Dynamics, seconds: float) -> list[tuple[str, float, 
     until = dynamics.initial.t + float(dynamics.system.run_defaults.get("until", 1.0))
 
     def fixed() -> None:
-        simulate(dynamics, until, method="rk4", step=RK4_STEP, times=2, progress=False)
+        simulate(dynamics, until, method="rk4", step=RK4_STEP, samples=2, progress=False)
 
     def adaptive() -> int:
-        return int(simulate(dynamics, until, times=2, progress=False).facts["steps"])
+        return int(simulate(dynamics, until, samples=2, progress=False).facts["steps"])
 
     fixed()
     steps, span = (until - dynamics.initial.t) / RK4_STEP, adaptive()

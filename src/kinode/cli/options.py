@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError, Error, SupportError
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
         except (Error, OSError) as error:
             if given.get("debug"):
                 raise
-            say(_as_option(_words(error)))
+            say(f"--{error}" if isinstance(error, SupportError) else _words(error))
             raise typer.Exit(2 if isinstance(error, ArgumentError) else 1) from None
 
     return wrapped
@@ -79,11 +79,6 @@ def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
-
-
-def _as_option(text: str) -> str:
-    """A message that names an argument of Python, with the name of the option instead."""
-    return f"--{text}" if text.startswith("hold: ") else text
 
 
 def say(text: str) -> None:
@@ -130,12 +125,14 @@ def find_options(
     rtol: float | None,
     atol: float | None,
     samples: int | None,
+    every: str | None = None,
 ) -> dict[str, Any]:
     """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
     given = {
         "method": None if method is None else method.value,
         "step": None if step is None else read_time(system, "--step", step),
-        "rtol": rtol, "atol": atol, "times": samples,
+        "rtol": rtol, "atol": atol, "samples": samples,
+        "every": None if every is None else read_time(system, "--every", every),
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}
     chosen = options.get("method", system.run_defaults.get("method", DEFAULT_METHOD))

@@ -39,6 +39,7 @@ def run(
     rtol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Relative tolerance.")] = None,
     atol: Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance.")] = None,
     samples: Annotated[int | None, typer.Option(metavar="N", min=2, help="Keep N evenly spread times.")] = None,
+    every: Annotated[str | None, typer.Option(metavar="TIME", help="Keep times so far apart.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     input_: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Set an input.")] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Start from another state.")] = None,
@@ -73,7 +74,7 @@ def run(
     names = list(show or ())
     for name in names:
         find_quantity(system, name)
-    options = find_options(system, method, step, rtol, atol, samples)
+    options = find_options(system, method, step, rtol, atol, samples, every)
     changes = {"parameters": pairs("--set", set_), "inputs": pairs("--input", input_), "start": pairs("--start", start)}
     options |= {key: value for key, value in changes.items() if value}
     trajectory, failure = _simulate(system, find_end(system, until), options, debug)
@@ -184,7 +185,7 @@ def reactions(
         raise typer.BadParameter("which joint? --causes, --bearings, --frequency and --plot ask about one")
     if frequency is not None:
         read_frequency(frequency)
-    trajectory = simulate(system, find_end(system, until), times=samples, parameters=pairs("--set", set_) or None)
+    trajectory = simulate(system, find_end(system, until), samples=samples, parameters=pairs("--set", set_) or None)
     if joint is None:
         print_all(trajectory, hold or None)
         return

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, AssemblyError
+from kinode.errors import AssemblyError, SupportError
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 from kinode.multibody.restraints.loop_statics import DOUBT, Freedom, Support, joints_in_loops, speeds_in_loops
@@ -31,7 +31,7 @@ def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -
     """The freedoms that hold while a part of the reactions of joints is asked for; None where no loop matters."""
     if part == "total":
         if hold is not None:
-            raise ArgumentError("hold: who holds matters to the static and kinetic parts alone, not to the total")
+            raise SupportError("hold: who holds matters to the static and kinetic parts alone, not to the total")
         return None
     topology = dynamics.topology
     loops = joints_in_loops(topology)
@@ -55,17 +55,17 @@ def _read(dynamics: Dynamics, text: str, loops: Sequence[str]) -> list[Freedom]:
         rest.insert(0, last)
     part = ".".join(rest[1:] if rest[:1] in (["q"], ["u"]) else rest)
     if name not in joints:
-        raise ArgumentError(unknown("hold: no joint is called", text, joints))
+        raise SupportError(unknown("hold: no joint is called", text, joints))
     joint = joints[name]
     words = [word for word, _ in joint.coordinates]
     if joint.n_u == 0:
-        raise ArgumentError(f"hold: {name} has no freedom to hold")
+        raise SupportError(f"hold: {name} has no freedom to hold")
     if joint.driven:
-        raise ArgumentError(f"hold: {name} is driven, and holds already")
+        raise SupportError(f"hold: {name} is driven, and holds already")
     if name not in loops:
-        raise ArgumentError(f"hold: {name} is in no loop, and holds itself")
+        raise SupportError(f"hold: {name} is in no loop, and holds itself")
     if part and part not in words:
-        raise ArgumentError(unknown(f"hold: {name} has no freedom", part, words))
+        raise SupportError(unknown(f"hold: {name} has no freedom", part, words))
     return [(name, words.index(part))] if part in words else [(name, k) for k in range(joint.n_u)]
 
 
@@ -77,7 +77,7 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     if len(freedoms) > loose:
         has = f"only {_count(loose)}" if loose else "none"
         message = f"{_count(len(freedoms))} held, {names}, and the loops have {has} that no drive takes"
-        raise ArgumentError(f"hold: {message}")
+        raise SupportError(f"hold: {message}")
     if not loose:
         return
     motions, speeds = _loose_motions(dynamics)
@@ -91,11 +91,11 @@ def _check(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: str) -> None
     choice = _list((freedom_name(dynamics, f) for f in able), "or")
     if rank < len(freedoms):
         fails = "does not" if len(freedoms) == 1 else "do not"
-        raise ArgumentError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
+        raise SupportError(f"hold: {names} {fails} hold the loops, in which {choice} could still move")
     if freedoms:
-        raise ArgumentError(f"hold: beside {names} {_count(left.shape[1])} of the loops must be held, by {choice}")
+        raise SupportError(f"hold: beside {names} {_count(left.shape[1])} of the loops must be held, by {choice}")
     message = f"the loops have {_count(left.shape[1])} that no drive takes, and the {part} part depends on who holds"
-    raise ArgumentError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
+    raise SupportError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
 
 
 def find_hold(dynamics: Dynamics, state: State, usual: Support = None) -> tuple[Freedom, ...]:
@@ -188,4 +188,4 @@ def check_held(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
     at = float(np.broadcast_to(np.asarray(t, dtype=float).ravel(), np.shape(np.atleast_1d(doubt)))[bad[0]])
     more = f" and {len(bad) - 1} other time{'s' * (len(bad) > 2)}" if len(bad) > 1 else ""
     message = f"{who} cannot hold the mechanism at t = {at:.9g} s{more}: a dead center, or another singular position"
-    raise ArgumentError(f"hold: {message}; leave such times out, or let another joint hold")
+    raise SupportError(f"hold: {message}; leave such times out, or let another joint hold")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kinode.errors import ScaledUnitError, UnitError, find_close
+from kinode.errors import NonSIUnitError, UnitError, find_close
 from kinode.expressions.dimensions import (
     CURRENT,
     DIMENSIONLESS,
@@ -155,7 +155,7 @@ class Dimensions(dict[str, NamedDimension]):
     def __missing__(self, text: str) -> NamedDimension:
         unit = parse_unit(text)
         if unit.ratio != 1 or unit.turns or unit.cycles:
-            raise ScaledUnitError(f"{text!r} is no SI unit: write {unit.dimension.unit}")
+            raise NonSIUnitError(f"{text!r} is no SI unit: write {unit.dimension.unit}")
         return NamedDimension(text, unit.dimension, text)
 
 

@@ -322,6 +322,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
         "clock": {"type": ["number", "string"]},
         "seconds": {"type": ["number", "string"]},
         "count": {"type": "integer", "minimum": 0},
+        "samples": {"type": "integer", "minimum": 2},
         "seed": {"type": "integer", "minimum": 0},
         "named_laws": {"type": "object", "additionalProperties": _ref("law")},
         "named_numbers": {"type": "object", "additionalProperties": _ref("number")},

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError
+from kinode.errors import SupportError
 from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
 from kinode.multibody.restraints.loop_statics import Freedom, Support, joints_in_loops
 
@@ -28,7 +28,7 @@ def static_reactions(bodies: NewtonEuler, hold: Support = None) -> dict[str, tup
     # One step of iterative refinement: the residual of each body is exact to its own size, so light bodies are too.
     x = x + np.linalg.lstsq(L, -loads - L @ x, rcond=RANK)[0]
     if np.linalg.norm(L @ x + loads) > LARGEST_IMBALANCE * np.linalg.norm(loads):
-        raise ArgumentError("hold: what is held does not hold the mechanism in this position")
+        raise SupportError("hold: what is held does not hold the mechanism in this position")
     ends = np.cumsum([block.shape[1] for block in blocks.values()])
     each = dict(zip(blocks, np.split(x, ends)[:-1], strict=True))
     lam = {origin: part * bodies.rows[origin].scale for origin, part in each.items()}

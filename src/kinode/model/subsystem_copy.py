@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kinode.errors import LawError, ModelError
+from kinode.errors import DomainError, LawError, ModelError
 from kinode.expressions.parser import RESERVED
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.bodies import Body
@@ -24,7 +24,7 @@ from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
-from kinode.model.network.nodes import Node, PortDomainError, find_node
+from kinode.model.network.nodes import Node, find_node
 from kinode.model.network.part import REFERENCES
 from kinode.model.quantity_names import split_owner
 from kinode.model.subsystem_laws import seen_from_world
@@ -123,7 +123,7 @@ class _Copier:
         one = dataclasses.replace(self.system.parts[part], **{port: name})
         try:
             meeting = find_node(self.target, one, port, node.domain)
-        except PortDomainError as error:
+        except DomainError as error:
             raise fail(f"{node.name} {error.message}") from None
         except ModelError as error:
             raise fail(error.message) from None

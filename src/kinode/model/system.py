@@ -76,7 +76,7 @@ class System(ComponentStore, Shortcuts):
 
     @property
     def run_defaults(self) -> dict[str, Any]:
-        """Default arguments of ``kn.simulate``: until, step, method, rtol, atol, times."""
+        """Default arguments of ``kn.simulate``: until, t0, step, method, rtol, atol, times, samples, every."""
         return self._run_defaults
 
     @run_defaults.setter

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
+from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun
 from kinode.ode.loops.loop_primitives import law_time
@@ -39,7 +40,7 @@ from kinode.ode.ode_arguments import (
     check_tolerances,
     flat,
 )
-from kinode.ode.solution import OdeSolution, OdeStatus
+from kinode.ode.solution import OdeSolution
 
 Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
@@ -147,7 +148,7 @@ class StiffRun(LoopRun):
         self._interpolated = True
         return self._whole(self.solver.step(t, method="normal", tstop=self._t_stop).y)
 
-    def _take_step(self) -> tuple[OdeStatus, str] | None:
+    def _take_step(self) -> Ending | None:
         """The step that the loop asks for, up to the first event in it; or why there is none."""
         memory, step, counts = self.memory, self.memory.step, self.memory.counts
         if counts.steps >= self.max_steps:
@@ -177,12 +178,12 @@ class StiffRun(LoopRun):
         counts.steps += 1
         return None
 
-    def _not_finite(self) -> tuple[OdeStatus, str]:
+    def _not_finite(self) -> Ending:
         assert self.bad is not None
         self.memory.step.failed_time, self.memory.counts.failed = self.bad
         return self.describe(Outcome.NOT_FINITE)
 
-    def _ending(self, result: _SolverStep) -> tuple[OdeStatus, str] | None:
+    def _ending(self, result: _SolverStep) -> Ending | None:
         """Why the run cannot go on after a step, or None."""
         step = self.memory.step
         moved, eps = abs(result.t - step.t), float(np.finfo(float).eps)
@@ -197,33 +198,34 @@ class StiffRun(LoopRun):
             return self._not_finite()
         if stuck:
             return self.describe(Outcome.STEP_TOO_SMALL)
-        return "failed", f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
+        message = f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
+        return Ending(EndKind.SOLVER_FAILED, step.t, message)
 
-    def follow(self, on_progress: Callable[[float], bool] | None) -> tuple[OdeStatus, str]:
+    def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
         """Let the loop ask for one step after the other until it is done or something ends it."""
         advance, memory = compiled_loops.loop("advance_outside"), self.memory
-        ending: tuple[OdeStatus, str] | None = None
+        ending: Ending | None = None
         try:
             while ending is None:
                 memory.counts.budget = 1
                 code = advance(memory)
                 if code == Outcome.STEP_WANTED:
                     if memory.counts.steps and on_progress is not None and on_progress(memory.step.t) is False:
-                        return "stopped", f"stopped at t = {memory.step.t:.9g} s"
+                        return stopped_at(memory.step.t)
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_asked)
                 elif code == Outcome.DONE:
-                    return "done", "reached the end"
+                    return reached_end(memory.step.t)
                 elif not self.serve(code):
                     ending = self.describe(code)
         except KeyboardInterrupt:
-            return "interrupted", f"interrupted at t = {memory.step.t:.9g} s"
+            return interrupted_at(memory.step.t)
         return ending
 
-    def solution(self, status: OdeStatus, message: str) -> OdeSolution:
+    def solution(self, ending: Ending) -> OdeSolution:
         """What was reached, as a record, with quaternions of unit length."""
-        reached = super().solution(status, message)
+        reached = super().solution(ending)
         for row in reached.y:
             row[:] = normalized(row, self.quaternions)
         y_end = normalized(reached.y_end, self.quaternions)
@@ -256,8 +258,8 @@ def integrate_stiff(
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
     each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
     kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method begins anew there, and
-    the rate is asked for no nearer than ``margin``. A run that cannot go on does not raise: ``status`` and ``message``
-    say why, and what was reached is there. What the callables raise is passed on, but for an interrupt.
+    the rate is asked for no nearer than ``margin``. A run that cannot go on does not raise: ``ending`` says why,
+    and what was reached is there. What the callables raise is passed on, but for an interrupt.
     """
     given = np.asarray(y0, dtype=np.float64)
     start = check_start(given, given.size, t0, t1)
@@ -281,5 +283,5 @@ def integrate_stiff(
     )  # fmt: skip
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or start.size == 0:
-        return run.solution("done", "nothing to integrate")
-    return run.solution(*run.follow(on_progress))
+        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
+    return run.solution(run.follow(on_progress))

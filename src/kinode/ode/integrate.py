@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy.typing as npt
 
 from kinode.jit.pointers import floats_of
+from kinode.ode.ending import Ending, EndKind
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS, IntegrationMethod
@@ -102,7 +103,7 @@ def integrate(
     or has a corner: steps end there, and it is never asked for nearer to them than ``margin``, as well as they are
     known.
 
-    A run that cannot go on does not raise: ``status`` and ``message`` say why, and what was reached is there.
+    A run that cannot go on does not raise: ``ending`` says why, and what was reached is there.
     """
     _check_kernel(kernel, t0, t1)
     chosen, table = _find_method(method)
@@ -125,5 +126,5 @@ def integrate(
         run.memory.step.h = abs(first_step or 0.0)
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or kernel.n_y == 0:
-        return run.solution("done", "nothing to integrate")
-    return run.solution(*run.drive(on_progress, chunk, on_long))
+        return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
+    return run.solution(run.drive(on_progress, chunk, on_long))

@@ -10,12 +10,13 @@ import numpy as np
 
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
+from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
-from kinode.ode.solution import OdeSolution, OdeStatus, SingularPass
+from kinode.ode.solution import OdeSolution, SingularPass
 
 LEFT = 1e-2
 """Share of the largest distance from singular positions, at the end of a step: from there the next pass is another."""
@@ -130,7 +131,7 @@ class LoopRun:
     def drive(
         self, on_progress: Callable[[float], bool] | None, budget: int | None,
         on_long: tuple[int, Callable[[float], None]] | None = None,
-    ) -> tuple[OdeStatus, str]:  # fmt: skip
+    ) -> Ending:  # fmt: skip
         """Call the loop again and again until it is done or something ends it."""
         call, counts, step = compiled_loops.loop(self.loop), self.memory.counts, self.memory.step
         steps, shown = budget or 256, clock.perf_counter()
@@ -142,7 +143,7 @@ class LoopRun:
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
-                    return "done", "reached the end"
+                    return reached_end(step.t)
                 if self.serve(code):
                     continue
                 if code != Outcome.PAUSED or counts.steps >= self.max_steps:
@@ -154,9 +155,9 @@ class LoopRun:
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
                 if on_progress is not None and on_progress(step.t) is False:
-                    return "stopped", f"stopped at t = {step.t:.9g} s"
+                    return stopped_at(step.t)
         except KeyboardInterrupt:
-            return "interrupted", f"interrupted at t = {step.t:.9g} s"
+            return interrupted_at(step.t)
 
     def serve(self, code: int) -> bool:
         """Do what a loop came back for; False if that is nothing to be done, but its end or a pause."""
@@ -183,46 +184,45 @@ class LoopRun:
         if monitor.distance < LEFT * monitor.farthest:
             self._near_until = step
 
-    def describe(self, code: int) -> tuple[OdeStatus, str]:
+    def describe(self, code: int) -> Ending:
         """Why the run cannot go on."""
         t, failed = self.memory.step.t, self.memory.counts.failed
         if code == Outcome.NOT_FINITE:
             when = self.memory.step.failed_time
-            return "not finite", f"component {failed} of the state is not finite at t = {when:.9g} s"
+            message = f"component {failed} of the state is not finite at t = {when:.9g} s"
+            return Ending(EndKind.NOT_FINITE, when, message, entry=failed)
         if code == Outcome.STEP_TOO_SMALL:
-            said = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
-            return "step too small", said
+            message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
+            return Ending(EndKind.STEP_TOO_SMALL, t, message)
         if code == Outcome.LEFT_BRANCH:
-            return (
-                "step too long",
+            message = (
                 f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
-                "take shorter steps, or a method that chooses them",
+                "take shorter steps, or a method that chooses them"
             )
+            return Ending(EndKind.STEP_TOO_LONG, t, message)
         if self.events is not None and code in (Outcome.MODES_INCONSISTENT, Outcome.CHATTER):
-            return "failed", self.events.describe(code)
-        return "too many steps", f"the allowed number of steps was used up at t = {t:.9g} s"
+            return self.events.describe(code)
+        message = f"the allowed number of steps was used up at t = {t:.9g} s"
+        return Ending(EndKind.TOO_MANY_STEPS, t, message)
 
-    def solution(self, status: OdeStatus, message: str) -> OdeSolution:
+    def solution(self, ending: Ending) -> OdeSolution:
         """What was reached, as a record."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
         blocks = [*self._blocks, (self.out_t[:written], self.out_y[:written])]
         single = len(blocks) == 1 and written == len(self.out_t)
-        failed, fixed = status == "not finite", self.memory.method.stepping == Stepping.FIXED
+        fixed = self.memory.method.stepping == Stepping.FIXED
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
             t=blocks[0][0] if single else np.concatenate([block[0] for block in blocks]),
             y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
-            status=status,
-            message=message,
+            ending=ending,
             steps=counts.steps + (counts.cut if fixed else 0),
             rejected=counts.rejected,
             evaluations=counts.evaluations,
             t_end=step.t,
             y_end=self.y.copy(),
             next_step=abs(step.h),
-            failed_component=counts.failed if failed else None,
-            failed_time=step.failed_time if failed else None,
             passes=tuple(self.passes),
             events=() if self.events is None else tuple(self.events.listed),
             next_tick=None if self.events is None else self.memory.clocks.first,

@@ -20,12 +20,12 @@ from kinode.jit.kernel_call import provide_results
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.jit.thread_team import processors
 from kinode.ode import compiled_loops
+from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import CHUNK_SECONDS, provide_rows
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import BatchMemory
 from kinode.ode.ode_arguments import Array, check_quaternions, count_steps
-from kinode.ode.solution import OdeStatus
 
 _SHARES = 16
 """Shares of the groups for each thread: enough that none waits long for another at the end."""
@@ -37,8 +37,7 @@ class BatchSolution:
 
     t: Array
     y: Array
-    status: OdeStatus
-    message: str
+    ending: Ending
     steps: int
     """Steps of each run."""
     failed_time: Array
@@ -49,7 +48,7 @@ class BatchSolution:
     @property
     def success(self) -> bool:
         """Whether every run reached the end and is finite."""
-        return self.status == "done" and bool((self.failed_component < 0).all())
+        return self.ending.kind is EndKind.DONE
 
 
 def _argument(name: str, values: npt.ArrayLike | None, runs: int) -> tuple[Array, int]:
@@ -114,24 +113,24 @@ class _Batch:
 
 
 def _wait(
-    batch: _Batch, tasks: list[Future[None]], steps: int, on_progress: Callable[[float], bool] | None
-) -> tuple[OdeStatus, str]:
+    batch: _Batch, tasks: list[Future[None]], steps: int, t1: float, on_progress: Callable[[float], bool] | None
+) -> Ending:
     """Wait for the threads, and tell them to stop if need be."""
     total = max(1, batch.groups * steps)
-    outcome: tuple[OdeStatus, str] = ("done", "reached the end")
+    ending = reached_end(t1)
     try:
         while not all(task.done() for task in tasks):
             wait(tasks, timeout=CHUNK_SECONDS, return_when=FIRST_EXCEPTION)
             done = sum(each.run.counts.steps for each in batch.memories) / total
             if on_progress is not None and on_progress(done) is False:
                 batch.stop[0] = 1
-                outcome = "stopped", f"stopped after {done:.0%} of the work"
+                ending = Ending(EndKind.STOPPED, t1, f"stopped after {done:.0%} of the work")
                 on_progress = None
     except KeyboardInterrupt:
         batch.stop[0] = 1
-        outcome = "interrupted", "interrupted before all runs were finished"
+        ending = Ending(EndKind.INTERRUPTED, t1, "interrupted before all runs were finished")
     wait(tasks)
-    return outcome
+    return ending
 
 
 def rk4_batch(
@@ -175,14 +174,13 @@ def rk4_batch(
     times[-1] = t1
     if steps == 0 or runs == 0 or kernel.n_y == 0:
         batch.y[:] = start[:, None]
-        outcome: tuple[OdeStatus, str] = ("done", "nothing to integrate")
+        ending = Ending(EndKind.DONE, t1, "nothing to integrate")
     else:
-        outcome = _run(batch, quaternions, (t0, h, steps, stride), threads or processors(), on_progress)
+        ending = _run(batch, quaternions, (t0, h, steps, stride), threads or processors(), on_progress)
     return BatchSolution(
         t=times,
         y=batch.y,
-        status=outcome[0],
-        message=outcome[1],
+        ending=ending,
         steps=steps,
         failed_time=np.where(batch.failed_step < 0, np.nan, t0 + batch.failed_step * h),
         failed_component=batch.failed_component,
@@ -195,7 +193,8 @@ def _run(
     plan: tuple[float, float, int, int],
     threads: int,
     on_progress: Callable[[float], bool] | None,
-) -> tuple[OdeStatus, str]:
+) -> Ending:
+    t0, h, steps, _ = plan
     call = compiled_loops.loop("run_groups")
     threads = max(1, min(threads, batch.groups))
     size = max(1, batch.groups // (threads * _SHARES))
@@ -203,17 +202,18 @@ def _run(
     with ThreadPoolExecutor(threads) as pool:
         memories = [batch.memory(quaternions, *plan) for _ in range(threads)]
         tasks = [pool.submit(batch.work, memory, call, shares, size) for memory in memories]
-        status, message = _wait(batch, tasks, plan[2], on_progress)
+        ending = _wait(batch, tasks, steps, t0 + steps * h, on_progress)
     for task in tasks:
         task.result()
-    if status != "done":
+    if ending.kind is not EndKind.DONE:
         batch.discard_unfinished()
     failed = int((batch.failed_component >= 0).sum())
-    if status == "done" and failed:
+    if ending.kind is EndKind.DONE and failed:
         first = int(np.flatnonzero(batch.failed_component >= 0)[0])
-        when = plan[0] + batch.failed_step[first] * plan[1]
+        when = float(t0 + batch.failed_step[first] * h)
         message = (
             f"{failed} of {batch.runs} runs are not finite; the first is run {first}, component "
             f"{batch.failed_component[first]} at t = {when:.9g} s"
         )
-    return status, message
+        return Ending(EndKind.NOT_FINITE, when, message, entry=int(batch.failed_component[first]))
+    return ending

@@ -10,13 +10,12 @@ import math
 import numpy as np
 
 from kinode.jit.pointers import floats_of, ints_of
+from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Array, EventSpec, Fired
 from kinode.ode.loops.chatter import MOST_IDLE, MOST_INSTANTS
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import RunMemory
 
-ENDLESS = "without end"
-"""Part of what is said where events do not come to rest."""
 ROOM = 512
 """Events on the list, at least."""
 
@@ -65,14 +64,18 @@ class RunEvents:
         which = [s for s in self.spec.due(self.run.clocks.first - 1) if self.spec.in_python[s]]
         self.spec.call(self.run.step.t, self.y, which)
 
-    def describe(self, code: int) -> str:
+    def describe(self, code: int) -> Ending:
         """Why it cannot go on."""
         t, owner = self.run.step.t, self.spec.owners[self.run.events.blamed]
         if code != Outcome.CHATTER:
-            return f"at t = {t:.9g} s no modes fit together: {owner} and what depends on it change {ENDLESS}"
+            message = f"at t = {t:.9g} s no modes fit together: {owner} and what depends on it change without end"
+            return Ending(EndKind.MODES_INCONSISTENT, t, message, owner)
+        message = f"{owner} changes without end at t = {t:.9g} s: "
         if self.run.chatter.crowd > MOST_INSTANTS:
-            return f"{owner} changes {ENDLESS} at t = {t:.9g} s: more than 50 events within a nanosecond"
-        return (
-            f"{owner} changes {ENDLESS} at t = {t:.9g} s: {MOST_IDLE} events in a row, and next to nothing between "
-            f"them; what each does drives it back, which takes two levels, or a mode that rests between"
-        )
+            message += f"more than {MOST_INSTANTS} events within a nanosecond"
+        else:
+            message += (
+                f"{MOST_IDLE} events in a row, and next to nothing between them; what each does drives it back, which "
+                f"takes two levels, or a mode that rests between"
+            )
+        return Ending(EndKind.CHATTER, t, message, owner)

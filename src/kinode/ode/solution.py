@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Fired
 
 Array = npt.NDArray[np.float64]
-OdeStatus = Literal[
-    "done", "not finite", "step too small", "step too long", "too many steps", "stopped", "interrupted",
-    "failed",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +28,7 @@ class OdeSolution:
 
     t: Array
     y: Array
-    status: OdeStatus
-    message: str
+    ending: Ending
     steps: int
     rejected: int
     evaluations: int
@@ -42,17 +37,14 @@ class OdeSolution:
     y_end: Array
     next_step: float
     """The step that the method would have tried next, to go on with (``first_step``)."""
-    failed_component: int | None = None
-    """Index into y of the first rate or value that was not finite."""
-    failed_time: float | None = None
     passes: tuple[SingularPass, ...] = ()
     """Passes near singular positions, as far as the method looks for them."""
     events: tuple[Fired, ...] = ()
-    """Time, root, and mode before and after each event."""
+    """Time, event function, and mode before and after each event."""
     next_tick: int | None = None
-    """The first tick of samplers that is still to come, to go on with (``first_tick``)."""
+    """The first tick of clocks that is still to come, to go on with (``first_tick``)."""
 
     @property
     def success(self) -> bool:
         """Whether the end was reached."""
-        return self.status == "done"
+        return self.ending.kind is EndKind.DONE

@@ -22,6 +22,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import compile as compile_system
 from kinode.errors import ArgumentError, Error
 from kinode.model.quantity_names import find_quantity
+from kinode.ode.ending import Ending, EndKind
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.simulation.solver import split
@@ -52,6 +53,7 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     )
     data.attrs.update(
         format=FORMAT, kinode_version=__version__, status=run.status, message=run.message, end_time=end.t,
+        ending=json.dumps(_write_ending(run.ending)),
         title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
     target = Path(path)
@@ -63,6 +65,19 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         raise Error(f"{target}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_ending(ending: Ending) -> dict[str, Any]:
+    """How a run ended, beyond its status and message."""
+    return {"kind": ending.kind.value, "time": ending.time, "component": ending.component, "entry": ending.entry}
+
+
+def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
+    """How a run ended; files of version 0.1 keep its status and message."""
+    status, message = str(data.attrs["status"]), str(data.attrs["message"])
+    more = {"kind": status, "time": t_end} | json.loads(str(data.attrs.get("ending", "{}")))
+    more["kind"] = EndKind(more["kind"])
+    return Ending(message=message, **more)
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
@@ -94,7 +109,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
             dict(zip((str(x) for x in data["coordinate"].values), data["end_state"].values.tolist())) if names else {}
         )
         end = split(dynamics, float(data.attrs["end_time"]), np.array([final[name] for name in names]))
-        status, message = str(data.attrs["status"]), str(data.attrs["message"])
+        ending = _read_ending(data, end.t)
         facts = dict(json.loads(str(data.attrs.get("facts", "{}"))))
         events = tuple(_event(record) for record in json.loads(str(data.attrs.get("events", "[]"))))
     except (KeyError, TypeError, ValueError) as error:
@@ -103,7 +118,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         raise Error(f"{path}: a run of kinode, but incomplete or damaged ({error})") from None
     finally:
         data.close()
-    run = Trajectory(dynamics, t, y, p=p, inputs=inputs, status=status, message=message, end=end)
+    run = Trajectory(dynamics, t, y, p=p, inputs=inputs, ending=ending, end=end)
     run.facts, run.events = facts, events
     return run
 

@@ -25,6 +25,7 @@ from kinode.model.base.parameters import Input, Parameter
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.multibody.restraints.loop_statics import Support
+from kinode.ode.ending import Ending, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.solution import SingularPass
 from kinode.results.known_names import known_names
@@ -37,14 +38,14 @@ class RunQuantities:
 
     def __init__(
         self, dynamics: Dynamics, t: Array, y: Array, *, p: Any = None, inputs: Any = None,
-        status: str = "done", message: str = "reached the end", end: State | None = None,
+        ending: Ending | None = None, end: State | None = None,
     ) -> None:  # fmt: skip
         self.dynamics = dynamics
         self.t, self.y = (np.ascontiguousarray(x, dtype=float) for x in (t, y))
         for array in (self.t, self.y):
             array.setflags(write=False)
         self.p, self.inputs = dynamics.arguments.read_parameters(p), dynamics.arguments.read_inputs(inputs)
-        self.status, self.message = status, message
+        self.ending = ending or reached_end(float(self.t[-1]) if len(self.t) else 0.0)
         self._passes: tuple[SingularPass, ...] = ()
         self._fired: tuple[Fired, ...] = ()
         self.facts: dict[str, Any] = {}
@@ -53,15 +54,25 @@ class RunQuantities:
         self._shared: dict[tuple[str, Support], ReactionSharing] = {}
 
     @classmethod
-    def from_motion(cls, dynamics: Dynamics, motion: StateHistory, message: str | None = None) -> Self:
+    def from_motion(cls, dynamics: Dynamics, motion: StateHistory) -> Self:
         """The results of a simulated motion."""
         run = cls(
-            dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, status=motion.status,
-            message=message or motion.message, end=split(dynamics, motion.t_end, motion.y_end),
+            dynamics, motion.t, motion.y, p=motion.p, inputs=motion.inputs, ending=motion.ending,
+            end=split(dynamics, motion.t_end, motion.y_end),
         )  # fmt: skip
         run._passes, run._fired = motion.passes, motion.fired
         run.facts = {"steps": motion.steps, "evaluations": motion.evaluations}
         return run
+
+    @property
+    def status(self) -> str:
+        """How the run ended in a word: done, condition, stopped, failed."""
+        return self.ending.status
+
+    @property
+    def message(self) -> str:
+        """How the run ended in words."""
+        return self.ending.message
 
     @cached_property
     def events(self) -> tuple[Event, ...]:

@@ -42,6 +42,8 @@ class Trajectory(RunQuantities):
         "done", "condition" (``stop_when`` became true), "stopped" (by the user) or "failed".
     message : str
         The status in words.
+    ending : Ending
+        How the run ended: ``kind``, ``time``, ``component``, ``message``.
     events : tuple of Event
         Changes of modes, resets, passes of singular positions.
     facts : dict
@@ -49,7 +51,7 @@ class Trajectory(RunQuantities):
 
     Examples
     --------
-    >>> run = kn.simulate(kn.load("examples/pendulum.yaml"), 1.0, times=101)
+    >>> run = kn.simulate(kn.load("examples/pendulum.yaml"), 1.0, samples=101)
     >>> run["pivot.q"].shape, run.units("pivot.q"), run.status
     ((101,), 'rad', 'done')
     """

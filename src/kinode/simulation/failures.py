@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kinode.model.network.nodes import find_parts
 from kinode.model.system_checks import laws_of
 from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
-from kinode.ode.run_events import ENDLESS
+from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory
@@ -27,38 +28,51 @@ from kinode.simulation.solver import StateHistory
 _WORDS = {"q": "the rate of the coordinate", "u": "the acceleration of", "z": "the rate of the state of"}
 
 
-def describe_failure(dynamics: Dynamics, motion: StateHistory) -> str:
-    """A sentence with time and component, and the cause where it can be found."""
-    if ENDLESS in motion.message:
-        return motion.message
+TOLD = {EndKind.CHATTER, EndKind.MODES_INCONSISTENT}
+"""Endings whose message names the component and the cause."""
+ADVISED = {EndKind.STEP_TOO_LONG, EndKind.LOOP_OPEN}
+"""Endings whose message says what to do, unless a singular position is the cause."""
+
+
+def explain_failure(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
+    """The motion with an ending that names the component, and the cause where it can be found."""
+    if not motion.ending.failed or motion.ending.kind in TOLD:
+        return motion
+    return replace(motion, ending=_explain(dynamics, motion))
+
+
+def _explain(dynamics: Dynamics, motion: StateHistory) -> Ending:
+    ending = motion.ending
     t, y = np.append(motion.t, motion.t_end), np.vstack([motion.y, motion.y_end])
     singular = find_singular(dynamics, t, y, motion.p, motion.inputs)
     singular = singular or find_abrupt(dynamics, motion.t_end, motion.y_end, motion.p, motion.inputs)
     if singular:
-        return f"the motion cannot be followed beyond t = {motion.t_end:.9g} s: {singular}"
-    if motion.failed_component is None:
-        return _describe_abrupt(dynamics, motion)
-    when = motion.t_end if motion.failed_time is None else motion.failed_time
-    coordinate = dynamics.coordinates[_first_component(dynamics, motion, when, motion.failed_component)]
-    said = f"at t = {when:.9g} s {_WORDS[coordinate.role]} {coordinate.joint} ({coordinate.name}) became not finite"
-    cause = find_cause(dynamics, motion, when)
-    return f"{said}: {cause}" if cause else said
+        message = f"the motion cannot be followed beyond t = {motion.t_end:.9g} s: {singular}"
+        return replace(ending, message=message)
+    if ending.entry is None:
+        return ending if ending.kind in ADVISED or not dynamics.coordinates else _explain_abrupt(dynamics, motion)
+    coordinate = dynamics.coordinates[_first_component(dynamics, motion, ending.time, ending.entry)]
+    words = f"{_WORDS[coordinate.role]} {coordinate.joint} ({coordinate.name})"
+    message = f"at t = {ending.time:.9g} s {words} became not finite"
+    cause = find_cause(dynamics, motion, ending.time)
+    return replace(ending, message=f"{message}: {cause}" if cause else message, component=coordinate.joint)
 
 
-def _describe_abrupt(dynamics: Dynamics, motion: StateHistory) -> str:
-    """The step became too small, or the stiff method gave up: name what changes fastest."""
-    if not dynamics.coordinates or "shorter steps" in motion.message or "came apart" in motion.message:
-        return motion.message
+def _explain_abrupt(dynamics: Dynamics, motion: StateHistory) -> Ending:
+    """The step became too small, or a solver gave up: name what changes fastest."""
+    ending = motion.ending
     with np.errstate(all="ignore"):
         rate = dynamics.rate(motion.t_end, motion.y_end, p=motion.p, inputs=motion.inputs)
         speed = np.abs(rate) / (np.abs(motion.y_end) + 1e-6)
     coordinate = dynamics.coordinates[int(np.argmax(np.nan_to_num(speed, nan=math.inf)))]
     cause = find_vanished(dynamics, motion) or find_jammed(_snapshot(dynamics, motion.t_end, motion.y_end, motion))
     if cause:
-        return f"{motion.message}; {cause}"
-    hint = "" if "stiff" in motion.message else '; the laws may jump there, or the system is stiff (method="stiff")'
+        return replace(ending, message=f"{ending.message}; {cause}")
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
-    return f"{motion.message}; {coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest{hint}"
+    fastest = f"{coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest"
+    stiff = ending.kind is EndKind.SOLVER_FAILED
+    hint = "" if stiff else '; the laws may jump there, or the system is stiff (method="stiff")'
+    return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
 
 
 def _first_component(dynamics: Dynamics, motion: StateHistory, when: float, found: int) -> int:

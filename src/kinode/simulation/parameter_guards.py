@@ -15,6 +15,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.system import System
+from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.solver import StateHistory
 
 LOOKS = 1000  # at laws of time
@@ -71,8 +72,8 @@ def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHisto
     message = f"at t = {when:.9g} s {one.words} is {value:.4g}, and must {one.must}"
     n = max(1, int(np.searchsorted(motion.t, when)))
     return replace(
-        motion, t=motion.t[:n], y=motion.y[:n], status="failed", message=message,
-        t_end=float(motion.t[n - 1]), y_end=motion.y[n - 1], failed_time=when,
+        motion, t=motion.t[:n], y=motion.y[:n], ending=Ending(EndKind.IMPOSSIBLE_VALUE, when, message, one.part),
+        t_end=float(motion.t[n - 1]), y_end=motion.y[n - 1],
     )  # fmt: skip
 
 

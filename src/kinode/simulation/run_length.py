@@ -6,13 +6,13 @@ way only.
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
+from kinode.simulation.call_site import caller_depth
 from kinode.simulation.time_events import find_fastest_swing
 
 LONG = 10_000_000
@@ -59,7 +59,4 @@ def _clocks(dynamics: Dynamics) -> list[tuple[float, str]]:
 
 def _warn(message: str) -> None:
     """Warn where this package was called from."""
-    frame, depth = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("kinode."):
-        frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, LongRunWarning, stacklevel=depth)
+    warnings.warn(message, LongRunWarning, stacklevel=caller_depth())

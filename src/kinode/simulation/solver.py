@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,6 +25,7 @@ from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
 from kinode.ode.cvode import integrate_stiff, normalized
+from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
 from kinode.ode.kernel_spec import KernelSpec
@@ -42,15 +43,12 @@ BEYOND = 1e-6
 """Share of an end's position, or m or rad, by which a start may lie beyond a rigid end: a run leaves less than that."""
 DRIVEN_SAMPLES = 1000
 """Samples of a run in which nothing is integrated, where no times are given."""
-MOST_TIMES = 10**9
 CHOICES = 4
 """Sets of constraint rows that a run is tried with."""
 
 _KNOWN: WeakKeyDictionary[Dynamics, tuple[tuple[Any, ...], LawTimes]] = WeakKeyDictionary()
 
 OnProgress = Callable[[float], bool]
-Status = Literal["done", "condition", "stopped", "failed"]
-_STATUS: dict[str, Status] = {"done": "done", "stopped": "stopped", "interrupted": "stopped"}
 
 
 @dataclass(frozen=True)
@@ -66,27 +64,21 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class StateHistory:
-    """States over time, a row [q, u, z] for each time, and how the run ended.
-
-    ``status``: done (the end was reached), condition (``stop_when`` became true), stopped (by the user), failed.
-    """
+    """States over time, a row [q, u, z] for each time, and how the run ended."""
 
     t: Array
     y: Array
     p: Array
     inputs: Array
-    status: Status
-    message: str
+    ending: Ending
     t_end: float
     y_end: Array
     steps: int = 0
     evaluations: int = 0
-    failed_time: float | None = None
-    failed_component: int | None = None
     passes: tuple[SingularPass, ...] = ()
     """Passes near singular positions."""
     fired: tuple[Fired, ...] = ()
-    """Times and roots of events."""
+    """Times and event functions of events."""
     dynamics: Dynamics | None = None
     """The system as it was compiled for this motion."""
 
@@ -152,43 +144,6 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
     """A state from its vector [q, u, z]."""
     return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
-
-
-def find_times(times: Any, t0: float, until: float) -> Array | None:
-    """Times of the output: as given; a whole number is how many, evenly spread; another number how far apart."""
-    if times is None:
-        return None
-    if isinstance(times, bool):
-        raise ArgumentError(f"times: numbers are expected, not {times}")
-    if isinstance(times, int | np.integer):
-        if times < 2:
-            raise ArgumentError(f"times: at least 2 samples are needed, not {times}; a spacing in seconds has a point")
-        _check_count(int(times))
-        return np.linspace(t0, until, int(times))
-    if isinstance(times, float):
-        gap = _positive("times", times)
-        count = (until - t0) / gap * (1 + 1e-12)
-        _check_count(count)
-        found: Array = np.minimum(t0 + gap * np.arange(math.floor(count) + 1), until)
-        return found
-    try:
-        array = np.array(times, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError("times: a list of numbers, how many, or how far apart is expected") from None
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise ArgumentError(f"times: finite numbers in a row are expected, not an array of shape {array.shape}")
-    if (np.diff(array) < 0).any():
-        raise ArgumentError("times: must not go back")
-    if array[0] < t0 or array[-1] > until:
-        raise ArgumentError(
-            f"times: from {t0:g} to {until:g} s are simulated, {array[0]:g} to {array[-1]:g} are asked for"
-        )
-    return array
-
-
-def _check_count(count: float) -> None:
-    if count > MOST_TIMES:
-        raise ArgumentError(f"times: {count:.3g} are more than memory holds; at most {MOST_TIMES:.0e} can be kept")
 
 
 class Solver:
@@ -264,7 +219,7 @@ class Solver:
             found = self._integrate(y, t0, t1, times, {**more, **given})
             self.steps += found.steps + found.rejected
             torn = None if self.rows is None else self.rows.find_torn(found)
-            ended_well = found.status in ("done", "stopped", "interrupted") and not found.passes
+            ended_well = not found.ending.failed and not found.passes
             if self.rows is None or (ended_well and torn is None):
                 return found
             better = self.rows.find_better(found)
@@ -275,7 +230,7 @@ class Solver:
             return found
         said = f"{torn[0]} came apart until t = {found.t_end:.9g} s, by {torn[1]:.1e} of the mechanism's size"
         why = "what it holds was taken for redundant at the start, and is not"
-        return replace(found, status="failed", message=f"{said}: {why}")
+        return replace(found, ending=Ending(EndKind.LOOP_OPEN, found.t_end, f"{said}: {why}", torn[0]))
 
     def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
         o = self.options
@@ -323,16 +278,20 @@ def _law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float
     return known[1]
 
 
+def check_span(t0: float, until: float) -> None:
+    """A run goes forwards, to a time that is finite."""
+    if not math.isfinite(until):
+        raise ArgumentError(f"until: a time in seconds is expected, not {until!r}")
+    if until < t0:
+        raise ArgumentError(f"until: {until:g} s lies before the start at {t0:g} s")
+
+
 def compute_motion(
-    dynamics: Dynamics, start: State, until: float, *, times: Any = None, options: Options | None = None,
+    dynamics: Dynamics, start: State, until: float, *, times: Array | None = None, options: Options | None = None,
     p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
 ) -> StateHistory:  # fmt: skip
     """The states from the start until a time, or until ``stop_when`` becomes true."""
-    if not math.isfinite(until):
-        raise ArgumentError(f"until: a time in seconds is expected, not {until!r}")
-    if until < start.t:
-        raise ArgumentError(f"until: {until:g} s lies before the start at {start.t:g} s")
-    asked = find_times(times, start.t, until)
+    asked = times
     options = options or Options()
     if asked is None and dynamics.n_u == 0 and until > start.t:  # little or nothing bears on the steps
         if dynamics.n_z == 0:
@@ -353,11 +312,10 @@ def to_motion(solver: Solver, found: OdeSolution, asked: Array | None = None) ->
     t, y = found.t, found.y
     if solver.kernel.n_y == 0 and asked is not None:
         t, y = asked, np.zeros((len(asked), 0))
-    status = _STATUS.get(found.status, "failed")
     t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else found.t_end
-    message = "reached the end" if status == "done" else found.message
+    ending = reached_end(t_end) if found.ending.kind is EndKind.DONE else found.ending
     return StateHistory(
-        t, y, solver.p, solver.inputs, status, message, t_end, found.y_end,
-        found.steps, found.evaluations, found.failed_time, found.failed_component, found.passes, found.events,
+        t, y, solver.p, solver.inputs, ending, t_end, found.y_end,
+        found.steps, found.evaluations, found.passes, found.events,
         solver.dynamics,
     )  # fmt: skip

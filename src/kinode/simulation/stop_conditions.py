@@ -25,6 +25,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
+from kinode.ode.ending import Ending, EndKind, interrupted_at
 from kinode.ode.solution import OdeSolution
 from kinode.simulation.solver import Solver, StateHistory, to_motion
 
@@ -75,17 +76,17 @@ def run_until(
             hit, armed = _find_hit(solver, condition, found, armed)
             if hit is not None:
                 return _finish(solver, start, kept, hit, asked, text)
-            if found.status != "too many steps" and not (found.status == "done" and found.t_end < until):
+            part_done = found.ending.kind is EndKind.DONE and found.t_end < until
+            if found.ending.kind is not EndKind.TOO_MANY_STEPS and not part_done:
                 break
             t, y, step, tick = found.t_end, found.y_end, found.next_step, found.next_tick
             part = min(2 * part, LONGEST_PART)
     except KeyboardInterrupt:
         if not kept:
             raise
-        said = f"interrupted at t = {kept[-1].t_end:.9g} s"
-        kept[-1] = replace(kept[-1], status="interrupted", message=said)
+        kept[-1] = replace(kept[-1], ending=interrupted_at(kept[-1].t_end))
     whole = _joined(kept)
-    if asked is not None and whole.status == "done":
+    if asked is not None and whole.ending.kind is EndKind.DONE:
         return to_motion(solver, solver.run(start.y, start.t, until, asked, on_progress=on_progress), asked)
     return to_motion(solver, whole)
 
@@ -196,7 +197,7 @@ def _finish(
         motion, t=np.append(whole.t[before], when), y=np.vstack([whole.y[before], state]), t_end=when, y_end=state,
         passes=tuple(found for found in whole.passes if found.t <= when),
         fired=tuple(fired for fired in whole.events if fired[0] <= when),
-        status="condition", message=f"{text} became true at t = {when:.9g} s", failed_time=None, failed_component=None,
+        ending=_became_true(text, when),
     )  # fmt: skip
 
 
@@ -213,4 +214,8 @@ def _driven(solver: Solver, start: State, until: float, asked: Array | None, con
     assert hit is not None and math.isfinite(hit[0])
     t = np.append(times[times < hit[0]], hit[0])
     motion = to_motion(solver, found, t)
-    return replace(motion, status="condition", message=f"{condition.text} became true at t = {hit[0]:.9g} s")
+    return replace(motion, ending=_became_true(condition.text, hit[0]))
+
+
+def _became_true(text: str, t: float) -> Ending:
+    return Ending(EndKind.CONDITION, t, f"{text} became true at t = {t:.9g} s")

@@ -13,6 +13,7 @@ import numpy as np
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
 from kinode.multibody.power import is_moved
+from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.solver import OPEN, StateHistory
 
 ROWS = 512  # states that are looked at together
@@ -38,7 +39,8 @@ def end_where_torn(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
             n = first + k
             last = max(n - 1, 0)
             return replace(
-                motion, t=motion.t[:n], y=motion.y[:n], status="failed", message=message,
-                t_end=float(motion.t[last]), y_end=motion.y[last], failed_time=float(t[k]),
+                motion, t=motion.t[:n], y=motion.y[:n],
+                ending=Ending(EndKind.LOOP_OPEN, float(t[k]), message, name),
+                t_end=float(motion.t[last]), y_end=motion.y[last],
             )  # fmt: skip
     return motion

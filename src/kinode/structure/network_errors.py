@@ -1,16 +1,21 @@
-"""What is wrong with a network, in the words of whoever drew it."""
+"""What is wrong with a network, in the words of whoever drew it.
+
+Equations that cannot all hold are a `Conflict`; the first of the `RULES` that applies to it tells what is wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.algebra.scalars import is_number
 from kinode.errors import ModelError
 from kinode.model.network.friction_parts import FrictionPart
 
 if TYPE_CHECKING:
-    from kinode.structure.network_equations import NetworkEquation, NetworkEquations
+    from kinode.structure.network_equations import NetworkEquation, NetworkEquations, Variable
 
 POTENTIALS = {
     "electrical": "voltages",
@@ -22,6 +27,155 @@ BETWEEN = {"electrical": "a resistance", "rotational": "a spring or a damper", "
 BESIDE = {"electrical": "a resistance beside one of them", "rotational": "an inertia", "translational": "a mass"}
 
 
+@dataclass(frozen=True)
+class Conflict:
+    """Equations that say too much about ``shared`` variables, and so leave others open."""
+
+    rows: NetworkEquations
+    equations: tuple[NetworkEquation, ...]
+    shared: tuple[Variable, ...]
+    open_names: tuple[str, ...]
+    combined: NetworkEquation | None = None
+    """What is left of them when one is taken from the others."""
+
+    @cached_property
+    def owners(self) -> list[str]:
+        """The parts to blame: those that give something themselves, else all, else the nodes."""
+        owners = list(dict.fromkeys(row.owner for row in self.equations))
+        parts = [owner for owner in owners if owner in self.rows.parts]
+        return [owner for owner in parts if self._gives(owner)] or parts or owners
+
+    def _gives(self, owner: str) -> bool:
+        """Whether a part has an equation of its own among them, not just one that passes a flow through."""
+        own = (row for row in self.equations if row.owner == owner)
+        return any(not (is_number(row.rest) and len(row.terms) == 2) for row in own)
+
+    @property
+    def first(self) -> str:
+        """The component that the error names."""
+        if self.owners:
+            return self.owners[0]
+        return self.rows.variables[self.open_names[0]].owner if self.open_names else self.rows.system.name
+
+    @property
+    def sticking(self) -> list[str]:
+        return [owner for owner in self.owners if isinstance(self.rows.parts.get(owner), FrictionPart)]
+
+    @property
+    def potentials(self) -> list[Variable]:
+        return [variable for variable in self.shared if variable.sort in ("potential", "joint")]
+
+    @property
+    def flows(self) -> list[Variable]:
+        return [variable for variable in self.shared if variable.sort == "flow"]
+
+    @property
+    def opens(self) -> list[Variable]:
+        return [self.rows.variables[name] for name in self.open_names]
+
+    @property
+    def domain(self) -> str | None:
+        """Electrical, rotational or translational, if all variables are of one."""
+        domains = {variable.kind for variable in self.shared if variable.kind}
+        return domains.pop() if len(domains) == 1 else None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the equations say the same thing twice, and do not contradict each other."""
+        rest = None if self.combined is None else self.combined.rest
+        return rest is not None and is_number(rest) and rest == 0 and bool(self.open_names)
+
+    @property
+    def all_sources(self) -> bool:
+        return all(owner in self.rows.parts and self.rows.parts[owner].is_source for owner in self.owners)
+
+    @property
+    def left(self) -> str:
+        """What stays open, in words."""
+        return f"; it leaves open {_list(sorted(self.open_names)[:6])}" if self.open_names else ""
+
+    @property
+    def tail(self) -> str:
+        """The equations, in words."""
+        return f" (rows: {'; '.join(row.said for row in self.equations[:8])})" if self.equations else ""
+
+    def error(self, message: str) -> ModelError:
+        """The error with the equations behind its message."""
+        return ModelError(f"{message}{self.tail}", component=self.first)
+
+
+class Rule(NamedTuple):
+    """A conflict that is known, and how it is told."""
+
+    applies: Callable[[Conflict], bool]
+    tell: Callable[[Conflict], ModelError]
+
+
+def _tell_repeated(conflict: Conflict) -> ModelError:
+    circle = f"their {_word(conflict.potentials)} go in a circle; leave one out"
+    return conflict.error(f"{_list(conflict.owners)} say one thing twice: {circle}")
+
+
+def _tell_floating(conflict: Conflict) -> ModelError:
+    opens = conflict.opens
+    loose, reference = _list(sorted({v.owner for v in opens})), _reference(opens[0].kind)
+    message = f"nothing ties {loose} to a reference: only differences of their {_word(opens)} are decided"
+    return conflict.error(f"{message}; connect one to {reference}")
+
+
+def _tell_voltages(conflict: Conflict) -> ModelError:
+    owners = conflict.owners
+    what = "a loop of voltage sources"
+    if owners:
+        loop = f"{_list(owners)} form a loop of ideal voltage sources"
+        what = loop if len(owners) > 1 else f"{owners[0]} is a voltage source that is shorted"
+    return _tell_potentials(conflict, what)
+
+
+def _tell_motions(conflict: Conflict) -> ModelError:
+    owners = conflict.owners
+    together = f"{_list(owners)} {'both' if len(owners) == 2 else 'all'} decide the motion of one shaft"
+    return _tell_potentials(conflict, together if len(owners) > 1 else f"{conflict.first} moves what cannot move")
+
+
+def _tell_potentials(conflict: Conflict, what: str) -> ModelError:
+    assert conflict.domain is not None
+    hint = f"put {BETWEEN[conflict.domain]} in between"
+    return conflict.error(f"{what}: their {POTENTIALS[conflict.domain]} cannot all hold{conflict.left}; {hint}")
+
+
+def _tell_flows(conflict: Conflict) -> ModelError:
+    assert conflict.domain is not None
+    many = len(conflict.owners) > 1
+    what = f"{_list(conflict.owners)} are in series" if many else f"{conflict.first} leads nowhere"
+    nodes = sorted({row.owner for row in conflict.equations if row.owner in conflict.rows.nodes})
+    flows = f"the {FLOWS[conflict.domain]}{f' at {_list(nodes)}' if nodes else ''}"
+    message = f"{what}: {flows} are all given and cannot sum to zero{conflict.left}; add {BESIDE[conflict.domain]}"
+    return conflict.error(message)
+
+
+def _tell_contradiction(conflict: Conflict) -> ModelError:
+    who = _list(conflict.owners) if conflict.owners else conflict.rows.system.name
+    return conflict.error(f"the equations of {who} contradict or repeat each other{conflict.left}")
+
+
+def _are_potentials_given(conflict: Conflict) -> bool:
+    given = not conflict.flows or conflict.all_sources
+    return conflict.domain is not None and bool(conflict.potentials) and given
+
+
+RULES = (
+    Rule(lambda c: bool(c.sticking), lambda c: explain_sticking(c.sticking)),
+    Rule(lambda c: c.repeats and not c.flows, _tell_repeated),
+    Rule(lambda c: c.repeats and all(v.sort == "potential" for v in c.opens), _tell_floating),
+    Rule(lambda c: _are_potentials_given(c) and c.domain == "electrical", _tell_voltages),
+    Rule(_are_potentials_given, _tell_motions),
+    Rule(lambda c: c.domain is not None and bool(c.flows) and not c.potentials, _tell_flows),
+    Rule(lambda c: True, _tell_contradiction),
+)
+"""The first that applies tells."""
+
+
 def explain(
     rows: NetworkEquations,
     over: Sequence[int],
@@ -29,50 +183,11 @@ def explain(
     open_names: Sequence[str],
     combined: NetworkEquation | None = None,
 ) -> ModelError:
-    """Rows that say too much about ``shared`` variables, and so leave others open."""
-    said = [rows.rows[i] for i in over if i < len(rows.rows)]
-    owners = [o for o in dict.fromkeys(row.owner for row in said) if o in rows.parts]
-    wired = [o for o in owners if _gives(said, o)]
-    owners = wired or owners or list(dict.fromkeys(row.owner for row in said))
-    sticking = [o for o in owners if isinstance(rows.parts.get(o), FrictionPart)]
-    if sticking:
-        return explain_sticking(sticking)
-    variables = [rows.variables[name] for name in shared if name in rows.variables]
-    first = owners[0] if owners else (rows.variables[open_names[0]].owner if open_names else rows.system.name)
-    tail = f" (rows: {'; '.join(row.said for row in said[:8])})" if said else ""
-    left = f"; it leaves open {_list(sorted(open_names)[:6])}" if open_names else ""
-    kinds = {variable.kind for variable in variables if variable.kind}
-    potentials = [v for v in variables if v.sort in ("potential", "joint")]
-    flows = [v for v in variables if v.sort == "flow"]
-    kind = next(iter(kinds)) if len(kinds) == 1 else None
-    if combined is not None and is_number(combined.rest) and combined.rest == 0 and open_names:
-        opens = [rows.variables[name] for name in open_names]
-        if not flows:
-            message = f"{_list(owners)} say one thing twice: their {_word(potentials)} go in a circle; leave one out"
-            return ModelError(f"{message}{tail}", component=first)
-        if all(v.sort == "potential" for v in opens):
-            loose = _list(sorted({v.owner for v in opens}))
-            message = f"nothing ties {loose} to a reference: only differences of their {_word(opens)} are decided"
-            return ModelError(f"{message}; connect one to {_reference(opens[0].kind)}{tail}", component=first)
-    if kind is not None and potentials and (not flows or _sources(rows, owners)):
-        if kind == "electrical":
-            what = f"{_list(owners)} form a loop of ideal voltage sources" if len(owners) > 1 else (
-                f"{owners[0]} is a voltage source that is shorted" if owners else "a loop of voltage sources"
-            )  # fmt: skip
-        else:
-            together = f"{_list(owners)} {'both' if len(owners) == 2 else 'all'} decide the motion of one shaft"
-            what = together if len(owners) > 1 else f"{first} moves what cannot move"
-        message = f"{what}: their {POTENTIALS[kind]} cannot all hold{left}; put {BETWEEN[kind]} in between{tail}"
-        return ModelError(message, component=first)
-    if kind is not None and flows and not potentials:
-        many = f"{_list(owners)} are in series" if len(owners) > 1 else f"{first} leads nowhere"
-        where = sorted({row.owner for row in said if row.owner in rows.nodes})
-        at = f" at {_list(where)}" if where else ""
-        message = f"{many}: the {FLOWS[kind]}{at} are all given and cannot sum to zero{left}; add {BESIDE[kind]}{tail}"
-        return ModelError(message, component=first)
-    owners_said = _list(owners) if owners else rows.system.name
-    message = f"the equations of {owners_said} contradict or repeat each other{left}{tail}"
-    return ModelError(message, component=first)
+    """The error for equations that say too much about ``shared`` variables, and so leave others open."""
+    equations = tuple(rows.rows[i] for i in over if i < len(rows.rows))
+    variables = tuple(rows.variables[name] for name in shared if name in rows.variables)
+    conflict = Conflict(rows, equations, variables, tuple(open_names), combined)
+    return next(rule for rule in RULES if rule.applies(conflict)).tell(conflict)
 
 
 def explain_sticking(owners: Sequence[str]) -> ModelError:
@@ -83,16 +198,6 @@ def explain_sticking(owners: Sequence[str]) -> ModelError:
         message = "sticks where nothing with an inertia is free to: add a shaft_inertia or a slide_mass where it rubs"
         message += ", or take a shaft_loss or a slide_loss, which do not stick; joints have friction= of their own"
     return ModelError(message, component=owners[0])
-
-
-def _gives(said: Sequence[NetworkEquation], owner: str) -> bool:
-    """Whether a part has a row of its own among them, not just one that passes a flow through."""
-    return any(row.owner == owner and not (is_number(row.rest) and len(row.terms) == 2) for row in said)
-
-
-def _sources(rows: NetworkEquations, owners: Sequence[str]) -> bool:
-    """Whether all of the parts are sources by their kind."""
-    return all(o in rows.parts and "source" in rows.parts[o].kind for o in owners)
 
 
 def _word(variables: Sequence[object]) -> str:

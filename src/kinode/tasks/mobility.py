@@ -284,7 +284,7 @@ def _words(parts: tuple[str, ...]) -> str:
         return "its own force"
     found = []
     for kind, way in (("force", "along"), ("moment", "about")):
-        axes = [part.split()[1] for part in parts if part.startswith(kind)]
+        axes = [axis for name, axis in map(str.split, parts) if name == kind]
         if axes:
             found.append(f"{kind} {way} {', '.join(axes)}")
     return "; ".join(found)

@@ -20,35 +20,77 @@ from kinode.ode.compiled_loops import prepare
 from kinode.ode.method_table import DEFAULT_METHOD, METHODS
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.results.trajectory import Trajectory
-from kinode.simulation.failures import describe_failure
-from kinode.simulation.parameter_guards import end_where_impossible
+from kinode.simulation.after_run import check_run
+from kinode.simulation.output_times import find_output_times
 from kinode.simulation.progress_bar import Progress
-from kinode.simulation.solver import Options, check_options, compute_motion, find_start
+from kinode.simulation.solver import Options, check_options, check_span, compute_motion, find_start
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
-from kinode.simulation.torn_loops import end_where_torn
 
 
 def simulate(
     model: System | Dynamics | str | os.PathLike[str], until: Any = None, *,
     start: Mapping[str, Any] | State | Assembly | Trajectory | None = None, t0: Any = None, times: Any = None,
+    samples: int | None = None, every: float | str | None = None,
     method: str | None = None, step: float | None = None, rtol: float | None = None, atol: Any = None,
     parameters: Any = None, inputs: Any = None, stop_when: str | None = None, max_step: float | None = None,
     progress: bool | Callable[[float], Any] | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Simulate a system (or a compiled one, or a file) from ``t0`` until a time, both in seconds.
+    """Simulate a system from ``t0`` until a time.
 
-    What is left out is taken from the model's ``run_defaults`` (the run section of its file), else as said here.
-    ``start`` replaces initial values by name, or is a State, what ``kn.assemble`` gives, or another run, to go on from
-    its end; ``t0`` is 0, or the time of that state.  ``times`` says where states are kept: a list of times, a whole
-    number of evenly spread samples, or a spacing in seconds (a number with a point); left out, at the method's own
-    steps.  ``method`` is "dopri5" (order 5), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or
-    "stiff" (BDF); the tolerances are ``rtol`` 1e-8 and ``atol`` 1e-10.  ``parameters`` and ``inputs`` replace values by
-    name; nothing is compiled anew for that.  ``stop_when`` is a law ("lower.position.y < 0"): the run ends when it
-    becomes true, or positive.  ``progress`` shows a bar: True, False, by default on a terminal after a second; or a
-    function that is given the fraction done and may return False to stop.
+    What is left out is taken from the model's ``run_defaults`` (the run section of its file), else as said here. At
+    most one of ``times``, ``samples``, ``every`` is given; without, the run is kept at the method's own steps.
 
-    Ctrl-C returns the run so far, its ``status`` "stopped".  A motion that cannot go on raises a SimulationError that
-    holds the run so far.
+    Parameters
+    ----------
+    model : System, Dynamics, str or path
+        The system, a compiled one, or the name of a file.
+    until : float or str
+        End in s, or text with a unit ("500 ms").
+    start : mapping, State, Assembly or Trajectory, optional
+        Initial values by name in place of the model's, a state, what ``kn.assemble`` gives, or another run, to go on
+        from its end.
+    t0 : float or str, optional
+        Start in s; 0, or the time of ``start``.
+    times : sequence of float, optional
+        Times in s at which states are kept, in order.
+    samples : int, optional
+        How many states are kept, evenly spaced, start and end included.
+    every : float or str, optional
+        Spacing of the states that are kept, in s or as text with a unit ("10 ms").
+    method : str, optional
+        "dopri5" (order 5, the default), "dop853" (order 8, for tight tolerances), "rk4" (fixed ``step``) or "stiff"
+        (BDF).
+    step : float, optional
+        Length of the steps of "rk4" in s.
+    rtol, atol : float, optional
+        Relative and absolute tolerance of a step, 1e-8 and 1e-10; ``atol`` may be one for each state.
+    parameters, inputs : mapping, optional
+        Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
+    stop_when : str, optional
+        A law, such as "lower.position.y < 0": the run ends when it becomes true, or positive.
+    max_step : float, optional
+        Longest step in s of methods that choose their steps.
+    progress : bool or function, optional
+        Whether a progress bar is shown, by default on a terminal after a second; or a function that is given the
+        fraction done and may return False to stop the run.
+
+    Returns
+    -------
+    Trajectory
+        The run. ``run.status`` and ``run.ending`` say how it ended; after Ctrl-C it is "stopped".
+
+    Raises
+    ------
+    SimulationError
+        The motion cannot go on; ``error.run`` is the run so far.
+    ArgumentError
+        An argument is wrong, or two of ``times``, ``samples``, ``every`` are given.
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/pendulum.yaml"), 2.0, every="10 ms")
+    >>> len(run), run.status
+    (201, 'done')
     """
     model = find_model(model)
     known = (model.system if isinstance(model, Dynamics) else model).run_defaults
@@ -61,21 +103,20 @@ def simulate(
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     end = read_seconds(dynamics, "until", until)
-    if times is None and "times" in known:
-        times = [t for t in known["times"] if begin.t <= t <= end] or None
+    check_span(begin.t, end)
+    asked = {"times": times, "samples": samples, "every": every}
+    kept = find_output_times(dynamics, known, asked, begin.t, end)
     began = time.perf_counter()
     with Progress(begin.t, end, progress) as bar:
         motion = compute_motion(
-            dynamics, begin, end, times=times, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
+            dynamics, begin, end, times=kept, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
         )  # fmt: skip
     dynamics = motion.dynamics or dynamics
-    message = describe_failure(dynamics, motion) if motion.status == "failed" else None
-    whole, motion = motion, end_where_impossible(dynamics, end_where_torn(dynamics, motion))
-    message = message if motion is whole else motion.message
-    run = Trajectory.from_motion(dynamics, motion, message)
+    motion = check_run(dynamics, motion)
+    run = Trajectory.from_motion(dynamics, motion)
     run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - began}
-    if message is not None:
-        raise SimulationError(message, run=run)
+    if run.ending.failed:
+        raise SimulationError(run.message, run=run)
     return run
 
 

@@ -149,7 +149,7 @@ def test_in_a_subsystem_it_does_the_same(example):
     if "noise" in EXAMPLES[example][1]:
         assert kn.simulate(whole, 0.01)["unit.part.output"][-1] != kn.simulate(system, 0.01)["part.output"][-1]
     else:
-        one, two = kn.simulate(system, 0.01, times=11), kn.simulate(whole, 0.01, times=11)
+        one, two = kn.simulate(system, 0.01, samples=11), kn.simulate(whole, 0.01, samples=11)
         assert np.array_equal(one["part.output"], two["unit.part.output"])
 
 

@@ -84,6 +84,6 @@ def test_machine_code_and_plain_numbers_agree(network):
     exact = dynamics.snapshot(start)
     y_dot = dynamics.rate(start.t, start.y)
     assert y_dot[dynamics.n_q + dynamics.n_u :] == pytest.approx(np.asarray(exact.z_dot, dtype=float), abs=1e-12)
-    run = kn.simulate(dynamics, 0.1, times=3)
+    run = kn.simulate(dynamics, 0.1, samples=3)
     for k in range(len(network)):
         assert np.isfinite(run[f"p{k}.output"]).all()

@@ -75,7 +75,7 @@ TYPES: Mapping[str, str] = {
     "frames": "PlacesLike", "meshes": "VisualsLike", "times": "VectorLike", "range": "VectorLike",
     "numbers": "NumbersLike", "matrix": "MatrixLike", "input_laws": "CoordinateLawsLike", "words": "WordsLike",
     "named_laws": "NamedLawsLike", "named_numbers": "NamedNumbersLike", "function": "FunctionLike",
-    "clock": "TimeLike", "seconds": "TimeLike", "count": "int", "seed": "int",
+    "clock": "TimeLike", "seconds": "TimeLike", "count": "int", "samples": "int", "seed": "int",
 }  # fmt: skip
 
 # Shape of a field -> what it takes, in words, where the shape itself is no word for people.
@@ -88,7 +88,8 @@ WORDS: Mapping[str, str] = {
     "inertia": "numbers or mapping", "rotor_inertia": "number or 2 numbers", "shape": "shape or mapping",
     "frames": "mapping of places", "meshes": "list", "times": "numbers", "range": "2 numbers",
     "input_laws": "law or laws", "words": "names", "named_laws": "mapping of laws",
-    "named_numbers": "mapping of numbers", "clock": "time or rate", "seconds": "time", "count": "int", "seed": "int",
+    "named_numbers": "mapping of numbers", "clock": "time or rate", "seconds": "time", "count": "int", "samples": "int",
+    "seed": "int",
 }  # fmt: skip
 
 

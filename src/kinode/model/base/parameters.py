@@ -13,7 +13,7 @@ from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Component, Spec, Value, Values, choice, number, record, short, special
+from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
 
 
@@ -67,6 +67,10 @@ class RunDefaults(Component):
     rtol: Value | None = number("dimensionless", "relative tolerance", None)
     atol: Value | None = number(None, "absolute tolerance", None)
     times: Values | None = special("times", "times of output, increasing")
+    n_samples: int | None = declare(
+        None, Spec("samples", None, "number of evenly spaced times of output", public="samples")
+    )
+    every: Value | None = number("time", "spacing of the times of output", None)
 
     @classmethod
     def read_times(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
@@ -78,6 +82,12 @@ class RunDefaults(Component):
         return times
 
     @classmethod
+    def read_samples(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> int:
+        if isinstance(raw, bool) or not isinstance(raw, int) or raw < 2:
+            raise reader.fail(field, f"takes a whole number of times, 2 or more, not {short(raw)}")
+        return raw
+
+    @classmethod
     def read_all(cls, reader: Reader, raw: Any) -> dict[str, Any]:
         """The given defaults, checked, as plain numbers."""
         if not isinstance(raw, Mapping):
@@ -86,8 +96,11 @@ class RunDefaults(Component):
         for field, value in given.items():
             if isinstance(value, Expression):
                 raise reader.fail(field, f"a plain number is expected, not {value.excerpt()}")
-            if field in ("step", "rtol", "atol") and value <= 0:
+            if field in ("step", "rtol", "atol", "every") and value <= 0:
                 raise reader.fail(field, f"must be positive, not {value:g}")
+        outputs = [field for field in ("times", "samples", "every") if field in given]
+        if len(outputs) > 1:
+            raise reader.fail(outputs[1], f"give one of {', '.join(outputs)}: each says which times are kept")
         if "until" in given and given["until"] <= given.get("t0", 0.0):
             raise reader.fail("until", f"must come after the start, {given.get('t0', 0.0):g} s")
         return given

@@ -57,6 +57,7 @@ class Inductor(TwoPole):
 class VoltageSource(PoleEnds):
     """Holds a voltage, whatever current it takes; ``current`` is what it delivers."""
 
+    is_source: ClassVar[bool] = True
     voltage: Value = law("voltage", "of plus over minus: a number or a law", ...)
     names: ClassVar[Names] = {"current": "-plus.current"}
     rows: ClassVar[Rows] = (Row("voltage that it holds", "plus.voltage - minus.voltage = voltage", "plus.voltage"),)
@@ -66,6 +67,7 @@ class VoltageSource(PoleEnds):
 class CurrentSource(PoleEnds):
     """Delivers a current at plus, whatever voltage it takes."""
 
+    is_source: ClassVar[bool] = True
     current: Value = law("current", "out of plus: a number or a law", ...)
     names: ClassVar[Names] = {"voltage": "plus.voltage - minus.voltage"}
     rows: ClassVar[Rows] = (Row("current that it delivers", "plus.current = -current", "plus.current"),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinode.errors import ModelError
+from kinode.errors import DomainError, ModelError
 from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.network.part import DOMAINS, REFERENCES, Domain, Part
@@ -55,7 +55,7 @@ def find_nodes(system: System) -> dict[str, Node]:
                 message = (
                     f"is {kind.kind}, and {node.name} is {known.kind} by {other}: ports of one kind meet at a node"
                 )
-                raise ModelError(message, component=part.name, field=port)
+                raise DomainError(message, component=part.name, field=port)
             ports.setdefault(node.name, []).append((part.name, port))
     return {
         name: Node(node.name, node.kind, tuple(ports[name]), node.joint, node.coordinate, node.reference)
@@ -95,10 +95,6 @@ def _other_names(part: Part) -> str:
     return f"; ports that name the same node are connected: write {', '.join(ends)}, or rename one of the two"
 
 
-class PortDomainError(ModelError):
-    """A port meets a joint of another domain; the message begins behind the name of the port or node."""
-
-
 def article(word: str) -> str:
     """a or an."""
     return "an" if word[0] in "aeiou" else "a"
@@ -123,6 +119,6 @@ def _joint_node(joint: Joint, coordinate: str | None, part: Part, port: str, kin
     if coordinate_domain != kind.kind:
         what = {"rotational": "turns", "translational": "slides"}[coordinate_domain]
         message = f"is {kind.kind}, and {joint.name}.{coordinate} {what}: it takes a {coordinate_domain} port"
-        raise PortDomainError(message, component=part.name, field=port)
+        raise DomainError(message, component=part.name, field=port)
     name = joint.name if len(links) == 1 else f"{joint.name}.{coordinate}"
     return Node(name, kind.kind, joint=joint.name, coordinate=list(links).index(coordinate))

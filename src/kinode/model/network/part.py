@@ -131,6 +131,7 @@ class Part(Element):
     lost: ClassVar[str] = "0"
     supplied: ClassVar[str] = "0"  # power that comes from elsewhere than its ports: from fuel, from a law
     outside: ClassVar[Mapping[str, str]] = {}  # names in rows for what a part finds in the system, with their units
+    is_source: ClassVar[bool] = False  # gives a potential or a flow whatever is connected to it
     positive: ClassVar[tuple[str, ...]] = ()  # fields that are above zero
     unsigned: ClassVar[tuple[str, ...]] = ()  # fields that are not below zero
     nonzero: ClassVar[tuple[str, ...]] = ()  # fields by which something is divided

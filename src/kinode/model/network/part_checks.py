@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kinode.errors import LawError, ModelError, ScaledUnitError, UnitError
+from kinode.errors import LawError, ModelError, NonSIUnitError, UnitError
 from kinode.expressions.equation_parser import parse_equation, parse_formula, split_rate
 from kinode.expressions.parser import RESERVED, is_name, locate
 from kinode.expressions.syntax_tree import Expression
@@ -144,7 +144,7 @@ def _check_words(cls: type[Part]) -> None:
 def _check_dimension(name: str, unit: str) -> None:
     try:
         DIMENSIONS[unit]
-    except ScaledUnitError as error:
+    except NonSIUnitError as error:
         raise UnitError(error.message, field=name) from None
     except UnitError:
         raise UnitError(unknown("no dimension is called", unit, DIMENSIONS), field=name) from None

@@ -158,6 +158,7 @@ class ElasticGearbox(Gear):
 class SpeedSource(ShaftEnds):
     """Holds a speed, whatever moment it takes; ``moment`` is what it delivers."""
 
+    is_source: ClassVar[bool] = True
     speed: Value = law("angular_velocity", "of a over b: a number or a law", ...)
     initial_angle: Value | None = number("angle", "angle at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "moment": "-a.moment"}
@@ -169,6 +170,7 @@ class SpeedSource(ShaftEnds):
 class AngleSource(ShaftEnds):
     """Holds an angle, whatever moment it takes; ``moment`` is what it delivers."""
 
+    is_source: ClassVar[bool] = True
     angle: Value = law("angle", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = {"speed": "a.speed - b.speed", "moment": "-a.moment"}
     rows: ClassVar[Rows] = (Row("angle that it holds", "a.angle - b.angle = angle", "a.angle"),)
@@ -178,6 +180,7 @@ class AngleSource(ShaftEnds):
 class MomentSource(ShaftEnds):
     """Delivers a moment at a, whatever speed it takes."""
 
+    is_source: ClassVar[bool] = True
     moment: Value = law("moment", "on a, against b: a number or a law", ...)
     names: ClassVar[Names] = {"angle": "a.angle - b.angle", "speed": "a.speed - b.speed"}
     rows: ClassVar[Rows] = (Row("moment that it delivers", "a.moment = -moment", "a.moment"),)

@@ -116,6 +116,7 @@ class Pinion(Part):
 class VelocitySource(SlideEnds):
     """Holds a velocity, whatever force it takes; ``force`` is what it delivers."""
 
+    is_source: ClassVar[bool] = True
     velocity: Value = law("velocity", "of a over b: a number or a law", ...)
     initial_position: Value | None = number("length", "position at the start, of a over b", None, aside=True)
     names: ClassVar[Names] = {**names_along(SpeedSource.names), "speed": "a.speed - b.speed"}
@@ -127,6 +128,7 @@ class VelocitySource(SlideEnds):
 class PositionSource(SlideEnds):
     """Holds a position, whatever force it takes; ``force`` is what it delivers."""
 
+    is_source: ClassVar[bool] = True
     position: Value = law("length", "of a over b: a number or a law", ...)
     names: ClassVar[Names] = names_along(AngleSource.names)
     rows: ClassVar[Rows] = rows_along(AngleSource.rows)
@@ -136,6 +138,7 @@ class PositionSource(SlideEnds):
 class ForceSource(SlideEnds):
     """Delivers a force at a, whatever speed it takes."""
 
+    is_source: ClassVar[bool] = True
     force: Value = law("force", "on a, against b: a number or a law", ...)
     names: ClassVar[Names] = names_along(MomentSource.names)
     rows: ClassVar[Rows] = rows_along(MomentSource.rows)

@@ -25,7 +25,7 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.sparse_ldl import Saddle, sparse
 from kinode.algebra.spatial import ZERO3, dot
-from kinode.errors import ArgumentError
+from kinode.errors import SupportError
 from kinode.model.base.element import Load
 from kinode.model.base.frames import Frame
 from kinode.model.constraints.constraint import Constraint
@@ -171,7 +171,7 @@ class Statics:
         A: Array = np.concatenate(rows)
         if len(A) != len(self.free):
             message = f"{len(self.free)} freedoms in loops have {len(A)} unknowns: held are too few joints or too many"
-            raise ArgumentError(f"hold: {message}")
+            raise SupportError(f"hold: {message}")
         return A
 
     @cached_property
