@@ -4,7 +4,7 @@ One writer serves one lane (``double``) and several (``<4 x double>``); every ar
 lane-interleaved, while constant tables are shared by the lanes.  Only the flag ``contract`` is set: a
 product and a sum may become one FMA, and NaN and infinity mean what IEEE 754 says.  There is no
 optimizer behind this text, so what is not needed is not written: dead operations, unused views, tables
-of offsets that are an arithmetic progression.
+of offsets that are an arithmetic progression.  Why the text is our own: see ``ir_text.py``.
 """
 
 from __future__ import annotations

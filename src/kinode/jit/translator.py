@@ -2,7 +2,8 @@
 
 Why our own: numba took 5 to 7 s for the loop with step control, at each upgrade of either package and on each new
 machine, and 0.9 s to be imported; this takes 0.02 s, and LLVM 0.1 s (two cores at 2 GHz, 2026). What the loops need
-is little, and all types are known from annotations.
+is little, and all types are known from annotations. A compiler of typed Python that starts in some 0.1 s and keeps the
+bits of Python would make this module, expression_translator.py and vectorizer.py obsolete.
 
 The language, a part of Python:
 
