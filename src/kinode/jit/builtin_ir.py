@@ -1,7 +1,8 @@
 """LLVM text of the one wrapper through which Python calls kernels.
 
 It follows the layout of the objects of 64-bit CPython and of NumPy 2, given by the offsets here; whether
-they hold is checked by ``builtin_function``.  Why our own: see there.  ``self`` of the built-in function is an array of 8-byte entries.
+they hold is checked by ``builtin_function``, which also says why this is our own.  ``self`` of the built-in function is
+an array of 8-byte entries.
 """
 
 from __future__ import annotations
