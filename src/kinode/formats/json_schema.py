@@ -338,7 +338,7 @@ def _field(cls: type[Component], spec: Spec) -> Schema:
             ]
         },
         "friction": _friction(cls) if issubclass(cls, Joint) else {},
-        "ends": _ends(spec),
+        "ends": _ends(cls, spec) if spec.shape == "ends" else {},
         "compliance": _compliance(issubclass(cls, AxialJoint)),
         "inertia": {
             "oneOf": [
@@ -360,9 +360,9 @@ def _friction(cls: type[Joint]) -> Schema:
     return _object(tuple(FRICTIONS), {kind: _object(tuple(numbers), numbers) for kind in FRICTIONS}, list(FRICTIONS))
 
 
-def _ends(spec: Spec) -> Schema:
+def _ends(cls: type[Component], spec: Spec) -> Schema:
     """End stops, or backlash."""
-    takes = find_end_fields("stop" if "end stops" in spec.doc else "backlash")
+    takes = find_end_fields(next(name for name, (_, own) in cls.specs().items() if own is spec))
     return {"oneOf": [{"type": "null"}, _object(takes, dict.fromkeys(takes, _ref("number")))]}
 
 

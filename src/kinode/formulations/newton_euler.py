@@ -34,6 +34,7 @@ from kinode.errors import ModelError
 from kinode.formulations.absolute_coordinates import Absolute, JointConstraint
 from kinode.model.base.frames import Frame
 from kinode.model.base.lock import Lock
+from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.multibody.restraints import loop_constraints
@@ -158,7 +159,7 @@ class NewtonEuler(Absolute):
     def _tie(self, tie: loop_constraints.LoopConstraint) -> ConstraintRows:
         """Rows of a constraint element."""
         each, gamma = self.tie(tie)
-        units = np.array([self.length if unit.startswith("ang") else 1.0 for unit in tie.units])
+        units = np.array([self.length if unit in ANGULAR else 1.0 for unit in tie.units])
         return ConstraintRows(self._stacked(each, len(tie.units)), plain(gamma), units)
 
     def _wanted(self, name: str) -> Array | None:

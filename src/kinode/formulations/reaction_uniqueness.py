@@ -28,6 +28,7 @@ from kinode.algebra.spatial import Pose, skew
 from kinode.errors import ArgumentError
 from kinode.formulations.newton_euler import characteristic_length, complement
 from kinode.model.base.fields import unknown
+from kinode.model.constraints.constraint import ANGULAR
 from kinode.model.joints.joint import Joint
 from kinode.model.system import joint_frame
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
@@ -224,7 +225,7 @@ class JointConstants:
         blocks, start = {}, 0
         balance = np.tile(np.repeat([self.length, 1.0], 3), len(self.bodies))[:, None]
         for name, units in self.multipliers.items():
-            scale = np.array([self.length if unit.startswith("ang") else 1.0 for unit in units])
+            scale = np.array([self.length if unit in ANGULAR else 1.0 for unit in units])
             blocks[name] = (unit_loads[:, start : start + len(units)] * scale / balance, scale)
             start += len(units)
         return blocks

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kinode.model.base.symbols import Symbol
 
 CONSTRAINTS: Registry[Constraint] = Registry()
+ANGULAR = frozenset({"angle", "angular_velocity"})  # units of rows whose multipliers are moments
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
 FLAT = 1e-6  # sine of an angle below which two directions count as parallel
 
