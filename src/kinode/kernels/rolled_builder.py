@@ -288,7 +288,7 @@ class RolledBuilder:
         tape = Tape()
         snapshot = self.snapshot(tape, full=False)
         if name == "rate":
-            start = topology.n_q + topology.n_u
+            start = topology.layout.role_slices["z"].start
             return [("out", start + k, x) for k, x in enumerate(snapshot.z_dot)], start + topology.n_z
         outputs = outputs_of(self.kernel, snapshot)
         return [("out", k, x) for k, x in enumerate(outputs)], len(outputs)

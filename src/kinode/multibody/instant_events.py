@@ -34,7 +34,7 @@ def after_event(snapshot: Snapshot, fired: Array) -> list[Scalar]:
     table = snapshot.topology.events
     assert table is not None
     y = _state(snapshot)
-    base = snapshot.topology.n_q + snapshot.topology.n_u
+    base = snapshot.topology.layout.role_slices["z"].start
     for k, entry in enumerate(table.roots):
         if entry.at >= 0 and entry.root.then != entry.root.value:
             y[base + entry.at] = where(fired[k], entry.root.then, y[base + entry.at])
@@ -51,7 +51,7 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
     topology = snapshot.topology
     table = topology.events
     assert table is not None
-    base, now = topology.n_q + topology.n_u, snapshot
+    base, now = topology.layout.role_slices["z"].start, snapshot
     for owner in dict.fromkeys(entry.owner for entry in table.samplers):
         own = [ticked[k] for k, entry in enumerate(table.samplers) if entry.owner == owner]
         new = now.system[owner].sample(now, own)
@@ -69,7 +69,7 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
 def consistent_discrete_states(snapshot: Snapshot) -> list[Scalar]:
     """z with the held entries that follow from the state: what a motion begins with."""
     z = list(snapshot.z)
-    base = snapshot.topology.n_q + snapshot.topology.n_u
+    base = snapshot.topology.layout.role_slices["z"].start
     for owner, where_held in snapshot.topology.layout.discrete_of.items():
         names = {name for name, _ in snapshot.system[owner].discrete_states}
         given = {name: x for name, x in snapshot.system[owner].consistent_values(snapshot).items() if name in names}
@@ -86,8 +86,7 @@ def _state(snapshot: Snapshot) -> list[Scalar]:
 def _places(snapshot: Snapshot, owner: str, given: Mapping[str, Any]) -> dict[int, Scalar]:
     """Values by their place in [q, u, z]: own states and held entries by name, coordinates of joints by full names."""
     topology = snapshot.topology
-    start = {"q": 0, "u": topology.n_q, "z": topology.n_q + topology.n_u}
-    known = {c.name: start[c.role] + c.index for c in topology.coordinates}
+    known = {c.name: topology.layout.role_slices[c.role].start + c.index for c in topology.coordinates}
     found, own = dict[int, Scalar](), dict(snapshot.system[owner].discrete_states)
     for name, value in given.items():
         if name == "u" and name not in own:  # all speeds, unless something of its own has that name

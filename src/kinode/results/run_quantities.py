@@ -99,17 +99,17 @@ class RunQuantities:
     @property
     def q(self) -> Array:
         """Coordinates, (time, n_q)."""
-        return self.y[:, : self.dynamics.n_q]
+        return self.dynamics.topology.layout.split(self.y)[0]
 
     @property
     def u(self) -> Array:
         """Speeds, (time, n_u)."""
-        return self.y[:, self.dynamics.n_q : self.dynamics.n_q + self.dynamics.n_u]
+        return self.dynamics.topology.layout.split(self.y)[1]
 
     @property
     def z(self) -> Array:
         """Other states, (time, n_z)."""
-        return self.y[:, self.dynamics.n_q + self.dynamics.n_u :]
+        return self.dynamics.topology.layout.split(self.y)[2]
 
     @property
     def end(self) -> State:
@@ -216,14 +216,13 @@ class RunQuantities:
             return self.z[:, next(c.index for c in self.dynamics.coordinates if c.name == name.text)]
         if name.sort != "joint" or name.quantity not in ("q", "u"):
             return None
-        topology, offset = self.dynamics.topology, self.dynamics.n_q + self.dynamics.n_u
-        places = {"q": (topology.q_of, 0), "u": (topology.u_of, self.dynamics.n_q)}
-        where, start = places[name.quantity]
-        if name.owner not in where:
+        topology = self.dynamics.topology
+        places, values = (topology.q_of, self.q) if name.quantity == "q" else (topology.u_of, self.u)
+        if name.owner not in places:
             if name.quantity == "u" or name.owner not in topology.z_of:
                 return None
-            where, start = topology.z_of, offset
-        stored = self.y[:, start + where[name.owner].start : start + where[name.owner].stop]
+            places, values = topology.z_of, self.z
+        stored = values[:, places[name.owner]]
         if name.part is not None:
             return stored[:, name.part]
         return stored if name.parts else stored[:, 0]

@@ -191,8 +191,8 @@ class _RestSearch:
         moving = State(at.t, at.q, rng.uniform(-1, 1, len(at.u)), z)
         for state in (at, moving):
             slopes = Slopes(self.dynamics, state, self.p, self.inputs)
-            directions = np.zeros((count, slopes.n_q + slopes.n_u + slopes.n_z + len(slopes.topology.inputs)))
-            directions[:, slopes.n_q + slopes.n_u :][:, :count] = np.eye(count)
+            directions = np.zeros((count, slopes.topology.layout.n_y + len(slopes.topology.inputs)))
+            slopes.topology.layout.split(directions)[2][:, :count] = np.eye(count)
             found |= set(np.flatnonzero(abs(slopes.slope(directions)).max(axis=1, initial=0.0)))
         return sorted(found)
 

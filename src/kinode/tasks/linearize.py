@@ -266,24 +266,23 @@ class Slopes:
     @cached_property
     def basis(self) -> Array:
         """Changes of [q, u, z, inputs] for unit entries of x and of inputs, one a row."""
-        k, m = len(self.kept), len(self.topology.inputs)
-        found = np.zeros((2 * k + self.n_other + m, self.n_q + self.n_u + self.n_z + m))
-        found[:k, : self.n_q] = (self.N @ self.follow).T
-        found[:k, self.n_q : self.n_q + self.n_u] = self.turned.T
-        found[k : 2 * k, self.n_q : self.n_q + self.n_u] = self.follow.T
-        rest = found[2 * k :, self.n_q + self.n_u :]
-        rest[: self.n_other, : self.n_other] = np.eye(self.n_other)
-        rest[self.n_other :, self.n_z :] = np.eye(m)
-        return found
+        k, m, layout = len(self.kept), len(self.topology.inputs), self.topology.layout
+        changes = np.zeros((2 * k + self.n_other + m, layout.n_y + m))
+        q, u, rest = layout.split(changes)
+        q[:k] = (self.N @ self.follow).T
+        u[:k], u[k : 2 * k] = self.turned.T, self.follow.T
+        rest[2 * k : 2 * k + self.n_other, : self.n_other] = np.eye(self.n_other)
+        rest[2 * k + self.n_other :, self.n_z :] = np.eye(m)
+        return changes
 
     def linearization(self, outputs: Sequence[str]) -> Linearization:
         """A, B, C, D."""
-        k, q, u = len(self.kept), self.n_q, self.n_q + self.n_u
-        n, J = 2 * k + self.n_other, self.slope(self.basis)
+        k = len(self.kept)
+        n, (J_q, J_u, J_z) = 2 * k + self.n_other, self.topology.layout.split(self.slope(self.basis))
         back = np.linalg.pinv(self.N)
-        turning = J[:, :q].copy()
+        turning = J_q.copy()
         turning[:k] -= (self.N_dot @ self.follow).T
-        rows = np.hstack([(turning @ back.T)[:, self.kept], J[:, q:u][:, self.kept], J[:, u : u + self.n_other]])
+        rows = np.hstack([(turning @ back.T)[:, self.kept], J_u[:, self.kept], J_z[:, : self.n_other]])
         names = tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
         seen = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
@@ -302,9 +301,8 @@ class Slopes:
     def _drifts(self) -> Array:
         at = self.at
         y_dot = self.dynamics.rate(at.t, at.y, p=self.p, inputs=self.inputs)
-        start = self.n_q + self.n_u
-        u_dot, z_dot = y_dot[self.n_q : start], y_dot[start : start + self.n_other]
-        return np.concatenate([at.u[self.kept], u_dot[self.kept], z_dot])
+        _, u_dot, z_dot = self.topology.layout.split(y_dot)
+        return np.concatenate([at.u[self.kept], u_dot[self.kept], z_dot[: self.n_other]])
 
     # -- steady motion -----------------------------------------------------------------------------
     def check_steady(self, found: Linearization) -> None:

@@ -115,10 +115,10 @@ def grow(
     now = Snapshot(topology, n, u_dot=u_dot)
     y = np.concatenate([[n.t], n.q, n.u, n.z])
     y_dot = np.concatenate([[1.0], now.q_dot, u_dot, now.z_dot])
-    a, b = 1 + topology.n_q, 1 + topology.n_q + topology.n_u
 
     def value(x: Array) -> Array:
-        return np.array([function(replace(n, t=x[0], q=x[1:a], u=x[a:b], z=x[b:]))], dtype=object)
+        q, u, z = topology.layout.split(x[1:])
+        return np.array([function(replace(n, t=x[0], q=q, u=u, z=z))], dtype=object)
 
     return float(rate(value, y, y_dot)[0])
 
