@@ -80,3 +80,11 @@ def test_numbers_that_brakes_and_relays_cannot_have_are_refused_where_parameters
     system.slide_brake("other", "rail", "wrong")
     with pytest.raises(kn.ModelError, match=r"other\.capacity: must be 0 at least, not -3"):
         kn.compile(system)
+
+
+def test_a_batch_without_modes_has_those_of_each_row():
+    dynamics = kn.compile(block(friction=kn.coulomb(0.3)))
+    u = np.array([[2.0], [-1.0], [0.0]])
+    rows = dynamics.acceleration(0.0, np.zeros((3, 1)), u)
+    assert rows.ravel() == pytest.approx([-0.3 * 9.81, 0.3 * 9.81, 0.0])  # against the motion; at rest it sticks
+    assert dynamics.acceleration(0.0, np.zeros((0, 1)), np.zeros((0, 1))).shape == (0, 1)

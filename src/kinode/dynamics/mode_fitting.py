@@ -25,11 +25,11 @@ def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Arra
     """The point of a call without z, with the modes that fit; of a batch for each row."""
     if not needs_modes(kernels.topology, kernel):
         return point
-    count = point.n_rows or (len(x) if x.ndim == 2 else None)
+    count = len(x) if x.ndim == 2 else point.n_rows
     if count is None:
         return point.replaced(z=_fit(kernels, kernel, point, x))
     rows = [_fit(kernels, kernel, point.row(k), x[k] if x.ndim == 2 else x) for k in range(count)]
-    return point.replaced(z=np.array(rows))
+    return point.replaced(z=np.array(rows).reshape(count, kernels.topology.n_z))
 
 
 def needs_modes(topology: Topology, kernel: Kernel) -> bool:
