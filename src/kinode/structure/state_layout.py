@@ -36,6 +36,11 @@ class Coordinate:
     joint: str  # or another component, of its own states
     kind: str  # angle, length, dimensionless (of quaternions)
 
+    @property
+    def suffix(self) -> str:
+        """The end of a coordinate's or speed's name: ``.x`` of ``ball.u.x``, nothing where a joint has but one."""
+        return self.name.removeprefix(f"{self.joint}.{self.role}")
+
 
 @dataclass(frozen=True, eq=False)
 class StateLayout:

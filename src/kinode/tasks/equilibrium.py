@@ -265,8 +265,8 @@ class _RestSearch:
     def reduced(self, state: State) -> tuple[Array, Array]:
         """Forces along the free independent coordinates, and the matrix T that maps these to all coordinates."""
         slopes = Slopes(self.dynamics, state, self.p, self.inputs, (*self.locked, *self.independent))
-        self.independent = tuple(slopes.kept)
-        free = [i for i, k in enumerate(slopes.kept) if k not in self.locked]
+        self.independent = tuple(slopes.independent)
+        free = [i for i, k in enumerate(slopes.independent) if k not in self.locked]
         T = slopes.follow[:, free]
         return T.T @ self.forces(state), T
 
@@ -274,14 +274,14 @@ class _RestSearch:
         """Effort of each locked freedom: minus the virtual work of all forces for a unit motion of that freedom."""
         slopes = Slopes(self.dynamics, state, self.p, self.inputs, tuple(self.locked))
         speeds = [c for c in self.dynamics.coordinates if c.role == "u"]
-        dependent = [speeds[k].joint for k in sorted(self.locked) if k not in slopes.kept]
+        dependent = [speeds[k].joint for k in sorted(self.locked) if k not in slopes.independent]
         if dependent:
-            beside = " and ".join(speeds[k].joint for k in slopes.kept if k in self.locked)
+            beside = " and ".join(speeds[k].joint for k in slopes.independent if k in self.locked)
             left = f"none beside {beside}" if beside else "none in this position"
             raise ArgumentError(f"hold: {dependent[0]} has no freedom to hold: the loops leave {left}")
         work = slopes.follow.T @ self.forces(state)
-        freedoms = [(speeds[k].name, i) for i, k in enumerate(slopes.kept) if k in self.locked]
-        return {name.replace(".u", ".effort", 1): -float(work[i]) for name, i in freedoms}
+        freedoms = [(speeds[k], i) for i, k in enumerate(slopes.independent) if k in self.locked]
+        return {f"{speed.joint}.effort{speed.suffix}": -float(work[i]) for speed, i in freedoms}
 
     def _with_balanced_states(self, state: State) -> State:
         """The state with its other states in equilibrium at the same position."""
