@@ -285,12 +285,33 @@ def _component(cls: type[Component]) -> Schema:
         if field.default is dataclasses.MISSING:
             required.append(name)
     result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
+    choices = _alternatives(cls, properties, required)
+    if choices:
+        result["allOf"] = choices
     if "a" in specs and "b" in specs:
         end = _field(cls, specs["a"][1])
         properties["between"] = {**_array(end, 2, 2), "description": "parent and child side, or both ends"}
         result["anyOf"] = [{"required": ["between"]}, {"required": [name for name in required if name in ("a", "b")]}]
         required = [name for name in required if name not in ("a", "b")]
     return {**result, "required": required, "additionalProperties": False}
+
+
+def _alternatives(cls: type[Component], properties: Schema, required: list[str]) -> list[Schema]:
+    """Add the alternative fields of a class to ``properties``, and take the fields that they replace from ``required``.
+
+    Each entry of the result demands the replaced fields, or exactly one of their alternatives.
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}  # the replaced fields and their alternatives
+    for name, alternative in cls.alternative_fields.items():
+        if name not in properties:
+            properties[name] = {**_field(cls, alternative.spec), "description": alternative.spec.doc}
+            groups.setdefault(alternative.fields, []).append(name)
+    choices = []
+    for fields, names in groups.items():
+        instead = [{"required": [name], "properties": dict.fromkeys(fields, False)} for name in names]
+        choices.append({"oneOf": [{"required": list(fields), "properties": dict.fromkeys(names, False)}, *instead]})
+        required[:] = [name for name in required if name not in fields]
+    return choices
 
 
 def _first_line(cls: type[Component]) -> str:

@@ -59,20 +59,7 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
 
 
 def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
-    """Load a system from text: YAML or JSON.
-
-    Parameters
-    ----------
-    text : str
-        The model.
-    file : str or path, optional
-        The file that the text is from: for error messages, and for the files that it names.
-    trust : bool
-        Whether the text may name files outside the folder of ``file``; default False.
-
-    >>> text = "kinode: 1\\nbodies: {bob: {mass: 1}}\\njoints: {pin: {kind: revolute, between: [world, bob]}}"
-    >>> system = loads(text)
-    """
+    """The system in a YAML or JSON text, which is from ``file`` if that is given."""
     where = None if file is None else Path(file)
     return _Loader(where, None if where is None else where.parent, trust, ()).build_text(text)
 
