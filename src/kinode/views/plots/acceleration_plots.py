@@ -22,7 +22,28 @@ REST = "the rest"
 
 
 def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """The acceleration of a point by chain segment (above) and by term (below); a negative share lessens it."""
+    """The acceleration breakdown of a point: by chain segment (upper axes) and by term (lower axes).
+
+    A negative contribution reduces the acceleration.
+
+    Parameters
+    ----------
+    causes : AccelerationCauses
+        The breakdown, from ``run.acceleration_by_cause``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+    >>> figure = run.acceleration_by_cause("lower.tip").plot(file="acceleration.png")
+    """
     with style():
         figure = new_figure(size or (WIDTH, 5.6), shown=file is None)
         rows: Any = figure.subplots(2, 1, sharex=True)
