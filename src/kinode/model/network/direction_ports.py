@@ -25,7 +25,7 @@ from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load, check_still
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, frame, number, special
-from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
+from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
@@ -72,7 +72,7 @@ class WorldLink(Part):
         X = world.pose(lambda x: x)
         along = X.R @ self.unit
         check_still(world, along, self.name, "along")
-        along = tuple(float(x) if abs(x) > ROUNDING else 0.0 for x in along)
+        along = tuple(float(x) if abs(x) > UNIT_LENGTH_ROUNDING else 0.0 for x in along)
         return dataclasses.replace(self, along=along, **self.shifted(X, along))
 
     def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
