@@ -90,7 +90,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("mesh kind", body("meshes: [{kind: [1]}]"), "must be one of mesh, box", "arm", "meshes.kind"),
     ("mesh without file", body("meshes: [{role: visual}]"), "needs the name of its file", "arm", "meshes.file"),
     ("frame called com", body("frames: {com: [0, 0, 0]}"), "meaning of its own", "arm", "frames"),
-    ("frame place", body("frames: {tip: 3}"), "a place is [x, y, z]", "arm", "frames.tip"),
+    ("frame place", body("frames: {tip: 3}"), "a frame is [x, y, z]", "arm", "frames.tip"),
     ("two rotations", body("frames: {tip: {rpy: [0, 0, 0], turns: [[x, 1]]}}"), "not several", "arm", "frames.tip"),
     ("no rotation matrix", body("frames: {tip: {matrix: [[1, 0, 0], [0, 1, 0], [0, 0, 2]]}}"), "not a rotation", "arm", "matrix"),
     ("quaternion length", body("frames: {tip: {quaternion: [1, 1, 0, 0]}}"), "has length 1.41421", "arm", "quaternion"),

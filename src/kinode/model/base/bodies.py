@@ -13,10 +13,10 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, choice, number, record, special, vector
-from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_place
+from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
 from kinode.model.base.shapes import AXES, Inertia, Shape, read_shape
 from kinode.model.base.shortcut_methods import add_shortcut
-from kinode.model.base.visuals import Visual, read_look
+from kinode.model.base.visuals import Visual, read_visual
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -103,14 +103,14 @@ class Body(Component):
         frames: dict[str, Frame] = {}
         for key, item in raw.items():
             check_frame_name(reader, key, frames)
-            frames[key] = read_place(reader, reader.component, item, f"{name}.{key}", key)
+            frames[key] = read_frame(reader, reader.component, item, f"{name}.{key}", key)
         return tuple(frames.values())
 
     @classmethod
     def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Visual, ...]:
         if not isinstance(raw, (list, tuple)):
             raise reader.fail(name, "is a list of meshes and solids")
-        return tuple(read_look(reader, item, name) for item in raw)
+        return tuple(read_visual(reader, item, name) for item in raw)
 
     @classmethod
     def read_flag(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> bool:

@@ -26,7 +26,7 @@ Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
 LETTERS = ("x", "y", "z", "-x", "-y", "-z")  # axes by name
 ROTATIONS = ("rpy", "quaternion", "matrix", "turns")
-PLACE_FIELDS = ("at", *ROTATIONS, "on")
+FRAME_FIELDS = ("at", *ROTATIONS, "on")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
 # What can be asked of a body by name, beside its frames.
 FRAME_WORDS = frozenset(
@@ -104,24 +104,24 @@ def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
     return R
 
 
-def read_place(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
+def read_frame(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
     """A frame on a body: three numbers, or a mapping with at, a rotation and ``on``, the frame it is relative to."""
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
     if isinstance(raw, (list, tuple)):
         raw = {"at": raw}
     if not isinstance(raw, Mapping):
-        raise reader.fail(field, f"a place is [x, y, z] or {{at: [x, y, z], rpy: [...]}}, not {raw!r}")
+        raise reader.fail(field, f"a frame is [x, y, z] or {{at: [x, y, z], rpy: [...]}}, not {raw!r}")
     for key in raw:
-        if key not in PLACE_FIELDS:
-            raise reader.fail(field, unknown("a place has no field", key, PLACE_FIELDS))
+        if key not in FRAME_FIELDS:
+            raise reader.fail(field, unknown("a frame has no field", key, FRAME_FIELDS))
     at = raw.get("at")
     position = ZERO if at is None else reader.vector(at, "length", field)
     frame = Frame(body, position, read_rotation(reader, raw, field), name)
     start = raw.get("on")
     if start is None:
         return frame
-    base = reader.frame(start, field) if isinstance(start, str) else read_place(reader, body, start, field, None)
+    base = reader.frame(start, field) if isinstance(start, str) else read_frame(reader, body, start, field, None)
     if base.body != body:
         raise reader.fail(field, f"{start} is on {base.body}, not on {body}")
     return frame.on(base)
