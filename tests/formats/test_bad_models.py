@@ -140,7 +140,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("law split", f"{HEAD}{BODY}joints:\n  pin: {{kind: revolute, between: [world, arm], effort: max(0, t)}} #!\n", "quote the law", None, "effort"),
     ("law unclosed", joint("effort: sin(t"), "not closed", "pin", "effort"),
     ("effort of itself", joint("effort: 2*pin.effort"), "depends on itself: pin -> pin", "pin", "effort"),
-    ("gear to itself", f"{GOOD}constraints:\n  g: {{kind: gear, input: pin, output: pin, ratio: 2}} #!\n", "ties a joint to itself", "g", None),
+    ("gear to itself", f"{GOOD}constraints:\n  g: {{kind: gear, input: pin, output: pin, ratio: 2}} #!\n", "couples a joint to itself", "g", None),
     ("gear joint", f"{GOOD}constraints:\n  g: {{kind: gear, input: pin, output: pim, ratio: 2}} #!\n", "no joint is called 'pim'", "g", "output"),
     ("gear ratio", f"{GOOD}constraints:\n  g: {{kind: gear, input: pin, output: pin}} #!\n", "is needed and was not given", "g", "ratio"),
     ("force split", element("kind: force\n    on: arm\n    force: [max(0, t), 0, 0] #!"), "quote the law", "push", "force"),

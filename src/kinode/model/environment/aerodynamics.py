@@ -43,8 +43,8 @@ FLOW = {
     "roll_ratio": "dimensionless", "pitch_ratio": "dimensionless", "yaw_ratio": "dimensionless",
 }  # fmt: skip
 NAMES = frozenset((*AIR, *FLOW))
-# In still air angles have no meaning and ratios no bound; what they are multiplied with vanishes.  A speed that no
-# number of flight is changed by keeps them, and their derivatives, finite.
+# m/s: added to the speed so that angles, ratios and their derivatives stay finite in still air.  It is too small to
+# change a result.
 STILL_AIR_SPEED = 1e-12
 
 

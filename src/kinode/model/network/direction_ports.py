@@ -59,7 +59,7 @@ class WorldLink(Part):
         return np.array(axis_vector(self.along), dtype=float)
 
     def component_of(self, vector: str) -> Scalar:
-        """What the direction takes out of a vector of the system, which is in the world's axes."""
+        """The component of a vector of the system, in world axes, along the direction."""
         total: Scalar = 0.0
         for letter, x in zip("xyz", axis_vector(self.along), strict=True):
             if x != 0.0:
@@ -93,7 +93,7 @@ class FrameLink(WorldLink):
     rows: ClassVar[tuple[Row, ...]] = (Row("position of the point", "node.position = point + offset", "node.position"),)
 
     def local_values(self) -> dict[str, Expression | float]:
-        """The point is where the system has it."""
+        """The point as a quantity of the system."""
         return {**super().local_values(), "point": self.component_of(f"{self.on}.position")}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
@@ -122,7 +122,7 @@ class TurnLink(WorldLink):
     rows: ClassVar[tuple[Row, ...]] = (Row("turning of the body", "node.speed = turning", "node.speed"),)
 
     def local_values(self) -> dict[str, Expression | float]:
-        """The body turns as the system has it."""
+        """The angular velocity as a quantity of the system."""
         return {**super().local_values(), "turning": self.component_of(f"{self.on.body}.angular_velocity")}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
