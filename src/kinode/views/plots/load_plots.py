@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-REST, SUM = "all others", "magnitude of the sum"
+REMAINDER, SUM = "all others", "magnitude of the sum"
 MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
 
@@ -75,7 +75,7 @@ def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
     # Where there are colors enough, a name has the same in both stacks.
     order = [x.name for x in causes.shares] if len(causes.shares) <= len(COLORS) else list(along)
     for name, values in along.items():
-        color = MUTED if name == REST else COLORS[order.index(name) % len(COLORS)]
+        color = MUTED if name == REMAINDER else COLORS[order.index(name) % len(COLORS)]
         for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
             shown = name if base is up else None
             axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=shown)
@@ -98,7 +98,7 @@ def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, A
     kept = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
     bands = {name: parts[name] for name in kept}
     if len(kept) < len(names):
-        bands[REST] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
+        bands[REMAINDER] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
     return bands
 
 
@@ -157,7 +157,7 @@ def draw_polar(pair: Any, pressure: Pressure) -> None:
         r = np.hypot(x, y) / scale
         steady = np.ptp(np.column_stack([x, y]), axis=0).max(initial=0.0) < 0.02 * peak
         angle = np.unwrap(np.arctan2(y, x))
-        if steady:  # one place: a spoke shows it, a line would be a dot
+        if steady:  # a constant force: a spoke shows it, a line would be a dot
             axes.plot([angle[-1]] * 2, [0.0, r[-1]], color=COLORS[1], linewidth=2.0)
         else:
             axes.plot(angle, r, color=COLORS[0])
