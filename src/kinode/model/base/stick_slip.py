@@ -24,13 +24,14 @@ DIRECTIONS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
 def sticking_roots(
-    mode: str, speed: SceneFunction, rate: SceneFunction, limit: SceneFunction, holding: SceneFunction, *,
+    mode: str, speed: SceneFunction, rate: SceneFunction, limit: SceneFunction, locking: SceneFunction, *,
     rest: str = "sticks", beside: SceneFunction | None = None, given: ScenePredicate | None = None,
 ) -> tuple[Root, ...]:  # fmt: skip
     """Event functions for each direction of sliding: the one that ends it, and the one that begins it.
 
-    ``beside`` is 1 while another lock keeps the same speed at zero: a contact that comes to rest by it sticks too.
-    ``given`` says whether the speed is prescribed by laws of time, which may bring it to zero and keep it there.
+    ``limit`` is the largest locking effort, ``locking`` the present one.  ``beside`` is 1 while another lock keeps the
+    same speed at zero: a contact that comes to rest by it sticks too. ``given`` says whether the speed is prescribed by
+    laws of time, which may bring it to zero and keep it there.
     """
     roots: list[Root] = []
     for direction, words in DIRECTIONS:
@@ -38,7 +39,7 @@ def sticking_roots(
         roots += [
             Root(mode, direction, 0.0, *ends, (words, rest), by_state=True),
             Root(
-                mode, 0.0, direction, partial(_sticking_reserve, direction, speed, limit, holding), words=(rest, words)
+                mode, 0.0, direction, partial(_sticking_reserve, direction, speed, limit, locking), words=(rest, words)
             ),
         ]
     return tuple(roots)
@@ -62,9 +63,9 @@ def _sliding_rate(direction: float, rate: SceneFunction, beside: SceneFunction |
 
 
 def _sticking_reserve(
-    direction: float, speed: SceneFunction, limit: SceneFunction, holding: SceneFunction, scene: Scene
+    direction: float, speed: SceneFunction, limit: SceneFunction, locking: SceneFunction, scene: Scene
 ) -> Scalar:
-    """The share of the holding limit that is left against sliding in one direction."""
-    v, largest, effort = speed(scene), limit(scene), holding(scene)
+    """The remaining share of the locking effort's limit against sliding in one direction."""
+    v, largest, effort = speed(scene), limit(scene), locking(scene)
     share = (largest + direction * effort) / (largest + absolute(effort) + SMALLEST_EFFORT)
     return where(less(absolute(v), REST_SPEED), share, -direction * v)

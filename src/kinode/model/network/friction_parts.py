@@ -64,7 +64,7 @@ class FrictionPart(Part):
         """The largest effort at rest, in both directions from the mean."""
         raise NotImplementedError
 
-    def holding(self, scene: LawScene) -> Scalar:
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
         """The effort at rest, from the mean."""
         raise NotImplementedError
 
@@ -79,7 +79,7 @@ class FrictionPart(Part):
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest)
 
     def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
         """The reset map: when it sticks, the speeds of both ports become exactly equal."""
@@ -128,7 +128,7 @@ class BearingFriction(FrictionPart):
     def limit(self, scene: LawScene) -> Scalar:
         return scene.law(self.coulomb if self.breakaway is None else self.breakaway)
 
-    def holding(self, scene: LawScene) -> Scalar:
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
         return -scene.lookup(f"{self.name}.{self.flow}")
 
 
@@ -243,11 +243,11 @@ class WormGear(FrictionPart, Wheels):
     def limit(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.rubbing")
 
-    def holding(self, scene: LawScene) -> Scalar:
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
         locks = isinstance(self.arriving, float) and self.arriving <= 0.0
         rest = "locks itself" if locks else "sticks"
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest=rest)
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest, rest=rest)

@@ -161,7 +161,7 @@ class Part(Element):
 
     @classmethod
     def all_starts(cls) -> dict[str, str]:
-        """Which field holds the initial value of which quantity."""
+        """The field with the initial value of each quantity."""
         own = {name: unknown.start for name, unknown in cls.all_unknowns().items() if unknown.start}
         return {**_merge(cls, "starts"), **own}
 

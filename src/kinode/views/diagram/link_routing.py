@@ -144,11 +144,11 @@ class Router:
             directions.setdefault(a, []).append((b[0] - a[0], b[1] - a[1]))
             directions.setdefault(b, []).append((a[0] - b[0], a[1] - b[1]))
         for box, port in link.ends:
-            way = OUTWARD[port.side]
-            directions.setdefault(self._before(box, port), []).append((-way[0], -way[1]))
-        for cell, ways in directions.items():
-            through = len(ways) == 2 and ways[0][0] == -ways[1][0] and ways[0][1] == -ways[1][1]
-            self.straight.setdefault(cell, {})[link.name] = ("h" if ways[0][0] else "v") if through else "x"
+            outward = OUTWARD[port.side]
+            directions.setdefault(self._before(box, port), []).append((-outward[0], -outward[1]))
+        for cell, leads in directions.items():
+            through = len(leads) == 2 and leads[0][0] == -leads[1][0] and leads[0][1] == -leads[1][1]
+            self.straight.setdefault(cell, {})[link.name] = ("h" if leads[0][0] else "v") if through else "x"
 
     def _remove(self, link: Connection) -> None:
         self.edges.pop(link.name, None)
@@ -180,8 +180,8 @@ class Router:
         for cell in inner:
             if len(self.straight.get(cell, {})) > (link.name in self.straight.get(cell, {})):
                 continue  # a branch where another link crosses could not be distinguished
-            for way in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
-                state = 4 * self._number(cell) + way
+            for heading in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
+                state = 4 * self._number(cell) + heading
                 cost[state] = 0.0
                 heapq.heappush(front, (ahead(state), 0.0, state))
         while front:
@@ -189,12 +189,12 @@ class Router:
             _, spent, state = heapq.heappop(front)
             if spent > cost[state]:
                 continue
-            cell_, way = divmod(state, 4)
+            cell_, heading = divmod(state, 4)
             if cell_ == target:
                 return self._trace_back(came, state)
             crossed = cell_ in taken and cell_ not in own
             for step in range(4):
-                if step != way and (step == way ^ 1 or crossed):
+                if step != heading and (step == heading ^ 1 or crossed):
                     continue  # neither back nor a bend upon another link
                 there = cell_ + steps[step]
                 total = price[there]
@@ -204,7 +204,7 @@ class Router:
                     if taken[there] != step >> 1:
                         continue
                     total += CROSSING_COST
-                total += spent + BEND_COST * ((step != way) + (there == target and step != into))
+                total += spent + BEND_COST * ((step != heading) + (there == target and step != into))
                 after = 4 * there + step
                 if total < cost.get(after, math.inf):
                     cost[after], came[after] = total, state
@@ -231,9 +231,9 @@ class Router:
         for cell, links in self.straight.items():
             sorts = [sort for name, sort in links.items() if name != link.name]
             if sorts:
-                way = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
+                crossing = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
                 number = self._number(cell)
-                taken[number] = max(taken.get(number, 0), way) if number in taken else way
+                taken[number] = max(taken.get(number, 0), crossing) if number in taken else crossing
         return taken
 
     def _ahead(self, goal: Cell) -> Callable[[int], float]:
@@ -242,10 +242,10 @@ class Router:
         rows = self.rows
 
         def ahead(state: int) -> float:
-            cell, way = divmod(state, 4)
+            cell, heading = divmod(state, 4)
             i, j = divmod(cell, rows)
             i, j = gi - i, gj - j
-            aside = j if way < 2 else i  # distance that this direction does not lead along
+            aside = j if heading < 2 else i  # distance that this direction does not lead along
             return abs(i) + abs(j) + (BEND_COST if aside else 0.0)
 
         return ahead
@@ -269,8 +269,8 @@ class Router:
         if turn > end[0]:
             return None
         cells = [(i, start[1]) for i in range(start[0], turn)]
-        way = 1 if end[1] >= start[1] else -1
-        cells += [(turn, j) for j in range(start[1], end[1] + way, way)]
+        step = 1 if end[1] >= start[1] else -1
+        cells += [(turn, j) for j in range(start[1], end[1] + step, step)]
         cells += [(i, end[1]) for i in range(turn + 1, end[0] + 1)]
         free = all(c not in self.blocked and c not in self.straight and self.kept.get(c, link) is link for c in cells)
         return cells if free else None

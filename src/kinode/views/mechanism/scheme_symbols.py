@@ -48,7 +48,7 @@ class Pen:
     def text(
         self, at: Array, text: str, *, align: str = "left", bold: bool = False, muted: bool = False, color: str = ""
     ) -> None:
-        """A line of words beside a point, moved up or down where there are others already."""
+        """A line of text beside a point, shifted up or down if it would cover another."""
         width = width_of(text, bold)
         start = {"left": 0.0, "right": -width, "center": -0.5 * width}[align]
         low = np.array([at[0] + start, at[1] - 0.5 * LINE_HEIGHT])
