@@ -5,6 +5,7 @@ has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a 
 """
 
 import doctest
+import importlib
 import re
 import runpy
 import shutil
@@ -220,18 +221,29 @@ def test_every_public_name_is_in_the_reference():
     assert set(kn.__all__) - {"__version__"} <= shown
 
 
-PUBLIC = [word for word in kn.__all__ if ">>>" in (getattr(getattr(kn, word), "__doc__", None) or "")]
+SOURCE = ROOT / "src"
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE)
+]
 
 
-@pytest.mark.parametrize("word", PUBLIC)
-def test_example_of_a_docstring(word, workplace):
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_examples_of_docstrings(module, workplace):
+    """The examples of functions, classes and methods; each starts from nothing but ``kn``, ``np`` and its module."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    space = {"kn": kn, "np": np}
-    found = doctest.DocTestFinder(recurse=False).find(getattr(kn, word), word, globs=space)
-    for example in found:
+    examples = doctest.DocTestFinder().find(importlib.import_module(module), module, extraglobs={"kn": kn, "np": np})
+    assert any(example.examples for example in examples)
+    for example in examples:
         runner = doctest.DocTestRunner(verbose=False, optionflags=options)
-        told = []
-        assert runner.run(example, out=told.append).failed == 0, "".join(told)
+        failures = []
+        assert runner.run(example, out=failures.append).failed == 0, "".join(failures)
+
+
+def test_no_example_of_a_docstring_is_skipped():
+    skipped = "doctest: +" + "SKIP"
+    assert [path.name for path in SOURCE.rglob("*.py") if skipped in path.read_text()] == []
 
 
 def test_every_quantity_is_in_the_reference():

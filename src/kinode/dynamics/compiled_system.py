@@ -144,7 +144,9 @@ class Dynamics:
 
         Examples
         --------
-        >>> dynamics.state({"elbow.q": "30 deg"}).q  # doctest: +SKIP
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> dynamics.state({"elbow.q": "90 deg"}).q.round(4)
+        array([1.7453, 1.5708])
         """
         if isinstance(values, State):
             return values

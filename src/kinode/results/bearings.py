@@ -145,7 +145,9 @@ class Bearing:
 
         Examples
         --------
-        >>> print(run.bearings("main", at=(-0.04, 0.04))[0].life("25 kN"))  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=5)
+        >>> print(run.bearings("shaft", at=(-0.15, 0.15))[0].life("25 kN"))
+        P = 125.9 N, C = 25000 N, p = 3: L10 = 7.836e+06 million turns, 4.353e+07 h at 3000 rpm
         """
         if kind not in EXPONENTS:
             raise ArgumentError(f"kind: ball or roller, not {kind!r}")

@@ -153,7 +153,10 @@ class RunQuantities:
 
         Examples
         --------
-        >>> values = run.evaluate(["elbow.q", "elbow.u"])  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> values = run.evaluate(["elbow.q", "lower.velocity.y@upper"])
+        >>> values["elbow.q"].shape
+        (3,)
         """
         requested = [names] if isinstance(names, str) else list(names)
         for name in requested:
@@ -236,7 +239,9 @@ class RunQuantities:
 
         Examples
         --------
-        >>> [name for name in run.names() if name.startswith("elbow")]  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> [name for name in run.names() if name.startswith("elbow.re")]
+        ['elbow.reaction.force', 'elbow.reaction.moment', 'elbow.reaction.axial', 'elbow.reaction.radial']
         """
         return known_names(self.system)
 
@@ -255,7 +260,8 @@ class RunQuantities:
 
         Examples
         --------
-        >>> run.units("elbow.effort")  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.units("elbow.effort")
         'N*m'
         """
         quantity = find_quantity(self.system, name)

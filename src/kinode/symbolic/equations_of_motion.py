@@ -237,7 +237,9 @@ class Equations(Printed):
 
         Examples
         --------
-        >>> M, C, G, Q = kn.equations(pendulum).matrices()  # doctest: +SKIP
+        >>> M, C, G, Q = kn.equations(kn.load("examples/pendulum.yaml")).matrices()
+        >>> M, G
+        (Matrix([[L**2/3]]), Matrix([[4.905*L*cos(q_pivot)]]))
         """
         d, n = self._derivation, self._derivation.topology.n_u
         C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))

@@ -118,7 +118,9 @@ class Explanation:
 
         Examples
         --------
-        >>> print(explanation.text(steps=["Angular velocities"]))  # doctest: +SKIP
+        >>> explanation = kn.explain(kn.load("examples/pendulum.yaml"))
+        >>> explanation.text(steps=["Angular velocities"]).splitlines()[2]
+        '4. Angular velocities'
         """
         for title in steps or ():
             self[title]
