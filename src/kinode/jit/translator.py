@@ -184,9 +184,9 @@ class _Function(ExpressionTranslator):
             case ast.For(orelse=[], target=ast.Name()):
                 self.for_range(node)
             case ast.Break() | ast.Continue():
-                target = self.loops[-1][isinstance(node, ast.Break)]
-                self.jump_targets.add(target)
-                self.end(f"br label %{target}")
+                label = self.loops[-1][isinstance(node, ast.Break)]
+                self.jump_targets.add(label)
+                self.end(f"br label %{label}")
             case ast.Return():
                 self.write_return(node)
             case _:
