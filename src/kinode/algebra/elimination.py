@@ -123,7 +123,7 @@ def choose_pivots(
     given = [{n: np.atleast_1d(np.asarray(x, float)) for n, x in row.items()} for row in coefficients]
     rows = _scaled(given, unknowns)
     constant = [{n for n in row if np.all(x[n] == x[n][0])} for row, x in zip(rows, given, strict=True)]
-    whole = [dict(row) for row in rows]
+    scaled_rows = [dict(row) for row in rows]
     columns: dict[Unknown, set[int]] = {name: set() for name in unknowns}
     for i, row in enumerate(rows):
         for name in row:
@@ -134,7 +134,7 @@ def choose_pivots(
     while open_rows:
         pivot = _find_pivot(rows, constant, columns, waiting, open_rows)
         if pivot is None or len(rows) != len(unknowns):
-            raise _singular(whole, unknowns)
+            raise _singular(scaled_rows, unknowns)
         i, name = pivot
         pivots.append(pivot)
         open_rows.discard(i)
@@ -144,7 +144,7 @@ def choose_pivots(
             _subtract(rows, constant, k, i, name, columns)
             heapq.heappush(waiting, (not constant[k], len(rows[k]), k))
     if len(pivots) != len(unknowns):
-        raise _singular(whole, unknowns)
+        raise _singular(scaled_rows, unknowns)
     return pivots
 
 

@@ -81,9 +81,9 @@ class Expression:
 
     def __reduce__(self) -> tuple[Any, ...]:
         nodes = list(walk(self))
-        places = {id(node): i for i, node in enumerate(nodes)}
+        indices = {id(node): i for i, node in enumerate(nodes)}
         flat = [
-            (node.op, tuple(_NodeIndex(places[id(a)]) if type(a) is Expression else a for a in node.args))
+            (node.op, tuple(_NodeIndex(indices[id(a)]) if type(a) is Expression else a for a in node.args))
             for node in nodes
         ]
         return _unflatten, (flat,)

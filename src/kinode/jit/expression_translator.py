@@ -365,7 +365,7 @@ class ExpressionTranslator(ABC):
             return Value(REAL, self.put(f"call double @llvm.fabs.f64({value.typed})"))
         return self.extreme(node, [value, Value(INT, self.put(f"sub i64 0, {value.text}"))], ast.Gt())
 
-    def whole(self, node: ast.AST, value: Value) -> Value:
+    def to_integer(self, node: ast.AST, value: Value) -> Value:
         """The integer towards zero; beyond 64 bits the nearest possible one, and 0 for NaN."""
         if value.kind == TRUTH:
             return Value(INT, self.put(f"zext i1 {value.text} to i64"))
@@ -375,7 +375,7 @@ class ExpressionTranslator(ABC):
 
     def floor(self, node: ast.AST, value: Value) -> Value:
         lower = self.put(f"call double @llvm.floor.f64({self.real(node, value).typed})")
-        return self.whole(node, Value(REAL, lower))
+        return self.to_integer(node, Value(REAL, lower))
 
     def finite(self, node: ast.AST, value: Value) -> Value:
         size = self.size(node, self.real(node, value))
@@ -388,7 +388,7 @@ class ExpressionTranslator(ABC):
 
 INLINE_FUNCTIONS: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
     abs: ExpressionTranslator.size,
-    int: ExpressionTranslator.whole,
+    int: ExpressionTranslator.to_integer,
     float: ExpressionTranslator.real,
     math.floor: ExpressionTranslator.floor,
     math.isfinite: ExpressionTranslator.finite,

@@ -64,8 +64,8 @@ poll:
   %ticket = load atomic i64, ptr %control seq_cst, align 8
   %new = icmp ne i64 %ticket, %seen
   %open = icmp ne i64 %ticket, -1
-  %wanted = and i1 %new, %open
-  br i1 %wanted, label %enter, label %again
+  %joins = and i1 %new, %open
+  br i1 %joins, label %enter, label %again
 again:
   {pause}
   %less = sub i64 %left, 1

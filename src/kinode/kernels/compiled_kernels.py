@@ -19,9 +19,7 @@ from kinode.multibody.composition import Composition
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
-SHORT_TREE = (
-    12  # links; up to here two vectors side by side hide each other's latency, beyond they only take time to compile
-)
+SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
 LANES_FROM = 64  # rows; smaller batches are not worth compiling code for several lanes
 
 
