@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
-from kinode.dynamics.initialization.assembly_errors import find_gaps
+from kinode.dynamics.initialization.assembly_errors import find_closure_errors
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
@@ -75,10 +75,10 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    wishes = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), rough=True)
+    wishes = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), as_guess=True)
     held = tuple(_joint(wishes, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
     joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in wishes.joints.items() if n in held}
-    joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
+    joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
     wishes = replace(wishes, joints={**wishes.joints, **joints}, weights=_weights(wishes, weights))
     assembler = dynamics.start.assembler(wishes, t, p, given)
     return _told(dynamics, assembler, dynamics.start.solve(wishes, t, p, given))
@@ -94,11 +94,11 @@ def _told(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
             for role, names, numbers in zip("qu", parts, snapshot.joint_state(name)[:2], strict=False):
                 texts = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{part}" for part in names]
                 values.update(zip(texts, map(float, numbers), strict=True))
-    off = assembler.departures(state.q)[0] * assembler.units
+    off = assembler.offsets(state.q)[0] * assembler.units
     kinds = [kind for name in assembler.names for _, kind in dynamics.system.joints[name].coordinates]
     moved = {name: _gap(off, assembler.owners, kinds, name) for name in assembler.names}
-    residual = find_gaps(assembler, state.q, least=0.0)
-    held = tuple(name for name in assembler.names if assembler.wishes.joints[name].exact_q.all())
+    residual = find_closure_errors(assembler, state.q, least=0.0)
+    held = tuple(name for name in assembler.names if assembler.requested.joints[name].exact_q.all())
     return Assembly(dynamics.system.name, state, values, residual, moved, held)
 
 
