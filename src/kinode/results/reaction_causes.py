@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import seen
+from kinode.dynamics.joint_reactions import transform_change
 from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.dynamics.support_argument import check_held, read_hold
 from kinode.errors import ArgumentError
@@ -169,7 +169,9 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
         wanted = ReactionOptions("kinetic", held, about=about, axes=axes)
         for body in each:
             change = run.shared(INERTIA_OF + body, held).of_joint(record.name, whole=False)
-            each[body] = each[body] + seen(dynamics, run.states, record.name, change, wanted, opposite=False)
+            each[body] = each[body] + transform_change(
+                dynamics, run.states, record.name, change, wanted, opposite=False
+            )
     most = max((float(np.abs(x).max(initial=0.0)) for x in each.values()), default=0.0)
     forces, moments = ({name: _clean(x[:, part], most) for name, x in each.items()} for part in (slice(3), slice(3, 6)))
     at, frame = about or f"{record.name}.child", axes or f"{record.name}.parent"
