@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
-from kinode.dynamics.support_argument import check_held, read_hold
+from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
@@ -43,7 +43,7 @@ def read_request(
     body = None if on is None else str(getattr(on, "name", on))
     names = read.joints_on(body, joints)
     point, frame = (None if x is None else read.frame_name(x) for x in (about, axes))
-    return ReactionOptions(part, read_hold(dynamics, hold, part, names), whole, body, point, frame, names)
+    return ReactionOptions(part, read_support(dynamics, hold, part, names), whole, body, point, frame, names)
 
 
 def check_own_acceleration(u_dot: Any, own: Array) -> None:
@@ -65,7 +65,7 @@ def joint_wrenches(
     """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
     compiled = states.call(dynamics, "reactions", wanted)
     if wanted.support is not None:
-        check_held(dynamics, wanted.support, states.t, compiled[..., -1])
+        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
     wrenches = {}

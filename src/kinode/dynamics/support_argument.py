@@ -29,7 +29,7 @@ GOOD_LEVER = 0.01  # of the largest speed ratio in the loops: a support with les
 ZERO_SPEED = 1e-8  # of a unit motion: smaller speeds are rounding
 
 
-def read_hold(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -> Support:
+def read_support(dynamics: Dynamics, hold: Any, part: str, joints: Iterable[str]) -> Support:
     """The freedoms that support a share of the reactions of joints, checked; None where loops do not matter."""
     if part == "total":
         if hold is not None:
@@ -105,7 +105,7 @@ def _check_independent(dynamics: Dynamics, freedoms: tuple[Freedom, ...], part: 
     raise SupportError(f"hold: {message}; name {'a joint' if left.shape[1] == 1 else 'joints'}: {choice}")
 
 
-def find_hold(dynamics: Dynamics, state: State, usual: Support = None) -> tuple[Freedom, ...]:
+def find_support(dynamics: Dynamics, state: State, usual: Support = None) -> tuple[Freedom, ...]:
     """Freedoms that support the loops with good levers in a position, for checks that do not depend on the choice.
 
     The ``usual`` ones are kept where their levers are good.
@@ -185,7 +185,7 @@ def _count(n: int) -> str:
     return f"{n} freedom{'s' * (n != 1)}"
 
 
-def check_held(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
+def check_support(dynamics: Dynamics, hold: Support, t: Any, doubt: Array) -> None:
     """Refuse positions in which the support has no lever on the mechanism; ``doubt`` is its squared error, by time."""
     bad = np.flatnonzero(~(np.atleast_1d(doubt) <= DOUBT))
     if not len(bad):

@@ -18,7 +18,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.joint_reactions import transform_change
 from kinode.dynamics.redundant_reactions import is_redundant
-from kinode.dynamics.support_argument import check_held, read_hold
+from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook
@@ -157,13 +157,13 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
     """The breakdown of the kinetic share of a joint's reaction."""
     dynamics, record = run.dynamics, find_joint(run, joint)
     check_breakdown(dynamics.topology, by)
-    held = read_hold(dynamics, hold, "kinetic", [record.name])
+    held = read_support(dynamics, hold, "kinetic", [record.name])
     about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
     names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, held))
     options = ContributionOptions(by, record.name, held, about, axes)
     values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
     if held is not None:
-        check_held(dynamics, held, run.t, values[:, -1])
+        check_support(dynamics, held, run.t, values[:, -1])
     each = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
     if is_redundant(dynamics) and held is not None:
         wanted = ReactionOptions("kinetic", held, about=about, axes=axes)

@@ -21,7 +21,7 @@ from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.structure.loop_closure import RANK, WALK, Closure
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 NEAR = 1e-6  # of the eigenvalue at the start: below, a position counts as singular
@@ -151,7 +151,7 @@ def _generic(dynamics: Dynamics, closing: Closure) -> State:
     for k in range(TRIES):
         step = start.u if k == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
         try:
-            there = dynamics.topology.advance_q(start.q, (WALK + k / TRIES) * step / np.linalg.norm(step))
+            there = dynamics.topology.advance_q(start.q, (WALK_LENGTH + k / TRIES) * step / np.linalg.norm(step))
             q = loops.close(at_rest.replaced(q=there), none)
         except AssemblyError:
             continue

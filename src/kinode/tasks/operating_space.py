@@ -30,7 +30,7 @@ from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.simulation.task_arguments import find_model
-from kinode.structure.loop_closure import RANK, WALK, characteristic_length
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
 PLACES = 5  # positions that are looked at
 WALKS = 4  # steps from one to the next in loops
@@ -247,7 +247,7 @@ class _ReleasedMechanism:
             for _ in range(WALKS if constrained else 1):
                 N = self._null(State(start.t, q, np.zeros(self.dynamics.n_u), start.z), self.held)
                 step = N @ self.rng.normal(size=N.shape[1])
-                length = WALK / max(float(np.linalg.norm(step)), 1e-12) if constrained else 1.0
+                length = WALK_LENGTH / max(float(np.linalg.norm(step)), 1e-12) if constrained else 1.0
                 there = self.dynamics.topology.advance_q(q, length * step)
                 if constrained:
                     try:
