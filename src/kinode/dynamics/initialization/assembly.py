@@ -47,7 +47,7 @@ class Assembly:
     def __str__(self) -> str:
         worst = [max([LEAST_ERROR, *(error[k] for error in self.residual.values())]) for k in (0, 1)]
         rows = [("", "q", "u", "moved by")]
-        for name in dict.fromkeys(text.split(".q")[0].split(".u")[0] for text in self.values):
+        for name in dict.fromkeys(map(_joint_of, self.values)):
             offset = "held" if name in self.held else str(self.moved[name]) if name in self.moved else "driven"
             rows.append((name, self._format(f"{name}.q"), self._format(f"{name}.u"), offset))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
@@ -59,3 +59,9 @@ class Assembly:
         """The values of ``joint.q`` or ``joint.u``, with commas between them."""
         numbers = [x for name, x in self.values.items() if name == owner or name.startswith(f"{owner}.")]
         return ", ".join(f"{x if abs(x) > LEAST_VALUE else 0.0:.5g}" for x in numbers)
+
+
+def _joint_of(name: str) -> str:
+    """The joint of a coordinate or speed: ``leg.knee`` of ``leg.knee.q``, ``ball`` of ``ball.u.x``."""
+    owner, _, role = name.rpartition(".")
+    return owner if role in ("q", "u") else owner.rpartition(".")[0]
