@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import seen
+from kinode.dynamics.joint_reactions import transform_change
 from kinode.dynamics.redundant_reactions import is_redundant
-from kinode.dynamics.support_argument import check_held, read_hold
+from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook
@@ -154,19 +154,21 @@ def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: An
     """The breakdown of the kinetic share of a joint's reaction."""
     dynamics, record = run.dynamics, find_joint(run, joint)
     check_breakdown(dynamics.topology, by)
-    support = read_hold(dynamics, hold, "kinetic", [record.name])
+    support = read_support(dynamics, hold, "kinetic", [record.name])
     about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
     names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, support))
     options = ContributionOptions(by, record.name, support, about, axes)
     values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
     if support is not None:
-        check_held(dynamics, support, run.t, values[:, -1])
+        check_support(dynamics, support, run.t, values[:, -1])
     wrenches = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
     if is_redundant(dynamics) and support is not None:
         request = ReactionOptions("kinetic", support, about=about, axes=axes)
         for body in wrenches:
             change = run.shared(INERTIA_OF + body, support).of_joint(record.name, whole=False)
-            wrenches[body] = wrenches[body] + seen(dynamics, run.states, record.name, change, request, opposite=False)
+            wrenches[body] = wrenches[body] + transform_change(
+                dynamics, run.states, record.name, change, request, opposite=False
+            )
     largest = max((float(np.abs(x).max(initial=0.0)) for x in wrenches.values()), default=0.0)
     halves = (slice(3), slice(3, 6))
     forces, moments = ({name: _clean(x[:, half], largest) for name, x in wrenches.items()} for half in halves)

@@ -52,7 +52,7 @@ class RowMonitor:
         G = np.concatenate([G, self._jacobians(*_sampled(found))])
         whole = _whole(G, len(rows))
         G = G[whole > LOST * whole.max()]
-        better = choose_rows(list(G), self.dynamics.loops.holding)
+        better = choose_rows(list(G), self.dynamics.loops.position_rows)
         return better if min(_least(G, better)) > 10.0 * min(_least(G, rows)) else None
 
 

@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
-from kinode.dynamics.initialization.assembly_errors import find_gaps
+from kinode.dynamics.initialization.assembly_errors import find_closure_errors
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
@@ -76,10 +76,10 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    initial = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), rough=True)
+    initial = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), as_guess=True)
     fixed = tuple(_joint(initial, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
     joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in initial.joints.items() if n in fixed}
-    joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
+    joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
     initial = replace(initial, joints={**initial.joints, **joints}, weights=_weights(initial, weights))
     assembler = dynamics.start.assembler(initial, t, p, given)
     return _assembly(dynamics, assembler, dynamics.start.solve(initial, t, p, given))
@@ -95,11 +95,11 @@ def _assembly(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembl
             for role, names, numbers in zip("qu", coordinates, snapshot.joint_state(name)[:2], strict=False):
                 keys = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{word}" for word in names]
                 values.update(zip(keys, map(float, numbers), strict=True))
-    offsets = assembler.departures(state.q)[0] * assembler.units
+    offsets = assembler.offsets(state.q)[0] * assembler.units
     kinds = [kind for name in assembler.names for _, kind in dynamics.system.joints[name].coordinates]
     distances = {name: _distance(offsets, assembler.owners, kinds, name) for name in assembler.names}
-    closure_errors = find_gaps(assembler, state.q, least=0.0)
-    fixed = tuple(name for name in assembler.names if assembler.wishes.joints[name].exact_q.all())
+    closure_errors = find_closure_errors(assembler, state.q, least=0.0)
+    fixed = tuple(name for name in assembler.names if assembler.requested.joints[name].exact_q.all())
     return Assembly(dynamics.system.name, state, values, closure_errors, distances, fixed)
 
 

@@ -23,7 +23,7 @@ from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.structure.loop_closure import RANK, WALK, Closure
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
 SINGULAR_MEASURE = 1e-6  # relative to the start: below, a position counts as singular
@@ -155,7 +155,9 @@ def _generic(dynamics: Dynamics, closure: Closure) -> State:
     for attempt in range(GENERIC_TRIES):
         step = start.u if attempt == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
         try:
-            there = dynamics.topology.advance_q(start.q, (WALK + attempt / GENERIC_TRIES) * step / np.linalg.norm(step))
+            there = dynamics.topology.advance_q(
+                start.q, (WALK_LENGTH + attempt / GENERIC_TRIES) * step / np.linalg.norm(step)
+            )
             q = loops.close(at_rest.replaced(q=there), no_fixed)
         except AssemblyError:
             continue

@@ -31,7 +31,7 @@ from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.simulation.task_arguments import find_model
-from kinode.structure.loop_closure import RANK, WALK, characteristic_length
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
 POSITIONS = 5  # random positions beside the initial one
 LOOP_STEPS = 4  # from one position to the next in loops
@@ -253,7 +253,7 @@ class _ReleasedMechanism:
             for _ in range(LOOP_STEPS if constrained else 1):
                 N = self._null_space(State(start.t, q, np.zeros(self.dynamics.n_u), start.z), self.constant_rows)
                 step = N @ self.rng.normal(size=N.shape[1])
-                length = WALK / max(float(np.linalg.norm(step)), MIN_STEP) if constrained else 1.0
+                length = WALK_LENGTH / max(float(np.linalg.norm(step)), MIN_STEP) if constrained else 1.0
                 there = self.dynamics.topology.advance_q(q, length * step)
                 if constrained:
                     try:

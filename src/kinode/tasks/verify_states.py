@@ -9,7 +9,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.support_argument import find_hold
+from kinode.dynamics.support_argument import find_support
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import InstantValues
 from kinode.kernels.state import State
@@ -64,7 +64,7 @@ def _numbers(
     points: list[InstantValues] = []
     support: Support = None
     for t, q, u, z in states:
-        support = None if closed is None else find_hold(closed, State(t, q, u, z), support)
+        support = None if closed is None else find_support(closed, State(t, q, u, z), support)
         points.append(InstantValues(t, q, u, z, p, inputs, hold=support))
     return points
 

@@ -123,7 +123,7 @@ class Condensed:
         order = split_rate(name)
         if order[0] in self.network.variables:
             return self.value(order)
-        if self.network.rows.through(name):
+        if self.network.rows.indirect_variables(name):
             return SolvingScene(self).quantity(name)
         return self.scene.lookup(name)
 
