@@ -101,7 +101,7 @@ class JointEfforts:
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
                 return self._gear_effort(follower, self._efforts_in(balance))
-        return self.kinematics.constraints.spread(self.reactions.multipliers(balance))[constraint]
+        return self.kinematics.constraints.scatter(self.reactions.multipliers(balance))[constraint]
 
     def _efforts_in(self, balance: Statics | None) -> Efforts:
         return self.reactions.joint_effort if balance is None else balance.passed_effort

@@ -77,9 +77,9 @@ class Loads:
     @cached_property
     def link_loads(self) -> list[Spatial | None]:
         """Moment about the link's origin and force on each link, in link axes, of all that acts on bodies."""
-        return self.gathered([*self.applied_loads, *self.closing_loads])
+        return self.sum_on_links([*self.applied_loads, *self.closing_loads])
 
-    def gathered(self, loads: Sequence[Load]) -> list[Spatial | None]:
+    def sum_on_links(self, loads: Sequence[Load]) -> list[Spatial | None]:
         """Loads on bodies as moment about the link's origin and force on each link, in link axes."""
         kinematics = self.kinematics
         total: list[Spatial | None] = [None] * len(kinematics.tree.nodes)

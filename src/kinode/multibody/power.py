@@ -108,7 +108,7 @@ def part_balance(snapshot: Snapshot, part: str) -> tuple[Scalar, Scalar]:
 
 def constraint_power(snapshot: Snapshot, constraint: Constraint) -> Scalar:
     """What a constraint does while a law moves it: lam . G u, where G u + c_t = 0."""
-    lam = snapshot.constraints.spread(snapshot.multipliers)[constraint.name]
+    lam = snapshot.constraints.scatter(snapshot.multipliers)[constraint.name]
     return -dot(lam, law_rates(snapshot.kinematics, loop_constraint_of(snapshot.topology, constraint)))
 
 
