@@ -1,8 +1,8 @@
 """Kinematics of trees of revolute and prismatic joints, for the joint-reaction methods (T-9.1) to (T-9.9).
 
 A chain link is a body with the joint that carries it.  All vectors are in world axes: the axis e, the pole O (the
-joint's point on the side of the link), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2).  The
-recursive formulation is not used.
+joint's point on the side of the link), the mass center C.  Positions follow from Rodrigues matrices (T-9.1), (T-9.2).
+The recursive formulation is not used.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from kinode.multibody.restraints.loop_statics import Support
 
 
 class ChainMotion(Motion):
-    """The motion of a tree of revolute and prismatic joints; a method defines the inertia of a body (``inertia_of``)."""
+    """The motion of a tree of revolute and prismatic joints; subclasses define the inertia of a body."""
 
     kinematics: ChainKinematics
 

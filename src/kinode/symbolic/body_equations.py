@@ -183,7 +183,7 @@ class BodyEquations(Printed):
         absolute, topology = self._absolute, self.topology
         forces: dict[str, list[list[dict[int, Scalar]]]] = {body: [] for body in absolute.bodies}
         held: list[EquationRow] = []
-        for name, hold in absolute.holds.items():
+        for name, hold in absolute.joint_constraints.items():
             n_u = hold.joint.n_u
             turn = _block_rotation(hold.R)
             A, bias = tidy(turn @ hold.S).reshape(6, n_u), tidy(turn @ hold.bias)
@@ -193,13 +193,13 @@ class BodyEquations(Printed):
                     self._act(forces, kind, name, absolute.acting(hold, hold.T))
             if name in topology.couplings:
                 coupling = topology.couplings[name]
-                leader = absolute.holds[coupling.leader]
+                leader = absolute.joint_constraints[coupling.leader]
                 ratio = self._snapshot.resolve(coupling.ratio)
                 self._act(forces, "gear", name, absolute.acting(leader, tidy(-ratio * leader.T)))
             held += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
             held += self._kinematics(name, turn, A, bias)
         for constraint in topology.constraints:
-            each, gamma = absolute.tie(loop_constraints.loop_constraint_of(topology, constraint))
+            each, gamma = absolute.element_rows(loop_constraints.loop_constraint_of(topology, constraint))
             self._act(forces, "lam", constraint.name, each)
             left = sum_rows([self._times("v_dot", body, L.T) for body, L in each.items()], len(gamma))
             held += [
@@ -221,7 +221,7 @@ class BodyEquations(Printed):
 
     def _kinematics(self, name: str, turn: Array, A: Array, bias: Array) -> list[EquationRow]:
         """L'v_dot = A u_dot + bias, with u_dot unknown, prescribed, or given by a gear."""
-        hold, absolute = self._absolute.holds[name], self._absolute
+        hold, absolute = self._absolute.joint_constraints[name], self._absolute
         left = sum_rows([self._times("v_dot", body, L.T) for body, L in absolute.acting(hold, turn.T).items()], 6)
         known, right = absolute.prescribed(name), sum_rows([], 6)
         if known is not None:

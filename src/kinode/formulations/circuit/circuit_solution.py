@@ -22,8 +22,8 @@ from kinode.formulations.circuit.circuit_equations import (
     Potential,
     WrenchPair,
     balance,
+    closure_jacobian,
     duals,
-    held_directions,
     parts,
     seen_flow,
     unknowns,
@@ -209,7 +209,7 @@ class CircuitSystem:
         X, S = joint.transform(moving, form), joint.motion_subspace(moving, form)
         relative = M.moving - F.seen_from(X)
         missing = parts(relative - S @ u if joint.n_u else relative, level)[1]
-        G, T = held_directions(joint, kinematics.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
+        G, T = closure_jacobian(joint, kinematics.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
         reaction, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
         self.cut_joints[joint.name] = CutJointFlows(reaction, driving, T.T @ missing)
         if self.network is not None:
