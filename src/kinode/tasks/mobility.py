@@ -191,9 +191,9 @@ def _is_planar(dynamics: Dynamics, state: State) -> bool:
     (poses,) = find_poses(dynamics, StateBatch.of(dynamics.point(state)))
     turns, travels = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
-        held = structure.held(name, poses)
-        turns.append((held.R_WM @ held.S[:3]).T)
-        travels.append((held.R_WM @ held.S[3:]).T)
+        directions = structure.constraint_directions(name, poses)
+        turns.append((directions.R_WM @ directions.S[:3]).T)
+        travels.append((directions.R_WM @ directions.S[3:]).T)
     turn, travel = np.vstack(turns), np.vstack(travels)
     if not len(turn):
         return False
