@@ -99,12 +99,12 @@ class ChainMotion(Motion):
     @cached_property
     def bias_effort(self) -> Array:
         """Generalized forces that accelerate the state: tau - h."""
-        return -self.needed(self.kinematics.spread(np.zeros(self.topology.n_u)))
+        return -self.needed(self.kinematics.scatter(np.zeros(self.topology.n_u)))
 
     @cached_property
     def inverse_effort(self) -> Array:
         """Efforts beyond the model's own that the given accelerations need."""
-        return self.needed(self.kinematics.spread(self.u_dot))
+        return self.needed(self.kinematics.scatter(self.u_dot))
 
     # -- accelerations -----------------------------------------------------------------------------
     @cached_property
@@ -118,12 +118,12 @@ class ChainMotion(Motion):
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
-        return self.spread(self.u_dot)
+        return self.scatter(self.u_dot)
 
     @property
     def node_accelerations(self) -> list[Array]:
         """u_dot of each node's joint."""
-        return self.kinematics.spread(self.u_dot)
+        return self.kinematics.scatter(self.u_dot)
 
     @cached_property
     def accelerations(self) -> list[Scalar]:

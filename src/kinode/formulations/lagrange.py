@@ -138,7 +138,7 @@ class LagrangeMotion(Motion):
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
-        return self.spread(self.u_dot)
+        return self.scatter(self.u_dot)
 
 
 class LagrangeReactions(Reactions):

@@ -192,7 +192,7 @@ class CircuitSystem:
     # -- loops -----------------------------------------------------------------------------------------
     def port(self, frame: Frame, C: Pose) -> tuple[int, Pose, Potential]:
         """The link that carries a joint's frame, the frame's pose there, and its potential."""
-        node, X = self.kinematics.place(frame)
+        node, X = self.kinematics.locate_frame(frame)
         X = X @ C
         rest = Potential(np.zeros(6), self.potentials.level)
         V = rest if node == WORLD else self.potentials.links[node]
@@ -241,7 +241,7 @@ class CircuitSystem:
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""
-        node, X = self.kinematics.place(frame)
+        node, X = self.kinematics.locate_frame(frame)
         if node == WORLD:
             return ZERO3, ZERO3
         R, V = self.kinematics.link_poses[node].R, self.potentials.links[node]

@@ -39,7 +39,7 @@ class StateAcceleration(NamedTuple):
     """The unknown acceleration of a speed of the state, by its index in u; messages quote ``label``."""
 
     label: str
-    index: int
+    speed: int
 
 
 class CutJointAcceleration(NamedTuple):

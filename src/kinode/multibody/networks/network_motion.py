@@ -70,6 +70,6 @@ class NetworkMotion:
 
     def _acceleration(self, unknown: Any, u_dot: Array) -> Scalar:
         if isinstance(unknown, StateAcceleration):
-            return u_dot[unknown.index]
+            return u_dot[unknown.speed]
         assert isinstance(unknown, CutJointAcceleration)
         return self._joint_acceleration(unknown.joint)[unknown.coordinate]

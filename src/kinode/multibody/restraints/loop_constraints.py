@@ -161,7 +161,7 @@ def bias(kinematics: Kinematics, constraint: LoopConstraint) -> Array:
     still, A = kinematics.unaccelerated
 
     def second(frame: Frame) -> tuple[Array, Array]:
-        node, X = kinematics.place(frame)
+        node, X = kinematics.locate_frame(frame)
         if node == WORLD:
             return ZERO3, ZERO3
         R, w, (eps, W) = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w, A[node]
@@ -211,7 +211,7 @@ def freedoms(kinematics: Kinematics, constraint: LoopConstraint) -> list[tuple[i
 
 def _carriers(kinematics: Kinematics, frame: Frame) -> set[int]:
     """The nodes of the tree between the world and a frame."""
-    carriers, node = set(), kinematics.place(frame)[0]
+    carriers, node = set(), kinematics.locate_frame(frame)[0]
     while node != WORLD:
         carriers.add(node)
         node = kinematics.tree.nodes[node].parent
