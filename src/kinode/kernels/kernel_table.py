@@ -153,7 +153,7 @@ _ROWS = (
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
-    KernelRow("glance", lambda s, _: instant_events.glance(s)),
+    KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
-from kinode.multibody.power import is_moved
+from kinode.multibody.power import depends_on_time
 from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.solver import OPEN, StateHistory
 
@@ -22,7 +22,7 @@ ROWS = 512  # states that are looked at together
 def end_where_torn(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
     """The motion, or as much of it as fulfills all constraints; its message then says which does not hold."""
     topology = dynamics.topology
-    driven = any(j.driven for j in topology.system.joints.values()) or any(map(is_moved, topology.constraints))
+    driven = any(j.driven for j in topology.system.joints.values()) or any(map(depends_on_time, topology.constraints))
     if not (topology.constrained and driven and len(dynamics.closure.rows) < dynamics.closure.total):
         return motion
     loops = dynamics.loops

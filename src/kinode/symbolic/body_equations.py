@@ -183,7 +183,7 @@ class BodyEquations(Printed):
         absolute, topology = self._absolute, self.topology
         forces: dict[str, list[list[dict[int, Scalar]]]] = {body: [] for body in absolute.bodies}
         conditions: list[EquationRow] = []
-        for name, at_joint in absolute.holds.items():
+        for name, at_joint in absolute.joint_constraints.items():
             n_u = at_joint.joint.n_u
             rotation = _block_rotation(at_joint.R)
             A, bias = tidy(rotation @ at_joint.S).reshape(6, n_u), tidy(rotation @ at_joint.bias)
@@ -193,13 +193,13 @@ class BodyEquations(Printed):
                     self._act(forces, kind, name, absolute.acting(at_joint, at_joint.T))
             if name in topology.couplings:
                 coupling = topology.couplings[name]
-                leader = absolute.holds[coupling.leader]
+                leader = absolute.joint_constraints[coupling.leader]
                 ratio = self._snapshot.resolve(coupling.ratio)
                 self._act(forces, "gear", name, absolute.acting(leader, tidy(-ratio * leader.T)))
             conditions += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
             conditions += self._kinematics(name, rotation, A, bias)
         for constraint in topology.constraints:
-            directions, gamma = absolute.tie(loop_constraints.loop_constraint_of(topology, constraint))
+            directions, gamma = absolute.element_rows(loop_constraints.loop_constraint_of(topology, constraint))
             self._act(forces, "lam", constraint.name, directions)
             left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], len(gamma))
             conditions += [
@@ -222,7 +222,7 @@ class BodyEquations(Printed):
 
     def _kinematics(self, name: str, rotation: Array, A: Array, bias: Array) -> list[EquationRow]:
         """L'v_dot = A u_dot + bias, with u_dot unknown, prescribed, or given by a gear."""
-        at_joint, absolute = self._absolute.holds[name], self._absolute
+        at_joint, absolute = self._absolute.joint_constraints[name], self._absolute
         directions = absolute.acting(at_joint, rotation.T)
         left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], 6)
         known, right = absolute.prescribed(name), sum_rows([], 6)

@@ -87,7 +87,7 @@ class MotionSteps:
             self._joint_symbols(node.joint.name, states, items)
         self.snapshot = self._with_states(states)
         words = "The coordinates are those of the joints. Laws of time and gears say what is not free."
-        self.joint_accelerations = self.snapshot.kinematics.spread(self.explained.u_dot)
+        self.joint_accelerations = self.snapshot.kinematics.scatter(self.explained.u_dot)
         for node in self.nodes:
             name = node.joint.name
             if name in self.topology.couplings and node.joint.n_u:
@@ -145,7 +145,7 @@ class MotionSteps:
             own = self.mechanics[i].transform(self.snapshot.kinematics.node_states[i][0], geometry.forms[i])
             step, C = self.placements[i] @ own, self.axes(i)
             self.inertias.append(geometry.inertias[i].seen_from(Pose(C.T, ZERO3)))
-            center = C.T @ self.snapshot.kinematics.place(self.system.find_frame(f"{body}.com"))[1].p
+            center = C.T @ self.snapshot.kinematics.locate_frame(self.system.find_frame(f"{body}.com"))[1].p
             items.append(self.sheet.show("d", body, step.p, "m"))
             items.append(self.sheet.show("A", body, step.R, "1", parts=TENSOR, columns=3))
             items.append(self.sheet.show("c", body, center, "m"))

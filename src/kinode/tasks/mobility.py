@@ -197,7 +197,7 @@ def _is_planar(dynamics: Dynamics, state: State) -> bool:
     (poses,) = find_poses(dynamics, StateBatch.of(dynamics.point(state)))
     rotations, translations = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
-        joint = constants.held(name, poses)
+        joint = constants.constraint_directions(name, poses)
         rotations.append((joint.R_WM @ joint.S[:3]).T)
         translations.append((joint.R_WM @ joint.S[3:]).T)
     rotation, translation = np.vstack(rotations), np.vstack(translations)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
@@ -227,11 +228,34 @@ class Sizes:
         return tidy([self.share(size) / size * v * arm for v, arm in zip(slips, arms, strict=True)])
 
 
+class PressingLoad(Enum):
+    """A component of a joint's wrench that presses the surfaces of a contact together; messages quote the value."""
+
+    FORCE = "force"
+    FORCE_ACROSS = "force across the axis"
+    FORCE_ALONG = "force along the axis"
+    FORCE_ON_THREAD = "force on the thread"
+    MOMENT_ACROSS = "moment across the axis"
+    MOMENT_ABOUT = "moment about the axis"
+
+    @property
+    def optional_field(self) -> str | None:
+        """The field of ``Coulomb`` without which this load does not count; None where it always counts."""
+        return OPTIONAL_FIELDS.get(self)
+
+
+OPTIONAL_FIELDS = {
+    PressingLoad.FORCE_ALONG: "thrust_radius",
+    PressingLoad.MOMENT_ACROSS: "length",
+    PressingLoad.MOMENT_ABOUT: "radius",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Contact:
     """Two sliding surfaces: friction by load, friction that is independent of it, and its direction."""
 
-    parts: Callable[[Array], dict[str, Scalar]]
+    parts: Callable[[Array], dict[PressingLoad, Scalar]]
     steady: Scalar
     direction: Array
 
@@ -244,12 +268,12 @@ def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
     """A bearing about an axis; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force across the axis": arm * across(W[3:], axis)}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ACROSS: arm * across(W[3:], axis)}
         if sizes.length is not None:
-            pressing["moment across the axis"] = arm * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = arm * 2.0 / sizes.length * across(W[:3], axis)
         if sizes.thrust_radius is not None:
-            pressing["force along the axis"] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
+            pressing[PressingLoad.FORCE_ALONG] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
         return pressing
 
     return Contact(parts, arm * sizes.preload + sizes.effort, direction)
@@ -258,12 +282,12 @@ def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
 def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -> Contact:
     """A slide along an axis; its friction is a force.  If ``keyed``, it takes the moment about it at ``radius``."""
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force across the axis": sizes.coefficient * across(W[3:], axis)}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ACROSS: sizes.coefficient * across(W[3:], axis)}
         if sizes.length is not None:
-            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         if keyed and sizes.radius is not None:
-            pressing["moment about the axis"] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
+            pressing[PressingLoad.MOMENT_ABOUT] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
         return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
@@ -272,10 +296,10 @@ def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -
 def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
     """A plane across an axis; its friction is a force."""
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force along the axis": sizes.coefficient * size([dot(W[3:], axis)])}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ALONG: sizes.coefficient * size([dot(W[3:], axis)])}
         if sizes.length is not None:
-            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
@@ -286,8 +310,8 @@ def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
     r = 1.0 if sizes.radius is None else sizes.radius
     helix = sqrt(r * r + pitch * pitch)
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        return {"force on the thread": sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        return {PressingLoad.FORCE_ON_THREAD: sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
 
     return Contact(parts, sizes.coefficient * helix * sizes.preload + sizes.effort, direction)
 
@@ -295,7 +319,7 @@ def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
 def ball(sizes: Sizes, direction: Array) -> Contact:
     """A ball in its socket; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
-    return Contact(lambda W: {"force": arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
+    return Contact(lambda W: {PressingLoad.FORCE: arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
 
 
 def across(vector: Array, axis: Array) -> Scalar:
