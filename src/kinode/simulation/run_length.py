@@ -13,7 +13,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
 from kinode.simulation.call_site import caller_depth
-from kinode.simulation.time_events import find_fastest_swing
+from kinode.simulation.time_events import find_shortest_sine
 
 LONG = 10_000_000
 """Steps after which a run is called long."""
@@ -43,7 +43,7 @@ def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, fl
     t0, t1 = span
     message = f"{LONG:.0e} steps were taken until t = {t:.9g} s, of {t0:g} to {t1:g} s"
     clocks = [(period, f"{owner}.period") for period, owner in _clocks(dynamics)]
-    period, name = min([*clocks, find_fastest_swing(dynamics, p, inputs, t0, t1)])
+    period, name = min([*clocks, find_shortest_sine(dynamics, p, inputs, t0, t1)])
     if (t - t0) / period > LONG / FAST:
         message = f"{message}; {name} changes within {period:g} s, {(t1 - t0) / period:.1e} times in the run"
     else:
