@@ -24,7 +24,7 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.ode.tableaus import dop853
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
-from kinode.simulation.time_events import ROUNDING
+from kinode.simulation.time_events import TIME_ROUNDING
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -259,7 +259,7 @@ def _trapezoid(run: RunQuantities, n: int) -> Array:
 
 def _sides(run: RunQuantities) -> tuple[Array, Array]:
     """The ends of each interval, moved inside it by a rounding error: functions of time may jump at the ends."""
-    margin = ROUNDING * float(np.abs(run.t).max())
+    margin = TIME_ROUNDING * float(np.abs(run.t).max())
     return run.t[:-1] + margin, run.t[1:] - margin
 
 
