@@ -19,6 +19,8 @@ from kinode.model.base.events import EventTable, find_events
 from kinode.model.base.fields import find_expressions
 from kinode.model.base.frames import Resolve
 from kinode.model.constraints.constraint import Constraint
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.joints.fixed import Fixed
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
@@ -169,6 +171,12 @@ class Topology:
         efforts = [name for name, joint in joints.items() if joint.driven and joint.n_u] + list(self.couplings)
         sizes = {**dict.fromkeys(joints, 6), **{f"{name}.effort": joints[name].n_u for name in efforts}}
         return {**sizes, **{c.name: len(c.rows(self.system)) for c in self.constraints}}
+
+    @cached_property
+    def meshes(self) -> dict[str, ToothMesh]:
+        """The gears whose teeth are known, by the names of their constraints."""
+        gears = [c for c in self.system.constraints.values() if isinstance(c, CoordinateCoupling)]
+        return {gear.name: mesh for gear in gears if (mesh := gear.mesh(self.system)) is not None}
 
     @cached_property
     def tied(self) -> frozenset[str]:

@@ -38,6 +38,7 @@ from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
     from kinode.model.base.scene import SlidingScene
+    from kinode.multibody.joint_efforts import JointEfforts
     from kinode.multibody.kinematics import Kinematics
     from kinode.multibody.loads import Loads
     from kinode.multibody.motion import Motion
@@ -130,7 +131,7 @@ class SupportedJoint:
 
 
 class LoadedTree(Protocol):
-    """An instant on one tree of links: kinematics, loads, motion."""
+    """An instant on one tree of links: kinematics, loads, motion, efforts along joints."""
 
     @property
     def kinematics(self) -> Kinematics: ...
@@ -140,6 +141,9 @@ class LoadedTree(Protocol):
 
     @property
     def motion(self) -> Motion: ...
+
+    @property
+    def efforts(self) -> JointEfforts: ...
 
 
 class Statics:
