@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,8 @@ class JointLoads:
         Of a joint with one freedom, in ``effort_unit``.
     unique : bool
         Whether the reactions are unique (False in redundant loops).
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     joint: str
@@ -50,6 +52,7 @@ class JointLoads:
     effort: Measure | None
     effort_unit: str = ""
     unique: bool = True
+    left_out: tuple[str, ...] = ()
 
 
 @IGNORE_OVERFLOW
@@ -99,7 +102,11 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
         unit = "" if values is None else str(run.units(f"{name}.effort"))
         parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
-        loads.append(JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique))
+        loads.append(
+            JointLoads(
+                name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique, wrench.left_out
+            )
+        )
     return loads
 
 
@@ -111,6 +118,18 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
     return (
         f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
         "of the ways to share the load is shown."
+    )
+
+
+def describe_left_out(left_out: Mapping[str, tuple[str, ...]]) -> str:
+    """A sentence on loads that are left out of the reactions of joints; empty if none is."""
+    words = sorted({word for each in left_out.values() for word in each})
+    if not words:
+        return ""
+    names = ", ".join(name for name, each in left_out.items() if each)
+    return (
+        f"Without {' and '.join(words)}: {names}. Their gears have no pressure_angle, so that it is not known where "
+        "the force acts."
     )
 
 

@@ -178,7 +178,8 @@ def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
         elif values.ndim == 2:
             part = ("" if max(map(len, quantity.parts)) == 1 else "_").join(quantity.parts)
             dims, data = (*dims, part), data.assign_coords({part: list(quantity.parts)})
-        data[name] = (dims, values, {"units": _unit_text(run, name)})
+        left_out = {"left_out": ", ".join(run.left_out(name))} if run.left_out(name) else {}
+        data[name] = (dims, values, {"units": _unit_text(run, name), **left_out})
     return data
 
 
@@ -203,13 +204,14 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:
     """Header and values of each column of a quantity."""
     units, parts = run.units(name), find_quantity(run.system, name).parts
+    less = "".join(f", without {load}" for load in run.left_out(name))
     if values.ndim == 1:
-        yield f"{name} [{units}]", values
+        yield f"{name} [{units}{less}]", values
         return
     head, at, axes = name.partition("@")
     flat = values.reshape(len(values), -1)
     for k, part in enumerate(parts):
-        yield f"{head}.{part}{at}{axes} [{units if isinstance(units, str) else units[k]}]", flat[:, k]
+        yield f"{head}.{part}{at}{axes} [{units if isinstance(units, str) else units[k]}{less}]", flat[:, k]
 
 
 def _unit_text(run: Trajectory, name: str) -> str:

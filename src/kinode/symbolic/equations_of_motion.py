@@ -116,6 +116,9 @@ def equations(
         raise ArgumentError(f"{method} does not apply to {system.name}: {reason}")
     if method == NEWTON_EULER and names:
         raise ArgumentError("reactions: with newton_euler all reactions are unknowns of the equations")
+    if method == NEWTON_EULER and topology.meshes:
+        message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
+        raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
     try:
         return _written(topology, method, shape, names, formulation is not None)
     except TooLongError:
