@@ -69,7 +69,7 @@ def joint_wrenches(
         check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
-    wrenches, left_out = {}, find_left_out(dynamics)
+    wrenches, left_out = {}, find_left_out(dynamics.topology)
     overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
         joint = dynamics.system.joints[name]

@@ -10,42 +10,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinode.dynamics.redundant_reactions import is_redundant
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import find_sides
 from kinode.model.quantity_names import JOINT_WRENCHES, QuantityName
 from kinode.multibody.restraints.loop_statics import find_carriers, find_loops
 
 if TYPE_CHECKING:
-    from kinode.dynamics.compiled_system import Dynamics
     from kinode.structure.topology import Topology
 
 TOOTH_FORCE = ("tooth force",)
 
 
-def find_left_out(dynamics: Dynamics) -> dict[str, tuple[str, ...]]:
+def find_left_out(topology: Topology) -> dict[str, tuple[str, ...]]:
     """What is left out of the reactions of joints, by joint; joints whose reactions are complete have no entry."""
-    constraints = dynamics.system.constraints.values()
+    constraints = topology.system.constraints.values()
     gears = [c for c in constraints if isinstance(c, CoordinateCoupling) and c.pressure_angle is None]
     if not gears:
         return {}
-    joints = set[str]().union(*(_joints_of(dynamics.topology, gear) for gear in gears))
-    if is_redundant(dynamics):
-        loops = find_loops(dynamics.topology)
+    joints = set[str]().union(*(_joints_of(topology, gear) for gear in gears))
+    if topology.rows is not None and len(topology.rows) < len(topology.row_units):
+        loops = find_loops(topology)
         while more := set[str]().union(*(loop for loop in loops if loop & joints)) - joints:
             joints |= more
-    return {name: TOOTH_FORCE for name in dynamics.system.joints if name in joints}
+    return {name: TOOTH_FORCE for name in topology.system.joints if name in joints}
 
 
-def left_out_of(dynamics: Dynamics, name: QuantityName) -> tuple[str, ...]:
+def left_out_of(topology: Topology, name: QuantityName) -> tuple[str, ...]:
     """What is left out of a quantity: of wrenches of joints, of friction that depends on them, of forces of gears."""
     if name.sort == "joint":
-        friction = dynamics.system.joints[name.owner].friction
+        friction = topology.system.joints[name.owner].friction
         pressed = friction is not None and (friction.coefficient != 0.0 or friction.static_coefficient is not None)
         if name.quantity in JOINT_WRENCHES or (pressed and name.quantity == "effort.friction"):
-            return find_left_out(dynamics).get(name.owner, ())
+            return find_left_out(topology).get(name.owner, ())
     if name.sort == "constraint" and name.quantity.startswith("on."):
-        constraint = dynamics.system.constraints[name.owner]
+        constraint = topology.system.constraints[name.owner]
         if isinstance(constraint, CoordinateCoupling) and constraint.pressure_angle is None:
             return TOOTH_FORCE
     return ()

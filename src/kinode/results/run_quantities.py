@@ -296,4 +296,4 @@ class RunQuantities:
         >>> run.left_out("elbow.reaction.force")
         ()
         """
-        return left_out_of(self.dynamics, find_quantity(self.system, name))
+        return left_out_of(self.dynamics.topology, find_quantity(self.system, name))

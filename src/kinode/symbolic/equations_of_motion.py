@@ -310,6 +310,8 @@ class Equations(Printed):
         """The kinetic share of each reaction as named terms without zeros; of the formulation ``rotators`` only."""
         if self.formulation != "rotators":
             raise ArgumentError("terms: only the formulation rotators gives reactions term by term")
+        if self.topology.meshes:
+            raise ArgumentError(f"terms: rotators have no tooth forces, as of {', '.join(self.topology.meshes)}")
         terms_of_joint: dict[str, list[tuple[str, Reaction]]] = {}
         for joint, terms in self._derivation.terms.items():
             rows = []

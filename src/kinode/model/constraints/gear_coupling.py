@@ -27,6 +27,7 @@ from kinode.model.constraints.tooth_mesh import (
     rack_mesh,
     wheels_mesh,
 )
+from kinode.model.joints.joint import Joint
 from kinode.model.joints.prismatic import Prismatic
 from kinode.model.joints.revolute import Revolute
 
@@ -135,7 +136,7 @@ class CoordinateCoupling(Constraint):
         if one == two:
             raise ModelError("couples a joint to itself", component=self.name)
 
-    def _check_kinds(self, system: Any, kinds: dict[str, type]) -> None:
+    def _check_kinds(self, system: Any, kinds: dict[str, type[Joint]]) -> None:
         """Refuse teeth on joints that are neither hinges nor slides."""
         for field, kind in kinds.items():
             joint = system.joints[getattr(self, field)]

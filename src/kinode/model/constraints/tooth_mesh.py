@@ -24,7 +24,6 @@ import numpy as np
 from kinode.algebra.scalars import Array, Scalar, absolute, cos, sign, sqrt, tan
 from kinode.algebra.spatial import Pose, cross, dot
 from kinode.model.base.frames import Frame, Resolve
-from kinode.model.frame_lookup import joint_frame
 from kinode.model.joints.fixed import Fixed
 
 if TYPE_CHECKING:
@@ -162,8 +161,8 @@ def find_sides(system: Any, follower: str, leader: str) -> tuple[MeshSide, MeshS
 
 
 def _side(joint: Joint, forward: bool) -> MeshSide:
-    wheel = (joint.b if forward else joint.a).body
-    return MeshSide(joint.name, wheel, joint_frame(joint, "parent" if forward else "child"), forward)
+    carrier, wheel = (joint.a, joint.b) if forward else (joint.b, joint.a)
+    return MeshSide(joint.name, wheel.body, carrier.shifted(joint.at), forward)
 
 
 def find_fixed_path(system: Any, start: str, end: str) -> dict[str, float] | None:
@@ -185,7 +184,8 @@ def carrier_pose(system: Any, start: str, path: Mapping[str, float], end: str) -
     """Nominal poses of frames on the bodies at both ends of a path of fixed joints, seen from the first."""
     X = Pose(np.eye(3), np.zeros(3))
     for name, way in path.items():
-        F, M = (joint_frame(system.joints[name], side).pose(system.nominal) for side in ("parent", "child"))
+        joint = system.joints[name]
+        F, M = (side.shifted(joint.at).pose(system.nominal) for side in (joint.a, joint.b))
         X = X @ (M @ F.inverse() if way > 0 else F @ M.inverse())
     poses = {end: X, start: Pose(np.eye(3), np.zeros(3))}
     return lambda frame: poses[frame.body] @ frame.pose(system.nominal)

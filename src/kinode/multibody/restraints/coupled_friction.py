@@ -171,7 +171,7 @@ class JointFriction:
     @property
     def size(self) -> int:
         """The number of components of ``wrench``."""
-        return 6 + self.apart.shape[1]
+        return 6 + int(self.apart.shape[1])
 
     def brakes(self, W: Array) -> Array:
         """The brake of each contact, as far as it depends on loads, for ``wrench``."""
