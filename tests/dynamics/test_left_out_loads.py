@@ -70,7 +70,8 @@ def test_tables_and_the_report_say_it(capsys):
     assert words in " ".join(capsys.readouterr().out.split())
     print_joint(run, Question("j_two"))
     assert "Without tooth force: j_two." in " ".join(capsys.readouterr().out.split())
-    assert "without tooth force" in str(run.bearings("j_one", at=(0, 0.1))[0])
+    loads = (run.bearings("j_one", at=(0, 0.1))[0], run.pressure("j_one"), run.causes("j_one", by="body"))
+    assert all("without tooth force" in str(load) for load in loads)
 
 
 def test_the_joints_between_wheels_on_different_bodies_are_marked():
