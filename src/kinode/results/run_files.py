@@ -2,8 +2,7 @@
 
 A NetCDF file contains each entry of the state as a variable with its name and unit, the parameters and inputs by name,
 and the model as YAML text, so that it can be loaded by itself.  Loading reads numbers and text; nothing in a file is
-executed.  A file is written under a temporary name and then renamed, so that an interrupted write leaves no damaged
-file.
+executed.
 """
 
 from __future__ import annotations
@@ -13,12 +12,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
 from kinode.errors import ArgumentError, Error
 from kinode.model.quantity_names import find_quantity
@@ -56,15 +57,18 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         ending=json.dumps(_write_ending(run.ending)),
         title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        data.to_netcdf(temporary, engine="h5netcdf")
-        temporary.replace(target)
-    except OSError as error:
-        raise Error(f"{target}: cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, _encode(data))
+
+
+def _encode(data: xarray.Dataset) -> memoryview:
+    """The contents of a NetCDF file, made in memory: HDF5 ends the process where a disk is full."""
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    image = BytesIO()
+    with h5netcdf.File(image, "w") as file:
+        data.dump_to_store(H5NetCDFStore(file))
+    return image.getbuffer()
 
 
 def _write_ending(ending: Ending) -> dict[str, Any]:
@@ -190,13 +194,10 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
         for header, column in _columns(run, name, values[name]):
             headers.append(header)
             columns.append(column)
-    try:
-        with open(path, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(headers)
-            writer.writerows([repr(float(x)) for x in row] for row in zip(*columns))
-    except OSError as error:
-        raise Error(f"{path}: cannot be written: {error.strerror or error}") from None
+    with writing(path) as stream:
+        writer = csv.writer(stream)
+        writer.writerow(headers)
+        writer.writerows([repr(float(x)) for x in row] for row in zip(*columns))
 
 
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.atomic_files import write_text
 from kinode.errors import Error
 from kinode.kernels.state import Wrench
 from kinode.results.load_summary import (
@@ -114,9 +115,9 @@ def report(
         text = compose(
             run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain
         )
-        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
+    write_text(file, text)
     return file
 
 
