@@ -347,7 +347,7 @@ def test_a_failed_addition_leaves_the_system_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [("/etc/passwd", "outside the folder"), ("../other.yaml", "outside the folder"), ("missing.yaml", "no such file"),
-     ("model.yaml", "in a circle"), (".", "is a folder"), ("a\\0b", "name of a file")],
+     ("model.yaml", "in a circle"), (".", "is a folder"), ("a\\0b", "control character")],
 )  # fmt: skip
 def test_files_that_a_file_may_not_name(tmp_path: Path, name: str, message: str) -> None:
     (tmp_path / "other.yaml").write_text(GOOD)

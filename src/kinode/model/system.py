@@ -54,8 +54,6 @@ class System(ComponentStore, Shortcuts):
     notes: list[str]
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"a system needs a name in text, not {short(name)}", component="system", field="name")
         super().__init__()
         self.name = name
         self.kinds = {}

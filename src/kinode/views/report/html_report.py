@@ -73,6 +73,7 @@ FACTS = {
     "evaluations": "evaluations of the rate",
     "seconds": "computing time",
 }
+LONGEST_NAME = 200  # bytes of a file's name, of which systems take 255
 MOST_GROUPS = 8  # plots of coordinates, and of speeds
 
 
@@ -157,7 +158,8 @@ def compose(
 
 def _file_name(text: str) -> str:
     """A name for a file: no separators, no leading dot."""
-    return re.sub(r"[^\w.-]+", "_", text).strip("._") or "report"
+    plain = re.sub(r"[^\w.-]+", "_", text).strip("._")
+    return plain.encode()[:LONGEST_NAME].decode(errors="ignore") or "report"
 
 
 # -- top -------------------------------------------------------------------------------------------
