@@ -31,13 +31,13 @@ LARGEST_DENOMINATOR = 64  # of a number that is written as a fraction
 C_WORDS = """alignas alignof asm auto bool case char const constexpr default do double enum extern false float fortran
 goto inline int long main nullptr register restrict short signed sizeof static static_assert struct switch thread_local
 true typedef typeof typeof_unqual union unsigned void volatile"""
-C_MACROS = """DOMAIN HUGE INFINITY MAXFLOAT NAN NULL OVERFLOW PLOSS SING TLOSS UNDERFLOW X_TLOSS i386 linux math_errhandling
-unix"""
+C_MACROS = """DOMAIN HUGE INFINITY MAXFLOAT NAN NULL OVERFLOW PLOSS SING TLOSS UNDERFLOW X_TLOSS i386 linux
+math_errhandling unix"""
 CALLED = """abs acos acosh asin asinh atan atan2 atanh bisect cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs
 fetch floor fma fmax fmin fmod functools hypot interval len log log10 log1p log2 math max min numpy pow sin sinh sqrt
 tan tanh trunc"""
 RESERVED_WORDS = frozenset([*keyword.kwlist, *f"{C_WORDS} {C_MACROS} {CALLED}".split()])
-RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and the tables of generated code
+RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and tables of the code itself
 GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
 
 
