@@ -79,7 +79,8 @@ def _write_ending(ending: Ending) -> dict[str, Any]:
 def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     """How a run ended; files of version 0.1 keep its status and message."""
     status, message = str(data.attrs["status"]), str(data.attrs["message"])
-    given = {"kind": status, "time": t_end, "component": None, "entry": None} | read_flat(data, "ending", {})
+    given: dict[str, Any] = {"kind": status, "time": t_end, "component": None, "entry": None}
+    given |= read_flat(data, "ending", {})
     if given.keys() != {"kind", "time", "component", "entry"}:
         raise ValueError(f"an ending has no {', '.join(sorted(given.keys() - {'kind', 'time', 'component', 'entry'}))}")
     component, entry = given["component"], given["entry"]
