@@ -1,4 +1,4 @@
-"""Machine code kept on disk between sessions, by content.
+"""A cache of machine code on disk, between sessions.
 
 Entries lie in a folder of their own, which nobody else may write: its owner and mode are checked before code is loaded
 from it.  An entry is an ordinary file whose name is a digest and which begins with a mark, that name, its length and a
@@ -26,7 +26,7 @@ MAGIC = b"kinode kernel 2\n"
 FOLDER = "kinode-kernels"
 NAME = re.compile(r"[0-9a-f]{40}\Z")
 HEAD = len(MAGIC) + 40 + 8 + 20  # mark, name, length, digest
-LIMIT = 500_000_000  # bytes in all; the entries that were not used for longest go first
+LARGEST_CACHE = 500_000_000  # bytes in all; the entries that were not used for longest go first
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Packages that machine code comes from, with all that is in their folders.
@@ -53,38 +53,38 @@ def directory() -> Path | None:
 
 @remember
 def source_digest() -> str:
-    """Digest of the source that kernels come from; empty where it cannot be found.
+    """Digest of the source code that determines the machine code; empty if the source is not available.
 
-    Files are told apart as Python does it for its own byte code, by size and time of change: reading them takes longer
-    than loading a kernel.
+    It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
+    longer than loading a kernel.
     """
     root = Path(__file__).resolve().parents[1]
-    total = hashlib.blake2b(__version__.encode(), digest_size=16)
-    found = False
+    hasher = hashlib.blake2b(__version__.encode(), digest_size=16)
+    has_source = False
     try:
-        for name in SOURCES:
-            for folder, folders, files in os.walk(root / name):
+        for package in SOURCES:
+            for folder, folders, files in os.walk(root / package):
                 folders.sort()
-                for file in sorted(x for x in files if x.endswith(".py")):
+                for file in sorted(name for name in files if name.endswith(".py")):
                     path = os.path.join(folder, file)
-                    about = os.stat(path)
-                    total.update(f"{path[len(str(root)) :]} {about.st_size} {about.st_mtime_ns}\n".encode())
-                    found = True
+                    status = os.stat(path)
+                    hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
+                    has_source = True
     except OSError:
         return ""
-    return total.hexdigest() if found else ""
+    return hasher.hexdigest() if has_source else ""
 
 
 def digest(*parts: str) -> str | None:
-    """Name of the entry for these parts and this source; None where stale code could not be told apart."""
+    """Name of the entry for these parts and the present source; None if the source is not available to compare."""
     source = source_digest()
     if not source:
         return None
-    total = hashlib.blake2b(digest_size=20)
+    hasher = hashlib.blake2b(digest_size=20)
     for part in (source, *parts):
         data = part.encode()
-        total.update(len(data).to_bytes(8, "little") + data)
-    return total.hexdigest()
+        hasher.update(len(data).to_bytes(8, "little") + data)
+    return hasher.hexdigest()
 
 
 def load(name: str) -> bytes | None:
@@ -175,7 +175,7 @@ def _head(name: str, payload: bytes) -> bytes:
     return MAGIC + name.encode() + length + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
 
 
-def prune(place: Path, limit: int = LIMIT) -> None:
+def prune(place: Path, limit: int = LARGEST_CACHE) -> None:
     """Remove the entries that were not used for longest, until the rest is within the limit.
 
     What is no entry by its name and its first bytes stays, whoever put it there.

@@ -1,7 +1,7 @@
-"""Joints whose coordinates are no entries of the state: those that close loops, and those that follow others.
+"""Joints whose coordinates are not in the state: cut joints, and followers of gears.
 
-Their coordinates q follow from the poses of their frames or from the joint that leads, and their speeds are linear in
-those of the state: u_joint = H u + what drives add.
+Their coordinates q follow from the poses of their frames or from the leading joint, and their speeds are linear in
+those of the state: u_joint = H u + contributions of drives.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def measured_joints(topology: Topology) -> tuple[str, ...]:
     """Joints that move, are not prescribed, and are not in the state, in order of declaration."""
     joints = topology.system.joints
-    return tuple(name for name, j in joints.items() if j.n_u and not j.driven and name not in topology.q_of)
+    return tuple(name for name, joint in joints.items() if joint.n_u and not joint.driven and name not in topology.q_of)
 
 
 def measures(snapshot: Snapshot) -> tuple[Array, Array, Array]:
@@ -42,28 +42,28 @@ def _along_state(kinematics: Kinematics, name: str) -> Array:
     H = np.zeros((kinematics.system.joints[name].n_u, topology.n_u), dtype=object)
     H[:] = 0.0
     if name in topology.couplings:
-        way = kinematics.state_of(name)
-        if way is not None:
-            H[0, way[0]] = way[1]
+        state = kinematics.state_of(name)
+        if state is not None:
+            H[0, state[0]] = state[1]
         return H
     loop = next(cut.loop for cut in topology.cuts if cut.joint.name == name)
     for i, node in enumerate(kinematics.tree.nodes):
-        way = kinematics.state_of(node.joint.name)
-        if node.joint.name not in loop or way is None:
+        state = kinematics.state_of(node.joint.name)
+        if node.joint.name not in loop or state is None:
             continue
         for k in range(node.joint.n_u):
-            column = way[0] + k
-            H[:, column] = H[:, column] + _speeds_of(kinematics, name, i, k) * way[1]
+            column = state[0] + k
+            H[:, column] = H[:, column] + _speeds_of(kinematics, name, i, k) * state[1]
     return H
 
 
 def _speeds_of(kinematics: Kinematics, name: str, i: int, k: int) -> Array:
-    """Speeds of a joint that closes a loop while one freedom of a node moves at unit speed."""
+    """Speeds of a cut joint for a unit speed of freedom k of node i."""
     S, X = kinematics.link_kinematics[i].S, kinematics.link_poses[i]
     w, v = X.R @ S[:3, k], X.R @ S[3:, k]
 
     def velocity(frame: Frame) -> tuple[Array, Array]:
-        node, _ = kinematics.place(frame)
+        node, _ = kinematics.locate_frame(frame)
         while node not in (i, WORLD):
             node = kinematics.tree.nodes[node].parent
         return (w, v + cross(w, kinematics.pose(frame).p - X.p)) if node == i else (ZERO3, ZERO3)
