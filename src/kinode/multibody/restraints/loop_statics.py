@@ -33,7 +33,6 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.multibody.links import recursive_dynamics
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.restraints import loop_constraints
-from kinode.structure.link_geometry import WORLD
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -76,18 +75,8 @@ def _joints_between(topology: Topology, constraint: Constraint) -> set[str]:
         return {name for joint in constraint.joints().values() for name in (joint, *loop_of.get(joint, ()))}
     fields = constraint.specs().values()
     bodies = {getattr(constraint, field.name).body for field, spec in fields if spec.shape == "frame"}
-    carriers = [find_carriers(topology, body) for body in bodies]
+    carriers = [topology.carriers(body) for body in bodies]
     return set[str]().union(*carriers) - set[str].intersection(*carriers)
-
-
-def find_carriers(topology: Topology, body: str) -> set[str]:
-    """The joints of the tree between the world and a body."""
-    tree = topology.full
-    node, carriers = tree.node_of[body], set()
-    while node != WORLD:
-        carriers.add(tree.nodes[node].joint.name)
-        node = tree.nodes[node].parent
-    return carriers
 
 
 def _leader(topology: Topology, name: str) -> str:
