@@ -511,6 +511,7 @@ def test_reactions_at_gears_with_and_without_teeth():
         system.revolute(f"j{name}", system.world.at(place, 0, 0), body, effort=1.0)
     system.constraint("mesh", "gear", input="ja", output="jb", ratio=-2)
     assert "reaction of ja, without tooth force: zero" in str(kn.equations(system, "recursive", reactions="ja"))
+    assert "joint jb, its reaction without tooth force\n" in str(kn.equations(system, "newton_euler"))
     system.change("mesh", pressure_angle="20 deg")
     text = str(kn.equations(system, "recursive", reactions="ja"))
     assert "without tooth force" not in text
