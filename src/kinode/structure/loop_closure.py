@@ -50,19 +50,22 @@ def characteristic_length(topology: Topology) -> float:
     return largest or 1.0
 
 
-def close(rows: RowFunction, advance: Advance, q: Array, free: Array) -> tuple[Array, float]:
+def close(
+    rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Array | None = None
+) -> tuple[Array, float]:
     """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
 
-    Gauss-Newton, damped as Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all
+    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, damped as Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all
     vanish, it ends where the sum of their squares is least.
     """
     r, A = rows(q)
     damping = 0.0
+    eased = np.ones(len(free)) if ease is None else ease
     for _ in range(100):
         gap = float(abs(r).max(initial=0.0))
         if gap <= CLOSED or not np.isfinite(gap):
             break
-        step, top = _damped(A[:, free], r)
+        step, top = _damped(A[:, free], r, eased[free])
         while True:
             move = np.zeros(len(free))
             move[free] = step(damping)
@@ -78,14 +81,14 @@ def close(rows: RowFunction, advance: Advance, q: Array, free: Array) -> tuple[A
     return q, float(abs(r).max(initial=0.0))
 
 
-def _damped(A: Array, r: Array) -> tuple[Callable[[float], Array], float]:
+def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], float]:
     """The step that lessens r + A s, for any damping, no entry longer than 0.5; and the largest singular value."""
-    U, sizes, V = np.linalg.svd(A, full_matrices=False)
+    U, sizes, V = np.linalg.svd(A * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
     right, counts = U.T @ r, sizes > 1e-10 * top
 
     def step(damping: float) -> Array:
-        found: Array = -V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2))
+        found: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
         longest = float(abs(found).max(initial=0.0))
         return found * (0.5 / longest) if longest > 0.5 else found
 

@@ -87,18 +87,20 @@ def assemble(
 def _told(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
     """What there is to know of an assembled state."""
     values: dict[str, float] = {}
-    snapshot = dynamics.snapshot(state, assembler.point.p, assembler.point.inputs)
+    snapshot = dynamics.snapshot(state, assembler.problem.point.p, assembler.problem.point.inputs)
     for name, joint in dynamics.system.joints.items():
         if joint.n_u:
             parts = (coordinate_names(joint)[0], tuple(part for part, _ in joint.coordinates))
             for role, names, numbers in zip("qu", parts, snapshot.joint_state(name)[:2], strict=False):
                 texts = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{part}" for part in names]
                 values.update(zip(texts, map(float, numbers), strict=True))
-    off = assembler.departures(state.q)[0] * assembler.units
-    kinds = [kind for name in assembler.names for _, kind in dynamics.system.joints[name].coordinates]
-    moved = {name: _gap(off, assembler.owners, kinds, name) for name in assembler.names}
-    residual = find_gaps(assembler, state.q, least=0.0)
-    held = tuple(name for name in assembler.names if assembler.wishes.joints[name].exact_q.all())
+    problem = assembler.problem
+    x = problem.position_of(state.q)
+    off = problem.offsets(x)[0] * problem.units
+    kinds = [kind for name in problem.names for _, kind in dynamics.system.joints[name].coordinates]
+    moved = {name: _gap(off, problem.owners, kinds, name) for name in problem.names}
+    residual = find_gaps(assembler, x, least=0.0)
+    held = tuple(name for name in problem.names if problem.values.joints[name].exact_q.all())
     return Assembly(dynamics.system.name, state, values, residual, moved, held)
 
 

@@ -1,281 +1,287 @@
-"""Assembly: a state in which all constraints hold, as near as can be to what initial values ask for.
+"""Assembly: a state in which all constraints hold, as near as can be to the requested initial values.
 
-Positions: over all coordinates in which the constraints hold and exact values are met, the sum over the freedoms of ALL
-joints of weight * departure^2 is least, angles in radians, lengths in characteristic lengths.  A joint that closes a
-loop counts like any other, its coordinates measured from the poses of its frames, so that the result does not
-depend on where a loop is cut.  From each of several starts the constraints are closed (``close``), then the state
-slides along them to the least departure: Newton's method on the tangent space with the curvature of the constraints,
-with a line search.  The nearest of the states that are found is taken.
+Positions, in this order:
+
+1.  A closed position that keeps every given and every guessed coordinate, if there is one.  The joints of which nothing
+    is requested move; the loops that they do not connect are searched one by one.
+2.  Else the position with the least sum over the freedoms of ALL joints of weight * offset^2, angles in radians, lengths
+    in characteristic lengths.  From each of several starts, the guesses themselves first, the loops are closed, then
+    the state slides along the constraints to the least offset: Newton's method on the tangent space with the curvature
+    of the constraints, with a line search.  The nearest of these positions is taken.
 
 Speeds: a linear problem; exact ones are met, and the sum of weight * speed^2 over the freedoms of all joints is least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
-from kinode.dynamics.initialization.initial_values import UNSAID, InitialValues, depart
-from kinode.dynamics.initialization.loop_equations import LoopEquations
-from kinode.kernels.compiled_kernels import Kernels
-from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.kernel_table import outputs_of
-from kinode.model.base.frames import Resolve
+from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
+from kinode.dynamics.initialization.initial_values import NOT_REQUESTED, is_guessed
+from kinode.dynamics.initialization.position_guess import PositionGuess
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
-from kinode.model.joints.joint import Joint
-from kinode.multibody.dependent_joints import measured_joints
-from kinode.multibody.snapshot import Snapshot
-from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
 from kinode.structure.loop_closure import close as close_rows
 
-NEAR = 0.25  # rad, or characteristic lengths: a state so near is taken without a look at other branches
-STARTS = range(4, 10)  # how many others are tried, fewer the larger the system
+NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
+LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
 SLIDES, HALVINGS = 40, 30
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
-FEW = 8  # times that joints are measured in plain numbers: compiling takes as long as some fifteen
-SAME = 1e-6  # of the least departure: two states are equally near
+SAME = 1e-6  # of the least offset: two positions are equally near
+
+
+class Block(NamedTuple):
+    """Unknowns that depend on each other through loops, and the rows that they move."""
+
+    free: Array  # marks freedoms
+    rows: Array  # marks rows
+    owners: frozenset[str]  # whose rows they are
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A position on the way: weighted departures, their slope along the freedoms that are left."""
+class Offset:
+    """A position on the way: weighted offsets, their slope along the freedoms that are left."""
 
-    q: Array
+    x: Array
     cost: float
     slope: Array
     tangent: Array  # one column for each freedom that is left
-    flat: Array  # departures for unit steps along these
+    flat: Array  # offsets for unit steps along these
 
 
 class Assembler:
-    """One assembly: the initial values that are asked for, and the numbers that do not change on the way.
+    """One assembly: the requested initial values, and the numbers that do not change on the way."""
 
-    ``loops`` are the constraint rows, None where there are none.  ``point`` has the time, the other states, the
-    parameters and the inputs; its q and u do not count.  ``resolve`` gives numbers of the model at these parameters.
-    """
+    def __init__(self, problem: AssemblyProblem) -> None:
+        self.problem = problem
+        constraints = problem.topology.system.constraints.values()
+        self.geared = {name for c in constraints if isinstance(c, CoordinateCoupling) for name in c.joints().values()}
+        self.exact = problem.exact("exact_q")
+        self.guessed = problem.weights > NOT_REQUESTED
 
-    def __init__(
-        self,
-        kernels: Kernels,
-        loops: LoopEquations | None,
-        wishes: InitialValues,
-        point: EvaluationPoint,
-        resolve: Resolve,
-    ) -> None:
-        self.kernels, self.loops, self.wishes, self.point, self.resolve = kernels, loops, wishes, point, resolve
-        self.topology, self.joints = kernels.topology, kernels.topology.system.joints
-        self.length = loops.length if loops is not None else 1.0
-        self.measured = measured_joints(self.topology)
-        self.names = [*(n for n in self.topology.q_of), *self.measured]
-        joints = [self.joints[name] for name in self.names]
-        self.units = np.array([1.0 if kind == "angle" else self.length for j in joints for _, kind in j.coordinates])
-        self.weights = np.concatenate([np.full(j.n_u, self._weight(j.name)) for j in joints] or [np.empty(0)])
-        self.held = self._of_state("exact_q")
-        self.wraps = {j.name: _wraps(j, resolve) for j in joints}
-        constraints = self.topology.system.constraints.values()
-        self.tied = {name for c in constraints if isinstance(c, CoordinateCoupling) for name in c.joints().values()}
-
-    def _weight(self, name: str) -> float:
-        return self.wishes.weights.get(name, self.wishes.joints[name].weight)
-
-    @property
-    def bound(self) -> bool:
-        """Whether coordinates depend on each other at all."""
-        return self.loops is not None or bool(self.measured)
-
-    def _of_state(self, field: str) -> Array:
-        """What is exact of the speeds of the state."""
-        found = np.zeros(self.topology.n_u, dtype=bool)
-        for name, where in self.topology.u_of.items():
-            found[where] = getattr(self.wishes.joints[name], field)
-        return found
-
-    # -- what is asked of a position ---------------------------------------------------------------
-    def measure(self, q: Array, u: Array) -> tuple[dict[str, Array], dict[str, Array], Array]:
-        """Coordinates and speeds of all joints by name, and all speeds for unit speeds of the state."""
-        topology, joints = self.topology, self.joints
-        found_q = {name: q[where] for name, where in topology.q_of.items()}
-        found_u = {name: u[where] for name, where in topology.u_of.items()}
-        if not self.measured:
-            return found_q, found_u, np.eye(topology.n_u)
-        out = self._measured(q, u)
-        for found, sizes in ((found_q, "n_q"), (found_u, "n_u")):
-            for name in self.measured:
-                size = getattr(joints[name], sizes)
-                found[name], out = out[:size], out[size:]
-        return (
-            found_q,
-            found_u,
-            np.vstack([np.eye(topology.n_u), out.reshape(len(self.units) - topology.n_u, topology.n_u)]),
-        )
-
-    def _measured(self, q: Array, u: Array) -> Array:
-        """What joints that are not in the state measure; where it is asked for a few times, without compiling it."""
-        kernel = Kernel("measures")
-        self._times_measured += 1
-        there = self.point.replaced(q=q, u=u)
-        if self._times_measured <= FEW and not self.kernels.has(kernel):
-            return np.array(outputs_of(kernel, Snapshot(self.topology, there)), dtype=float)
-        return self.kernels.call(kernel, there)
-
-    _times_measured = 0
-
-    def departures(self, q: Array) -> tuple[Array, Array]:
-        """How far all joints are from what is wished, and the change of that for unit speeds of the state."""
-        found, _, H = self.measure(q, np.zeros(self.topology.n_u))
-        d, D, start = np.zeros(len(H)), np.zeros_like(H), 0
-        for name in self.names:
-            joint, wraps = self.joints[name], self.wraps[name] & (name in self.topology.cut_names)
-            rows = slice(start, start + joint.n_u)
-            d[rows], change = depart(joint, found[name], self.wishes.joints[name].q, wraps)
-            D[rows] = change @ H[rows]
-            start = rows.stop
-        return d / self.units, D / self.units[:, None]
-
-    def rows(self, q: Array) -> tuple[Array, Array]:
-        """Residuals of all that must hold, and their Jacobian: constraints, then exact values of measured joints."""
-        r, A = np.zeros(0), np.zeros((0, self.topology.n_u))
-        if self.loops is not None:
-            c, G, _ = self.loops.evaluate(self.point.replaced(q=q, u=np.zeros(self.topology.n_u)))
-            r, A = c[self.loops.holding], G[self.loops.holding]
-        exact = self.exact_measures("exact_q")
-        if exact.any():
-            d, D = self.departures(q)
-            r, A = np.concatenate([r, d[exact]]), np.vstack([A, D[exact]])
-        return r, A
-
-    def exact_measures(self, field: str) -> Array:
-        """Which of all freedoms are exact and no entry of the state."""
-        found = [np.zeros(self.topology.n_u, dtype=bool)]
-        found += [getattr(self.wishes.joints[name], field) for name in self.measured]
-        return np.concatenate(found)
+    @cached_property
+    def guess(self) -> PositionGuess:
+        """Makes the positions that the search begins with."""
+        return PositionGuess(self.problem)
 
     # -- positions ---------------------------------------------------------------------------------
     def solve_positions(self) -> Array:
-        """The coordinates of the state that are nearest to what is wished."""
-        begin = self._wished_q()
-        if not self.bound or self._is_met(begin, self.weights >= 0, CLOSED):
+        """The closed position nearest to the requested coordinates: all unknowns."""
+        n, begin = self.problem.n_u, self.problem.requested()
+        if not self.problem.bound:
             return begin
-        found: list[Point] = []
-        for k, q in enumerate(self.starts(begin)):
-            q, gap = self.close(q)
-            if gap > CLOSED_ENOUGH:
-                continue
-            q = self._settle(self._unwound(q))
-            found.append(self._point(q, self.weights))
-            if k == 0 and self._is_surely_nearest(q):
-                break
-        if not found:
-            raise explain(self, begin)
-        least = min(point.cost for point in found)
-        return max((x for x in found if x.cost <= least * (1 + SAME) + 1e-20), key=self._preference).q
-
-    def _settle(self, q: Array) -> Array:
-        """The nearest position along the constraints: guesses first, then the joints of which nothing is said."""
-        said = self.weights > UNSAID
-        if not said.any():
-            return self._slide(q, self.weights)
-        q = self._slide(q, np.where(said, self.weights, 0.0))
-        if self._is_met(q, said):
-            return self._pinned._slide(q, self.weights)
-        return self._slide(q, self.weights)
+        begin = self.guess.position()
+        if self._is_closed(begin, CLOSED) and self._keeps(begin, np.ones(len(self.exact), dtype=bool), CLOSED):
+            return begin
+        x, open_blocks = begin, []
+        kept = self.with_guesses_kept
+        for block in kept.blocks(~(self.exact | self.guessed)[:n]):
+            there = kept.search(block, x, None)
+            if there is None:
+                open_blocks.append(block)
+            else:
+                x = there
+        if not open_blocks:
+            return x
+        for block in self.blocks(~self.exact[:n]):
+            if any(block.owners & other.owners for other in open_blocks):
+                there = self.search(block, x, self.problem.weights)
+                if there is None:
+                    raise explain(self, begin)
+                x = there
+        return x
 
     @cached_property
-    def _pinned(self) -> Assembler:
-        """The same with all guesses exact, for where they can be met."""
-        joints = {n: replace(w, exact_q=w.exact_q | (self._weight(n) > UNSAID)) for n, w in self.wishes.joints.items()}
-        return self.with_values(replace(self.wishes, joints=joints))
+    def with_guesses_kept(self) -> Assembler:
+        """The same assembly with all guesses exact."""
+        values = self.problem.values
+        joints = {n: replace(w, exact_q=w.exact_q | is_guessed(values, n)) for n, w in values.joints.items()}
+        return self.with_values(replace(values, joints=joints))
 
-    def with_values(self, wishes: InitialValues) -> Assembler:
+    def with_values(self, values: object) -> Assembler:
         """The same assembly with other initial values."""
-        return Assembler(self.kernels, self.loops, wishes, self.point, self.resolve)
+        p = self.problem
+        return Assembler(AssemblyProblem(p.kernels, p.loops, values, p.point, p.resolve))  # type: ignore[arg-type]
 
-    def _is_met(self, q: Array, which: Array, within: float = CLOSED_ENOUGH) -> bool:
-        """Whether a position is closed and some of the joints are where they are wished."""
-        d, _ = self.departures(q)
-        return all(bool((abs(x) <= within).all()) for x in (self.rows(q)[0], d[which]))
+    def blocks(self, free: Array) -> list[Block]:
+        """The rows by the unknowns that connect them; rows that nothing moves are a block without unknowns."""
+        groups = self.problem.groups
+        parent = list(range(len(groups)))
 
-    def _is_surely_nearest(self, q: Array) -> bool:
-        """All joints are near, or those of the state are just where they are wished."""
-        d, _ = self.departures(q)
-        state = slice(0, self.topology.n_u)
-        said = (self.weights[state] > UNSAID) | self.held
-        return bool(abs(d).max(initial=0.0) <= NEAR or (said.all() and abs(d[state]).max(initial=0.0) <= CLOSED_ENOUGH))
+        def root(k: int) -> int:
+            while parent[k] != k:
+                parent[k] = parent[parent[k]]
+                k = parent[k]
+            return k
 
-    def close(self, q: Array) -> tuple[Array, float]:
-        """A position near q in which all holds, and by how much it does not."""
-        return close_rows(self.rows, self.topology.advance_q, q, ~self.held)
+        first: dict[int, int] = {}
+        for k, group in enumerate(groups):
+            for column in group.columns:
+                if free[column]:
+                    parent[root(k)] = root(first.setdefault(column, k))
+        members: dict[int, list[RowGroup]] = {}
+        for k, group in enumerate(groups):
+            members.setdefault(root(k), []).append(group)
+        return [self._block(together, free) for together in members.values()]
 
-    def _wished_q(self) -> Array:
-        q = np.zeros(self.topology.n_q)
-        for name, where in self.topology.q_of.items():
-            q[where] = self.wishes.joints[name].q
-        return q
+    def _block(self, groups: Sequence[RowGroup], free: Array) -> Block:
+        """Some rows with those of the free unknowns that move them."""
+        columns, rows = np.zeros(len(free), dtype=bool), np.zeros(self.problem.groups[-1].rows.stop, dtype=bool)
+        for group in groups:
+            rows[group.rows] = True
+            columns[list(group.columns)] = True
+        return Block(columns & free, rows, frozenset(group.owner for group in groups))
 
-    def starts(self, begin: Array) -> Iterator[Array]:
-        """Where to look for closed states: as wished, then spread over what may move; the same in every call."""
-        yield begin
+    def search(self, block: Block, x: Array, weights: Array | None) -> Array | None:
+        """The nearest closed position of a block among those that several starts lead to; None if none does.
+
+        Without weights the freedoms of the block count alike, and nothing else moves.
+        """
+        if abs(self.problem.equations(x)[0][block.rows]).max(initial=0.0) <= CLOSED and not block.free.any():
+            return x
+        candidates: list[Offset] = []
+        for k, start in enumerate(self.starts(block, x)):
+            if k >= (LEAST_STARTS if candidates else MOST_STARTS) or (k and not block.free.any()):
+                break
+            there, error = self.close(block, start, weights)
+            if error > CLOSED_ENOUGH:
+                continue
+            there = self._settle(block, self._unwound(there, block), weights)
+            candidates.append(self._offset(there, block, self.problem.weights if weights is None else weights))
+            if k == 0 and self._is_near(there, block):
+                break
+        if not candidates:
+            return None
+        least = min(point.cost for point in candidates)
+        return max((c for c in candidates if c.cost <= least * (1 + SAME) + 1e-20), key=self._preference).x
+
+    def starts(self, block: Block, x: Array) -> Iterator[Array]:
+        """Where to look for closed positions: here, loop by loop, then with unknowns anywhere; the same in every call."""
+        yield x
+        if len(block.owners) > 1:
+            yield self._loop_by_loop(block, x)
         rng = np.random.default_rng(0)
-        reach = self.units[: self.topology.n_u] * np.where(self.units[: self.topology.n_u] == 1.0, np.pi, 1.0)
-        for k in range(max(STARTS.start, min(STARTS.stop, 200 // max(self.topology.n_u, 1)))):
-            step = rng.uniform(-1.0, 1.0, self.topology.n_u) * reach * (1.0 if k % 2 else 0.3)
-            yield self.topology.advance_q(begin, np.where(self.held, 0.0, step))
+        k = 0
+        while True:
+            k += 1
+            scale = 1.0 if k % 2 else 0.3
+            there = self.guess.scattered(rng, scale)
+            if (self.guessed & ~self.exact)[: len(block.free)][block.free].any():  # guesses too
+                reach = np.where(self.problem.units[: len(block.free)] == 1.0, np.pi, self.problem.length)
+                step = 0.5 * scale * reach * rng.uniform(-1.0, 1.0, len(block.free))
+                there = self.problem.advance(there, np.where(block.free, step, 0.0))
+            yield self._merged(block, x, there)
 
-    def _unwound(self, q: Array) -> Array:
-        """The same position with full turns taken off that lead away from what is wished."""
-        found = q.copy()
-        for name, where in self.topology.q_of.items():
-            turns = self.wraps[name] & ~self.wishes.joints[name].exact_q
-            if name not in self.tied and turns.any():
-                full = 2 * np.pi * np.round((q[where] - self.wishes.joints[name].q) / (2 * np.pi))
-                found[where] = q[where] - np.where(turns, full, 0.0)
-        return found
+    def _merged(self, block: Block, x: Array, other: Array) -> Array:
+        """A position with the block's joints as in another."""
+        merged = x.copy()
+        for name, where in self.problem.u_of.items():
+            if block.free[where].any():
+                merged[self.problem.q_of[name]] = other[self.problem.q_of[name]]
+        return merged
 
-    def _preference(self, point: Point) -> list[float]:
+    def _loop_by_loop(self, block: Block, x: Array) -> Array:
+        """The loops of a block closed one after the other, each with those before it."""
+        groups = [group for group in self.problem.groups if group.owner in block.owners]
+        for count in range(1, len(groups) + 1):
+            x, _ = self.close(self._block(groups[:count], block.free), x, None)
+        return x
+
+    def close(self, block: Block, x: Array, weights: Array | None) -> tuple[Array, float]:
+        """A position near x in which the rows of a block vanish, and by how much they do not.
+
+        The steps are the least ones in the measure of the weights: what counts little moves first.
+        """
+
+        def rows(x: Array) -> tuple[Array, Array]:
+            r, A = self.problem.equations(x)
+            return r[block.rows], A[block.rows]
+
+        ease = None
+        if weights is not None:
+            n = len(block.free)
+            ease = self.problem.units[:n] * np.sqrt(weights.max() / weights[:n])
+        return close_rows(rows, self.problem.advance, x, block.free, ease)
+
+    def _settle(self, block: Block, x: Array, weights: Array | None) -> Array:
+        """The nearest position along the constraints: guesses first, then the joints of which nothing is requested."""
+        if weights is None or not self.guessed.any():
+            return self._slide(x, block, self.problem.weights)
+        x = self._slide(x, block, np.where(self.guessed, weights, 0.0))
+        if self._keeps(x, self.guessed):
+            kept = self.with_guesses_kept
+            moved = [group for group in kept.problem.groups if block.free[list(group.columns)].any()]
+            return kept._slide(x, kept._block(moved, block.free & ~self.guessed[: len(block.free)]), weights)
+        return self._slide(x, block, weights)
+
+    def _keeps(self, x: Array, which: Array, within: float = CLOSED_ENOUGH) -> bool:
+        """Whether some of the freedoms are where they are requested."""
+        return bool((abs(self.problem.offsets(x)[0][which]) <= within).all())
+
+    def _is_closed(self, x: Array, within: float) -> bool:
+        return bool(abs(self.problem.equations(x)[0]).max(initial=0.0) <= within)
+
+    def _is_near(self, x: Array, block: Block) -> bool:
+        """Whether all joints of a block are near where they are requested, or nothing was left to choose."""
+        d = self.problem.offsets(x)[0][: len(block.free)][block.free]
+        return bool(abs(d).max(initial=0.0) <= NEAR)
+
+    def _unwound(self, x: Array, block: Block) -> Array:
+        """The same position with full turns taken off that lead away from the requested coordinates."""
+        there = x.copy()
+        for name, where in self.problem.q_of.items():
+            if name not in self.problem.values.joints or not block.free[self.problem.u_of[name]].any():
+                continue
+            if name not in self.geared and not self.problem.values.joints[name].exact_q.any():
+                there[where] = self.problem.unwound(name, x[where])
+        return there
+
+    def _preference(self, point: Offset) -> list[float]:
         """Of positions equally near the one with the larger coordinates, joints in order of their names."""
-        values, _, _ = self.measure(point.q, np.zeros(self.topology.n_u))
-        return [round(float(x), 6) for name in sorted(values) for x in values[name]]
+        values = self.problem.coordinates(point.x)
+        return [round(float(q), 6) for name in sorted(values) for q in values[name]]
 
-    def _point(self, q: Array, weights: Array) -> Point:
+    # -- the least offset along the constraints ----------------------------------------------------
+    def _offset(self, x: Array, block: Block, weights: Array) -> Offset:
         """What there is to know of a position, with the weights of all freedoms."""
-        d, D = self.departures(q)
+        d, D = self.problem.offsets(x)
         root = np.sqrt(weights / weights.max(initial=1e-300))
-        free = np.flatnonzero(~self.held)
-        _, sizes, V = np.linalg.svd(self.rows(q)[1][:, free])
+        free = np.flatnonzero(block.free)
+        _, sizes, V = np.linalg.svd(self.problem.equations(x)[1][np.ix_(block.rows, free)])
         rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-        tangent = np.zeros((self.topology.n_u, len(free) - rank))
+        tangent = np.zeros((self.problem.n_u, len(free) - rank))
         tangent[free] = V[rank:].T
         d, flat = root * d, root[:, None] * (D @ tangent)
-        return Point(q, 0.5 * float(d @ d), flat.T @ d, tangent, flat)
+        return Offset(x, 0.5 * float(d @ d), flat.T @ d, tangent, flat)
 
-    def _slide(self, q: Array, weights: Array) -> Array:
-        """The position of least departure that is reached along the constraints."""
-        here = self._point(q, weights)
+    def _slide(self, x: Array, block: Block, weights: Array) -> Array:
+        """The position of least offset that is reached along the constraints."""
+        here = self._offset(x, block, weights)
         for _ in range(SLIDES):
             if abs(here.slope).max(initial=0.0) <= 1e-13 * max(1e-3, 2 * here.cost) ** 0.5:
                 break
-            there = self._descend(here, weights)
+            there = self._descend(here, block, weights)
             if there is None:
                 break
             here = there
-        return here.q
+        return here.x
 
-    def _descend(self, here: Point, weights: Array) -> Point | None:
-        """A position with less departure, or with as much and less slope."""
-        step = here.tangent @ -_solve_downhill(here, self._curvature(here, weights))
+    def _descend(self, here: Offset, block: Block, weights: Array) -> Offset | None:
+        """A position with less offset, or with as much and less slope."""
+        step = here.tangent @ -_solve_downhill(here, self._curvature(here, block, weights))
         longest = float(abs(step).max())
         share = min(1.0, 0.5 / longest) if longest > 0 else 1.0
         for _ in range(HALVINGS):
-            q, gap = self.close(self.topology.advance_q(here.q, share * step))
-            if gap <= CLOSED_ENOUGH:
-                there = self._point(q, weights)
+            x, error = self.close(block, self.problem.advance(here.x, share * step), None)
+            if error <= CLOSED_ENOUGH:
+                there = self._offset(x, block, weights)
                 less = there.cost < here.cost * (1 - 1e-12)
                 flatter = np.linalg.norm(there.slope) < 0.5 * np.linalg.norm(here.slope)
                 if less or (flatter and there.cost <= here.cost * (1 + 1e-9)):
@@ -285,59 +291,55 @@ class Assembler:
                 break
         return None
 
-    def _curvature(self, here: Point, weights: Array) -> Array | None:
-        """Second derivatives of the departures along the constraints, by differences; None of many freedoms.
+    def _curvature(self, here: Offset, block: Block, weights: Array) -> Array | None:
+        """Second derivatives of the offsets along the constraints, by differences; None of many freedoms.
 
         They are those of the Lagrange function: what the constraints' curvature adds goes with their multipliers.
         """
-        n, free = here.tangent.shape[1], ~self.held
+        n = here.tangent.shape[1]
         if n > CURVED:
             return None
 
-        def parts(q: Array) -> tuple[Array, Array]:
-            d, D = self.departures(q)
-            return D.T @ (weights / weights.max() * d), self.rows(q)[1]
+        def parts(x: Array) -> tuple[Array, Array]:
+            d, D = self.problem.offsets(x)
+            return D.T @ (weights / weights.max() * d), self.problem.equations(x)[1][block.rows]
 
-        slope, A = parts(here.q)
-        lam = np.linalg.lstsq(A[:, free].T, -slope[free], rcond=RANK)[0]
-        found = np.zeros((n, n))
+        slope, A = parts(here.x)
+        lam = np.linalg.lstsq(A[:, block.free].T, -slope[block.free], rcond=RANK)[0]
+        second = np.zeros((n, n))
         for k in range(n):
             ends = []
             for side in (1e-5, -1e-5):
-                slope, A = parts(self.topology.advance_q(here.q, side * here.tangent[:, k]))
+                slope, A = parts(self.problem.advance(here.x, side * here.tangent[:, k]))
                 ends.append(slope + A.T @ lam)
-            found[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
-        return 0.5 * (found + found.T)
+            second[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
+        return 0.5 * (second + second.T)
 
     # -- speeds ------------------------------------------------------------------------------------
-    def solve_speeds(self, q: Array) -> Array:
-        """Speeds of the state, for closed coordinates."""
-        n, still = self.topology.n_u, np.zeros(self.topology.n_u)
-        coordinates, moving, H = self.measure(q, still)
-        wished = np.concatenate([self.wishes.joints[name].u(coordinates[name]) for name in self.names] or [still])
-        held, exact = self._of_state("exact_u"), self.exact_measures("exact_u")
-        if not self.bound:
-            return wished
-        u = np.where(held, wished[:n], 0.0)
-        carried = np.concatenate([moving[name] for name in self.names] or [still])  # by drives alone
-        A, b = H[exact] / self.units[exact][:, None], ((wished - carried) / self.units)[exact]
-        if self.loops is not None:
-            _, G, drift = self.loops.evaluate(self.point.replaced(q=q, u=still))
-            A, b = np.vstack([G, A]), np.concatenate([-drift, b])
-        free = np.flatnonzero(~held)
+    def solve_speeds(self, x: Array) -> Array:
+        """Speeds of all unknowns, for closed coordinates."""
+        problem = self.problem
+        n, coordinates = problem.n_u, problem.coordinates(x)
+        values = problem.values.joints
+        asked = np.concatenate([np.empty(0), *(values[name].u(coordinates[name]) for name in problem.names)])
+        if not problem.bound:
+            return asked
+        exact, behind = problem.exact("exact_u"), np.arange(len(asked)) >= n
+        H, h = problem.all_speeds(x)
+        u = np.where(exact[:n], asked[:n], 0.0)
+        A, b = problem.speed_equations(x)
+        sure = exact & behind  # followers
+        A = np.vstack([A, H[sure] / problem.units[sure][:, None]])
+        b = np.concatenate([b, ((asked - h) / problem.units)[sure]])
+        free = np.flatnonzero(~exact[:n])
         if len(free):
-            weight = np.sqrt([self.wishes.weights.get(j, 1.0) for j in self.owners]) / self.units
-            said = np.array([self.wishes.joints[j].said_u for j in self.owners])
-            W, w = weight[:, None] * H, weight * (wished - carried)
-            levels = ((A, b), (W[said], w[said]), (W[~said], w[~said]))
+            weight = np.sqrt([problem.values.weights.get(name, 1.0) for name in problem.owners]) / problem.units
+            given = np.array([values[name].said_u for name in problem.owners])
+            W, w = weight[:, None] * H, weight * (asked - h)
+            levels = ((A, b), (W[given], w[given]), (W[~given], w[~given]))
             u[free] += _solve_in_turn([(rows[:, free], right - rows @ u) for rows, right in levels])
-        check_speeds(self, A @ u - b, u, exact)
+        check_speeds(self, A @ u - b, u, sure)
         return u
-
-    @property
-    def owners(self) -> list[str]:
-        """The joint of each freedom."""
-        return [name for name in self.names for _ in range(self.joints[name].n_u)]
 
 
 def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
@@ -351,26 +353,12 @@ def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
     return x
 
 
-def _solve_downhill(here: Point, curvature: Array | None) -> Array:
+def _solve_downhill(here: Offset, curvature: Array | None) -> Array:
     """The step to where the slope vanishes: Newton's, or that of Gauss and Newton where Newton's leads uphill."""
     gauss = here.flat.T @ here.flat
     values, vectors = np.linalg.eigh(gauss if curvature is None else curvature)
     if values[0] < -1e-7 * values[-1]:
         values, vectors = np.linalg.eigh(gauss)
     counts = values > 1e-7 * values[-1]
-    found: Array = vectors[:, counts] @ ((vectors.T @ here.slope)[counts] / values[counts])
-    return found
-
-
-def _wraps(joint: Joint, resolve: Any) -> Array:
-    """Which coordinates come to the same pose after a full turn."""
-    if joint.quaternion is not None:
-        return np.zeros(joint.n_u, dtype=bool)
-    form = np.asarray(joint.form(resolve), dtype=float)
-    zero = joint.transform(np.zeros(joint.n_q), form)
-    found = []
-    for k, (_, kind) in enumerate(joint.coordinates):
-        there = joint.transform(2 * np.pi * np.eye(joint.n_q)[k], form)
-        apart = np.concatenate([(there.R - zero.R).ravel(), there.p - zero.p]).astype(float)
-        found.append(kind == "angle" and bool(abs(apart).max() < 1e-9))
-    return np.array(found, dtype=bool)
+    step: Array = vectors[:, counts] @ ((vectors.T @ here.slope)[counts] / values[counts])
+    return step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,38 +15,35 @@ from kinode.structure.loop_closure import CLOSED_ENOUGH
 if TYPE_CHECKING:
     from kinode.dynamics.initialization.assembler import Assembler
 
+STARTS = 10  # positions from which the least gaps are looked for
 TOLD = 1e-9  # m or rad: less is not worth telling
 
 
-def find_gaps(assembler: Assembler, q: Array, least: float = TOLD) -> dict[str, Gap]:
+def find_gaps(assembler: Assembler, x: Array, least: float = TOLD) -> dict[str, Gap]:
     """By how much each joint or constraint is off at a position, in m and rad; ``joint.q`` is off what is given."""
-    r, _ = assembler.rows(q)
-    owners: list[tuple[str, str]] = []
-    if assembler.loops is not None:
-        pairs = zip(assembler.loops.names, assembler.loops.holding, strict=True)
-        owners = [owner for owner, holds in pairs if holds]
-    joints = assembler.joints
-    kinds = [(f"{name}.q", kind) for name in assembler.names for _, kind in joints[name].coordinates]
-    exact = assembler.exact_measures("exact_q")
-    owners += [owner for owner, sure in zip(kinds, exact, strict=True) if sure]
+    problem = assembler.problem
+    r, _ = problem.equations(x)
     sums: dict[str, dict[str, float]] = {}
-    for (name, kind), value in zip(owners, r, strict=True):
+    for group, units in zip(problem.groups, problem.row_units, strict=True):
+        name = f"{group.owner}.q" if group.owner in problem.followers else group.owner
         parts = sums.setdefault(name, {"length": 0.0, "angle": 0.0})
-        parts[kind] = float(np.hypot(parts[kind], value * (assembler.length if kind == "length" else 1.0)))
-    found = {name: Gap(**parts) for name, parts in sums.items()}
-    return {name: gap for name, gap in found.items() if max(gap) >= least}
+        for unit, value in zip(units, r[group.rows], strict=True):
+            parts[unit] = float(np.hypot(parts[unit], value * (problem.length if unit == "length" else 1.0)))
+    gaps = {name: Gap(**parts) for name, parts in sums.items()}
+    return {name: gap for name, gap in gaps.items() if max(gap) >= least}
 
 
 def explain(assembler: Assembler, begin: Array) -> AssemblyError:
     """Why it cannot be closed: values in conflict with each other, or bodies that do not reach."""
+    problem = assembler.problem
     gaps, nearest = _find_nearest(assembler, begin)
     told = ", ".join(f"{name} is off by {gap}" for name, gap in gaps.items()) + _loops(assembler, gaps)
-    exact = [name for name in assembler.names if assembler.wishes.joints[name].exact_q.any()]
+    exact = [name for name in problem.names if problem.values.joints[name].exact_q.any()]
     if exact:
         free = _freed(assembler)
-        open_still, q = _find_nearest(free, nearest)
+        open_still, x = _find_nearest(free, nearest)
         if not open_still:
-            values, _, _ = free.measure(q, np.zeros(len(free.held)))
+            values = free.problem.coordinates(x)
             example = ", ".join(f"{name}.q = {_numbers(values[name])}" for name in exact)
             message = (
                 f"the initial values are in conflict: {told}; it closes at {example}, for example; "
@@ -58,28 +56,32 @@ def explain(assembler: Assembler, begin: Array) -> AssemblyError:
 
 def _find_nearest(assembler: Assembler, begin: Array) -> tuple[dict[str, Gap], Array]:
     """What stays open in the position with the least gaps, and that position."""
-    best, least = begin, np.inf
-    for start in assembler.starts(begin):
-        q, gap = assembler.close(start)
-        size = float(np.linalg.norm(assembler.rows(q)[0]))
-        if size < least * (1 - 1e-6):
-            best, least = q, size
-        if gap <= CLOSED_ENOUGH:
-            return {}, q
-    return find_gaps(assembler, best), best
+    x = begin
+    for block in assembler.blocks(~assembler.exact[: assembler.problem.n_u]):
+        best, least = x, np.inf
+        for start in islice(assembler.starts(block, x), STARTS):
+            there, error = assembler.close(block, start, None)
+            size = float(np.linalg.norm(assembler.problem.equations(there)[0][block.rows]))
+            if size < least * (1 - 1e-6):
+                best, least = there, size
+            if error <= CLOSED_ENOUGH:
+                break
+        x = best
+    gaps = find_gaps(assembler, x)
+    return (gaps if abs(assembler.problem.equations(x)[0]).max() > CLOSED_ENOUGH else {}), x
 
 
 def _freed(assembler: Assembler) -> Assembler:
     """The same with nothing exact."""
-    wishes = assembler.wishes
-    joints = {name: replace(wish, exact_q=np.zeros_like(wish.exact_q)) for name, wish in wishes.joints.items()}
-    return assembler.with_values(replace(wishes, joints=joints))
+    values = assembler.problem.values
+    joints = {name: replace(value, exact_q=np.zeros_like(value.exact_q)) for name, value in values.joints.items()}
+    return assembler.with_values(replace(values, joints=joints))
 
 
 def _loops(assembler: Assembler, gaps: dict[str, Gap]) -> str:
     """The loops that stay open, joint by joint."""
     names = {name.removesuffix(".q") for name in gaps}
-    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in assembler.topology.cuts if cut.joint.name in names]
+    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in assembler.problem.topology.cuts if cut.joint.name in names]
     return f" (in the loop of {'; of '.join(loops)})" if loops else ""
 
 
@@ -92,10 +94,10 @@ def check_speeds(assembler: Assembler, off: Array, u: Array, exact: Array) -> No
     """Refuse speeds that do not fit together; ``off`` are the rows of constraints, then exact speeds as marked."""
     if abs(off).max(initial=0.0) <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
         return
-    owners = [name for name, _ in assembler.loops.names] if assembler.loops is not None else []
-    owners += [name for name, sure in zip(assembler.owners, exact, strict=True) if sure]
+    problem = assembler.problem
+    owners = [*problem.speed_owners(), *(name for name, sure in zip(problem.owners, exact, strict=True) if sure)]
     worst = owners[int(np.argmax(abs(off)))]
-    given = [name for name in assembler.names if assembler.wishes.joints[name].exact_u.any()]
+    given = [name for name in problem.names if problem.values.joints[name].exact_u.any()]
     said = f"u= of {', '.join(given)}" if given else "drives"
     gap = float(abs(off).max())
     message = f"the speeds that are given ({said}) tear {worst} apart, by {gap:.3g} of its size or rad each second"

@@ -21,7 +21,7 @@ from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.quantity_names import coordinate_names
 
-GUESSED, UNSAID = 1.0, 1e-6  # weights of joints with a guess, and without one: these give way
+GUESSED, NOT_REQUESTED = 1.0, 1e-6  # weights of joints with a guess, and without one: these give way
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class JointInitialValue:
     u: Callable[[Array], Array]
     exact_q: Array
     exact_u: Array
-    weight: float = UNSAID
+    weight: float = NOT_REQUESTED
     said_u: bool = False  # whether anything is said of its speeds
 
 
@@ -47,6 +47,16 @@ class InitialValues:
     z: Array
     weights: dict[str, float] = field(default_factory=dict)  # as the caller gives them
     said: frozenset[str] = frozenset()  # states of components that were given by name
+
+
+def weight_of(values: InitialValues, name: str) -> float:
+    """How much the coordinates of a joint count where not all can be kept."""
+    return values.weights.get(name, values.joints[name].weight)
+
+
+def is_guessed(values: InitialValues, name: str) -> bool:
+    """Whether a joint has a guess, or a weight of its own."""
+    return weight_of(values, name) > NOT_REQUESTED
 
 
 def read_initial_values(
@@ -89,7 +99,7 @@ def initial_value_of(joint: Joint, resolve: Callable[[Any], float]) -> JointInit
     """What the fields of a joint ask for."""
     return JointInitialValue(
         joint.initial_q(resolve), lambda q: joint.initial_u(resolve, q), joint.exact_q, joint.exact_u,
-        UNSAID if joint.guess is None else GUESSED, joint.u is not None,
+        NOT_REQUESTED if joint.guess is None else GUESSED, joint.u is not None,
     )  # fmt: skip
 
 
@@ -152,15 +162,11 @@ def _checked(joint: Joint, wish: JointInitialValue) -> JointInitialValue:
 
 
 # -- departures -------------------------------------------------------------------------------------------------------
-def depart(joint: Joint, q: Array, wished: Array, wraps: Array) -> tuple[Array, Array]:
-    """How far a joint is from what is wished, along its speeds, and the change of that for unit speeds.
-
-    ``wraps`` marks the angles that count within a turn.
-    """
+def depart(joint: Joint, q: Array, wished: Array) -> tuple[Array, Array]:
+    """How far a joint is from what is wished, along its speeds, and the change of that for unit speeds."""
     n, head = joint.n_u, joint.quaternion
     if head is None:
-        apart = q - wished
-        return apart - np.where(wraps, 2 * np.pi * np.round(apart / (2 * np.pi)), 0.0), np.eye(n)
+        return q - wished, np.eye(n)
     turn = _rotation_vector(wished[head:], q[head:])
     change = np.zeros((n, n))
     change[:head, :head] = rotation_from_quaternion(q[head:]).astype(float) if head else 0.0

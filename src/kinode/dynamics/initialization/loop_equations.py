@@ -33,7 +33,7 @@ class LoopEquations:
     def evaluate(self, point: EvaluationPoint) -> tuple[Array, Array, Array]:
         """Residuals, Jacobian and rates of all rows, at a point or a batch of points."""
         out = self.kernels.call(CLOSURE, point)
-        m, (rows, columns) = len(self.names), self._pattern
+        m, (rows, columns) = len(self.names), self.pattern
         G = np.zeros((*out.shape[:-1], m, self.topology.n_u))
         G[..., rows, columns] = out[..., 2 * m :]
         return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
@@ -45,7 +45,7 @@ class LoopEquations:
         return errors
 
     @cached_property
-    def _pattern(self) -> tuple[Array, Array]:
+    def pattern(self) -> tuple[Array, Array]:
         """Row and column of each entry of the Jacobian that the kernel gives."""
         traced = Snapshot(self.topology, self.topology.layout.traced_point(Tape()))
         rows, columns = np.array(traced.constraints.pattern, dtype=np.int64).reshape(-1, 2).T

@@ -137,10 +137,11 @@ class Start:
     def assembler(self, values: InitialValues, t: float, p: Any, inputs: Any) -> Assembler:
         """The assembly problem of initial values."""
         from kinode.dynamics.initialization.assembler import Assembler
+        from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
 
         loops = self.loops if self.open_topology.constrained else None
         point = self.point(State(t, EMPTY, EMPTY, values.z), p, inputs)
-        return Assembler(self.open_kernels, loops, values, point, self.arguments.resolver(p))
+        return Assembler(AssemblyProblem(self.open_kernels, loops, values, point, self.arguments.resolver(p)))
 
     def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to initial values in which all loops are closed; exact values stay."""
@@ -150,9 +151,9 @@ class Start:
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         assembler = self.assembler(values, t, p, inputs)
-        q = assembler.solve_positions()
-        state = State(t, q, assembler.solve_speeds(q), values.z)
+        x = assembler.solve_positions()
         topology = self.open_topology
+        state = State(t, x[: topology.n_q], assembler.solve_speeds(x)[: topology.n_u], values.z)
         if topology.constrained:
             self._find_closure(state, p, inputs)
             topology = self._closed_topology
