@@ -44,9 +44,9 @@ def pose_errors(snapshot: Snapshot, cut_q: Array) -> list[Array]:
     """How far each cut joint is from the pose that its coordinates stand for, and how speeds change that.
 
     E = T(cut_q)^-1 X, with X the pose of the joint's frames.  For each cut joint, one after the other: E as rotation
-    matrix and position; [angular velocity of E in its own axes; velocity of its origin] for the motion of the state, for
-    unit speeds of the state (``loop_columns``), and for unit speeds of the cut joint.  Then coordinate, speed and ratio
-    of each follower.
+    matrix and position; [angular velocity of E in its own axes; velocity of its origin] for the motion of the state,
+    for unit speeds of the state (``loop_columns``), and for unit speeds of the cut joint.  Then coordinate, speed and
+    ratio of each follower.
     """
     kinematics = snapshot.kinematics
     parts: list[Array] = []

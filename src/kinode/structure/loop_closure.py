@@ -50,13 +50,12 @@ def characteristic_length(topology: Topology) -> float:
     return largest or 1.0
 
 
-def close(
-    rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Array | None = None
-) -> tuple[Array, float]:
+def close(rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Array | None = None) -> tuple[Array, float]:
     """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
 
-    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, damped as Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all
-    vanish, it ends where the sum of their squares is least.
+    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, damped as
+    Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all vanish, it ends where
+    the sum of their squares is least.
     """
     r, A = rows(q)
     damping = 0.0

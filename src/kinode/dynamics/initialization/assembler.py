@@ -4,10 +4,10 @@ Positions, in this order:
 
 1.  A closed position that keeps every given and every guessed coordinate, if there is one.  The joints of which nothing
     is requested move; the loops that they do not connect are searched one by one.
-2.  Else the position with the least sum over the freedoms of ALL joints of weight * offset^2, angles in radians, lengths
-    in characteristic lengths.  From each of several starts, the guesses themselves first, the loops are closed, then
-    the state slides along the constraints to the least offset: Newton's method on the tangent space with the curvature
-    of the constraints, with a line search.  The nearest of these positions is taken.
+2.  Else the position with the least sum over the freedoms of ALL joints of weight * offset^2, angles in radians and
+    lengths in characteristic lengths.  From each of several starts, the guesses themselves first, the loops are closed,
+    then the state slides along the constraints to the least offset: Newton's method on the tangent space with the
+    curvature of the constraints, with a line search.  The nearest of these positions is taken.
 
 Speeds: a linear problem; exact ones are met, and the sum of weight * speed^2 over the freedoms of all joints is least.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
-from kinode.dynamics.initialization.initial_values import NOT_REQUESTED, is_guessed
+from kinode.dynamics.initialization.initial_values import NOT_REQUESTED, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
@@ -37,7 +37,7 @@ CURVED = 12  # freedoms up to which the curvature of the constraints is taken in
 SAME = 1e-6  # of the least offset: two positions are equally near
 
 
-class Block(NamedTuple):
+class LoopGroup(NamedTuple):
     """Unknowns that depend on each other through loops, and the rows that they move."""
 
     free: Array  # marks freedoms
@@ -105,12 +105,11 @@ class Assembler:
         joints = {n: replace(w, exact_q=w.exact_q | is_guessed(values, n)) for n, w in values.joints.items()}
         return self.with_values(replace(values, joints=joints))
 
-    def with_values(self, values: object) -> Assembler:
+    def with_values(self, values: InitialValues) -> Assembler:
         """The same assembly with other initial values."""
-        p = self.problem
-        return Assembler(AssemblyProblem(p.kernels, p.loops, values, p.point, p.resolve))  # type: ignore[arg-type]
+        return Assembler(AssemblyProblem(self.problem.poses, self.problem.loops, values))
 
-    def blocks(self, free: Array) -> list[Block]:
+    def blocks(self, free: Array) -> list[LoopGroup]:
         """The rows by the unknowns that connect them; rows that nothing moves are a block without unknowns."""
         groups = self.problem.groups
         parent = list(range(len(groups)))
@@ -131,15 +130,15 @@ class Assembler:
             members.setdefault(root(k), []).append(group)
         return [self._block(together, free) for together in members.values()]
 
-    def _block(self, groups: Sequence[RowGroup], free: Array) -> Block:
+    def _block(self, groups: Sequence[RowGroup], free: Array) -> LoopGroup:
         """Some rows with those of the free unknowns that move them."""
         columns, rows = np.zeros(len(free), dtype=bool), np.zeros(self.problem.groups[-1].rows.stop, dtype=bool)
         for group in groups:
             rows[group.rows] = True
             columns[list(group.columns)] = True
-        return Block(columns & free, rows, frozenset(group.owner for group in groups))
+        return LoopGroup(columns & free, rows, frozenset(group.owner for group in groups))
 
-    def search(self, block: Block, x: Array, weights: Array | None) -> Array | None:
+    def search(self, block: LoopGroup, x: Array, weights: Array | None) -> Array | None:
         """The nearest closed position of a block among those that several starts lead to; None if none does.
 
         Without weights the freedoms of the block count alike, and nothing else moves.
@@ -162,8 +161,8 @@ class Assembler:
         least = min(point.cost for point in candidates)
         return max((c for c in candidates if c.cost <= least * (1 + SAME) + 1e-20), key=self._preference).x
 
-    def starts(self, block: Block, x: Array) -> Iterator[Array]:
-        """Where to look for closed positions: here, loop by loop, then with unknowns anywhere; the same in every call."""
+    def starts(self, block: LoopGroup, x: Array) -> Iterator[Array]:
+        """Where to look for closed positions: here, loop by loop, then anywhere; the same in every call."""
         yield x
         if len(block.owners) > 1:
             yield self._loop_by_loop(block, x)
@@ -179,7 +178,7 @@ class Assembler:
                 there = self.problem.advance(there, np.where(block.free, step, 0.0))
             yield self._merged(block, x, there)
 
-    def _merged(self, block: Block, x: Array, other: Array) -> Array:
+    def _merged(self, block: LoopGroup, x: Array, other: Array) -> Array:
         """A position with the block's joints as in another."""
         merged = x.copy()
         for name, where in self.problem.u_of.items():
@@ -187,14 +186,14 @@ class Assembler:
                 merged[self.problem.q_of[name]] = other[self.problem.q_of[name]]
         return merged
 
-    def _loop_by_loop(self, block: Block, x: Array) -> Array:
+    def _loop_by_loop(self, block: LoopGroup, x: Array) -> Array:
         """The loops of a block closed one after the other, each with those before it."""
         groups = [group for group in self.problem.groups if group.owner in block.owners]
         for count in range(1, len(groups) + 1):
             x, _ = self.close(self._block(groups[:count], block.free), x, None)
         return x
 
-    def close(self, block: Block, x: Array, weights: Array | None) -> tuple[Array, float]:
+    def close(self, block: LoopGroup, x: Array, weights: Array | None) -> tuple[Array, float]:
         """A position near x in which the rows of a block vanish, and by how much they do not.
 
         The steps are the least ones in the measure of the weights: what counts little moves first.
@@ -210,7 +209,7 @@ class Assembler:
             ease = self.problem.units[:n] * np.sqrt(weights.max() / weights[:n])
         return close_rows(rows, self.problem.advance, x, block.free, ease)
 
-    def _settle(self, block: Block, x: Array, weights: Array | None) -> Array:
+    def _settle(self, block: LoopGroup, x: Array, weights: Array | None) -> Array:
         """The nearest position along the constraints: guesses first, then the joints of which nothing is requested."""
         if weights is None or not self.guessed.any():
             return self._slide(x, block, self.problem.weights)
@@ -228,12 +227,12 @@ class Assembler:
     def _is_closed(self, x: Array, within: float) -> bool:
         return bool(abs(self.problem.equations(x)[0]).max(initial=0.0) <= within)
 
-    def _is_near(self, x: Array, block: Block) -> bool:
+    def _is_near(self, x: Array, block: LoopGroup) -> bool:
         """Whether all joints of a block are near where they are requested, or nothing was left to choose."""
         d = self.problem.offsets(x)[0][: len(block.free)][block.free]
         return bool(abs(d).max(initial=0.0) <= NEAR)
 
-    def _unwound(self, x: Array, block: Block) -> Array:
+    def _unwound(self, x: Array, block: LoopGroup) -> Array:
         """The same position with full turns taken off that lead away from the requested coordinates."""
         there = x.copy()
         for name, where in self.problem.q_of.items():
@@ -249,7 +248,7 @@ class Assembler:
         return [round(float(q), 6) for name in sorted(values) for q in values[name]]
 
     # -- the least offset along the constraints ----------------------------------------------------
-    def _offset(self, x: Array, block: Block, weights: Array) -> Offset:
+    def _offset(self, x: Array, block: LoopGroup, weights: Array) -> Offset:
         """What there is to know of a position, with the weights of all freedoms."""
         d, D = self.problem.offsets(x)
         root = np.sqrt(weights / weights.max(initial=1e-300))
@@ -261,7 +260,7 @@ class Assembler:
         d, flat = root * d, root[:, None] * (D @ tangent)
         return Offset(x, 0.5 * float(d @ d), flat.T @ d, tangent, flat)
 
-    def _slide(self, x: Array, block: Block, weights: Array) -> Array:
+    def _slide(self, x: Array, block: LoopGroup, weights: Array) -> Array:
         """The position of least offset that is reached along the constraints."""
         here = self._offset(x, block, weights)
         for _ in range(SLIDES):
@@ -273,7 +272,7 @@ class Assembler:
             here = there
         return here.x
 
-    def _descend(self, here: Offset, block: Block, weights: Array) -> Offset | None:
+    def _descend(self, here: Offset, block: LoopGroup, weights: Array) -> Offset | None:
         """A position with less offset, or with as much and less slope."""
         step = here.tangent @ -_solve_downhill(here, self._curvature(here, block, weights))
         longest = float(abs(step).max())
@@ -291,7 +290,7 @@ class Assembler:
                 break
         return None
 
-    def _curvature(self, here: Offset, block: Block, weights: Array) -> Array | None:
+    def _curvature(self, here: Offset, block: LoopGroup, weights: Array) -> Array | None:
         """Second derivatives of the offsets along the constraints, by differences; None of many freedoms.
 
         They are those of the Lagrange function: what the constraints' curvature adds goes with their multipliers.
@@ -327,10 +326,11 @@ class Assembler:
         exact, behind = problem.exact("exact_u"), np.arange(len(asked)) >= n
         H, h = problem.all_speeds(x)
         u = np.where(exact[:n], asked[:n], 0.0)
-        A, b = problem.speed_equations(x)
+        A, b, owners = problem.speed_equations(x)
         sure = exact & behind  # followers
         A = np.vstack([A, H[sure] / problem.units[sure][:, None]])
         b = np.concatenate([b, ((asked - h) / problem.units)[sure]])
+        owners += [name for name, mark in zip(problem.owners, sure, strict=True) if mark]
         free = np.flatnonzero(~exact[:n])
         if len(free):
             weight = np.sqrt([problem.values.weights.get(name, 1.0) for name in problem.owners]) / problem.units
@@ -338,7 +338,7 @@ class Assembler:
             W, w = weight[:, None] * H, weight * (asked - h)
             levels = ((A, b), (W[given], w[given]), (W[~given], w[~given]))
             u[free] += _solve_in_turn([(rows[:, free], right - rows @ u) for rows, right in levels])
-        check_speeds(self, A @ u - b, u, sure)
+        check_speeds(problem, A @ u - b, u, owners)
         return u
 
 

@@ -14,6 +14,7 @@ from kinode.structure.loop_closure import CLOSED_ENOUGH
 
 if TYPE_CHECKING:
     from kinode.dynamics.initialization.assembler import Assembler
+    from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
 
 STARTS = 10  # positions from which the least gaps are looked for
 TOLD = 1e-9  # m or rad: less is not worth telling
@@ -24,10 +25,10 @@ def find_gaps(assembler: Assembler, x: Array, least: float = TOLD) -> dict[str, 
     problem = assembler.problem
     r, _ = problem.equations(x)
     sums: dict[str, dict[str, float]] = {}
-    for group, units in zip(problem.groups, problem.row_units, strict=True):
+    for group in problem.groups:
         name = f"{group.owner}.q" if group.owner in problem.followers else group.owner
         parts = sums.setdefault(name, {"length": 0.0, "angle": 0.0})
-        for unit, value in zip(units, r[group.rows], strict=True):
+        for unit, value in zip(group.units, r[group.rows], strict=True):
             parts[unit] = float(np.hypot(parts[unit], value * (problem.length if unit == "length" else 1.0)))
     gaps = {name: Gap(**parts) for name, parts in sums.items()}
     return {name: gap for name, gap in gaps.items() if max(gap) >= least}
@@ -81,7 +82,9 @@ def _freed(assembler: Assembler) -> Assembler:
 def _loops(assembler: Assembler, gaps: dict[str, Gap]) -> str:
     """The loops that stay open, joint by joint."""
     names = {name.removesuffix(".q") for name in gaps}
-    loops = [", ".join((*cut.loop, cut.joint.name)) for cut in assembler.problem.topology.cuts if cut.joint.name in names]
+    loops = [
+        ", ".join((*cut.loop, cut.joint.name)) for cut in assembler.problem.topology.cuts if cut.joint.name in names
+    ]
     return f" (in the loop of {'; of '.join(loops)})" if loops else ""
 
 
@@ -90,15 +93,13 @@ def _numbers(values: Array) -> str:
     return said[0] if len(said) == 1 else f"({', '.join(said)})"
 
 
-def check_speeds(assembler: Assembler, off: Array, u: Array, exact: Array) -> None:
-    """Refuse speeds that do not fit together; ``off`` are the rows of constraints, then exact speeds as marked."""
-    if abs(off).max(initial=0.0) <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
+def check_speeds(problem: AssemblyProblem, off: Array, u: Array, owners: list[str]) -> None:
+    """Refuse speeds that do not fit together; ``off`` is what is left of the rows of the owners."""
+    gap = float(abs(off).max(initial=0.0))
+    if gap <= 1e-9 * max(1.0, float(abs(u).max(initial=0.0))):
         return
-    problem = assembler.problem
-    owners = [*problem.speed_owners(), *(name for name, sure in zip(problem.owners, exact, strict=True) if sure)]
     worst = owners[int(np.argmax(abs(off)))]
     given = [name for name in problem.names if problem.values.joints[name].exact_u.any()]
     said = f"u= of {', '.join(given)}" if given else "drives"
-    gap = float(abs(off).max())
     message = f"the speeds that are given ({said}) tear {worst} apart, by {gap:.3g} of its size or rad each second"
     raise AssemblyError(f"{message}: {'leave some of the u= out' if given else 'their laws do not fit together'}")

@@ -1,9 +1,9 @@
 """Where to begin the search for a closed position: bodies placed joint by joint, the surest joints first.
 
-Every joint has a coordinate that is exact (given, driven, or of no freedom), a guess, or none.  The bodies are placed along
-the spanning tree of the surest joints, whatever tree the state uses.  The coordinates of the others follow from the
-poses of their frames.  Where given and guessed joints alone connect all bodies, that is the closed position
-itself, if there is one.
+Every joint has a coordinate that is exact (given, driven, or of no freedom), a guess, or none.  The bodies are placed
+along the spanning tree of the surest joints, whatever tree the state uses.  The coordinates of the others follow from
+the poses of their frames.  Where given and guessed joints alone connect all bodies, that is the closed position itself,
+if there is one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PositionGuess:
         return _Placed(joint, F, M, np.asarray(joint.form(resolve), dtype=float))
 
     def _given_coordinates(self) -> dict[str, Array]:
-        """Coordinates of all joints as requested or driven; those of leaders from their followers where only these are."""
+        """Coordinates of all joints as requested or driven; a leader's from its follower where only that has one."""
         problem = self.problem
         values = problem.values.joints
         at = problem.point.replaced(q=problem.requested()[: problem.topology.n_q])
@@ -140,7 +140,7 @@ class PositionGuess:
     def scattered(self, rng: np.random.Generator, scale: float) -> Array:
         """A position in which joints of which nothing is requested stand anywhere; ``scale`` 1 is half a turn."""
         others = {}
-        for name, where in self.problem.u_of.items():
+        for name in self.problem.u_of:
             joint = self.problem.joints[name]
             if self.surety[name] > Surety.GUESSED and joint.n_u:
                 kinds = np.array([kind == "angle" for _, kind in joint.coordinates])

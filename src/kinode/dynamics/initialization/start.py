@@ -138,10 +138,13 @@ class Start:
         """The assembly problem of initial values."""
         from kinode.dynamics.initialization.assembler import Assembler
         from kinode.dynamics.initialization.assembly_problem import AssemblyProblem
+        from kinode.dynamics.initialization.loop_poses import LoopPoses
 
         loops = self.loops if self.open_topology.constrained else None
         point = self.point(State(t, EMPTY, EMPTY, values.z), p, inputs)
-        return Assembler(AssemblyProblem(self.open_kernels, loops, values, point, self.arguments.resolver(p)))
+        length = loops.length if loops is not None else 1.0
+        poses = LoopPoses(self.open_kernels, point, self.arguments.resolver(p), length)
+        return Assembler(AssemblyProblem(poses, loops, values))
 
     def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to initial values in which all loops are closed; exact values stay."""
