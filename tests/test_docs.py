@@ -5,6 +5,7 @@ has the examples beside it.  A ``yaml`` block that starts with ``kinode:`` is a 
 """
 
 import doctest
+import importlib
 import re
 import runpy
 import shutil
@@ -105,8 +106,7 @@ def test_every_function_and_unit_of_laws_is_listed():
 
     rows = table_rows(DOCS / "reference" / "laws-and-units.md")
     for function, record in (FUNCTIONS | STANDARD).items():
-        note = record.note.partition(": ")[2] if record.note.startswith(f"{function}(") else record.note
-        assert any(row.startswith(f"| `{function}(") and row.endswith(f"| {note} |") for row in rows), function
+        assert any(row.startswith(f"| `{function}(") and row.endswith(f"| {record.note} |") for row in rows), function
     listed = {word for row in rows for word in row.replace(",", " ").split()}
     assert {f"`{unit}`" for unit in UNITS} - listed == {f"`{p}ohm`" for p in ("", "u", "m", "k", "M", "G")}
     assert {f"`{constant}`" for constant in CONSTANTS} <= listed
@@ -220,18 +220,29 @@ def test_every_public_name_is_in_the_reference():
     assert set(kn.__all__) - {"__version__"} <= shown
 
 
-PUBLIC = [word for word in kn.__all__ if ">>>" in (getattr(getattr(kn, word), "__doc__", None) or "")]
+SOURCE = ROOT / "src"
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE)
+]
 
 
-@pytest.mark.parametrize("word", PUBLIC)
-def test_example_of_a_docstring(word, workplace):
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_examples_of_docstrings(module, workplace):
+    """The examples of functions, classes and methods; each starts from nothing but ``kn``, ``np`` and its module."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    space = {"kn": kn, "np": np}
-    found = doctest.DocTestFinder(recurse=False).find(getattr(kn, word), word, globs=space)
-    for example in found:
+    examples = doctest.DocTestFinder().find(importlib.import_module(module), module, extraglobs={"kn": kn, "np": np})
+    assert any(example.examples for example in examples)
+    for example in examples:
         runner = doctest.DocTestRunner(verbose=False, optionflags=options)
-        told = []
-        assert runner.run(example, out=told.append).failed == 0, "".join(told)
+        failures = []
+        assert runner.run(example, out=failures.append).failed == 0, "".join(failures)
+
+
+def test_no_example_of_a_docstring_is_skipped():
+    skipped = "doctest: +" + "SKIP"
+    assert [path.name for path in SOURCE.rglob("*.py") if skipped in path.read_text()] == []
 
 
 def test_every_quantity_is_in_the_reference():

@@ -29,6 +29,7 @@ _FACE = {
     "sea_state": "kinode.model.environment.sea",
     "axis": "kinode.model.servo_axis",
     "load": "kinode.formats.load",
+    "loads": "kinode.formats.load",
     "schema": "kinode.formats.json_schema",
     # functions for laws in Python
     **dict.fromkeys(
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from kinode.errors import UnitError as UnitError
     from kinode.formats.json_schema import schema as schema
     from kinode.formats.load import load as load
+    from kinode.formats.load import loads as loads
     from kinode.kernels.state import State as State
     from kinode.kernels.state import Wrench as Wrench
     from kinode.model.base import fields as fields

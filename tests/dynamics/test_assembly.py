@@ -118,7 +118,7 @@ ROUGH = {"j1.q": 0.8, "j2.q": 0.1, "j3.q": 0.3}
 
 
 def nearest(weights):
-    """Angles of the closed four-bar with the least weighted departure from ROUGH, by a scan over the crank."""
+    """Angles of the closed four-bar with the least weighted offset from ROUGH, by a scan over the crank."""
     q1 = np.linspace(0, 1.5, 200001)
     from_pin = 0.5 - 0.2 * np.exp(1j * q1)
     d = abs(from_pin)
@@ -182,6 +182,18 @@ def test_the_table_tells_every_joint():
     assert lines[0].startswith("four_bar at t = 0 s, closed to ")
     assert [line.split()[0] for line in lines[2:]] == list(JOINTS)
     assert lines[2].endswith("held") and lines[3].endswith("rad")
+
+
+def test_the_table_names_joints_of_subsystems():
+    """The names begin with q and u, as coordinates and speeds do."""
+    leg = kn.System("leg")
+    thigh, shin = (leg.body(name, mass=1, inertia=(1, 1, 1)) for name in ("thigh", "shin"))
+    leg.revolute("upper", leg.world, thigh, q=0.25)
+    leg.spherical("quick", thigh.at(0, -0.4, 0), shin)
+    robot = kn.System("robot")
+    robot.add("left", leg)
+    lines = str(kn.assemble(robot)).splitlines()
+    assert [line.split()[:2] for line in lines[2:]] == [["left.upper", "0.25"], ["left.quick", "1,"]]
 
 
 @pytest.mark.parametrize(

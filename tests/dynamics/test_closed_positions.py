@@ -1,4 +1,4 @@
-"""Closed positions: random mechanisms come back to the position that their guesses describe, and no other is accepted."""
+"""Closed positions: random mechanisms come back to the one that their guesses describe; false ones are refused."""
 
 import numpy as np
 import pytest

@@ -286,8 +286,8 @@ def test_loads_of_unit_multipliers_in_compiled_code_are_those_of_the_constraints
     found = StateBatch.of(dynamics.point(start)).call(dynamics, "unit_loads").reshape(6 * len(bodies), 2)
     expected = np.zeros_like(found)
     for j, name in enumerate(("slot", "upright")):
-        (tie,) = (tie for tie in s.constraints.ties if tie.name == name)
-        for load in s.constraints.loads_of(tie, [1.0]):
+        (constraint,) = (constraint for constraint in s.constraints.loop_constraints if constraint.name == name)
+        for load in s.constraints.loads_of(constraint, [1.0]):
             if load.on.body in bodies:
                 k = 6 * bodies.index(load.on.body)
                 arm = np.asarray(s.pose(load.on).p - s.pose(dynamics.system.find_frame(load.on.body)).p, dtype=float)

@@ -21,6 +21,8 @@ from kinode.formats.load import load as load_any
 from kinode.formats.yaml_files import dumps, load, loads, save
 from kinode.formats.yaml_text import read_text
 from kinode.formats.yaml_writer import _scalar
+from kinode.model.base.element import ELEMENTS
+from kinode.model.joints.joint import JOINTS
 from kinode.model.system import System
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -198,6 +200,38 @@ TYPOS: list[Any] = [
 @pytest.mark.parametrize("text", TYPOS)
 def test_the_schema_refuses(text: str) -> None:
     assert not VALIDATOR.is_valid(read_text(f"kinode: 1\n{text}\n", None))
+
+
+MOTOR = "{kind: dc_motor, plus: bus, minus: gnd, shaft: rotor, resistance: 1, %s}"
+BRUSHLESS = "{kind: brushless_motor, shaft: rotor, resistance: 1, flux: 1, pole_pairs: 4, voltage_q: 1, %s}"
+
+
+@pytest.mark.parametrize(
+    ("element", "fields", "valid"),
+    [
+        (MOTOR, "constant: 0.1", True), (MOTOR, "torque_constant: 0.1 N*m/A", True), (MOTOR, "speed_constant: 120 rpm/V", True),
+        (MOTOR, "back_emf_constant: 0.1 V*s/rad", True), (MOTOR, "viscous: 0", False), (MOTOR, "constant: 1, speed_constant: 1", False),
+        (MOTOR, "torque_constant: 1, back_emf_constant: 1", False),
+        (BRUSHLESS, "inductance: 1 mH", True), (BRUSHLESS, "inductance_d: 1 mH, inductance_q: 1 mH", True),
+        (BRUSHLESS, "inductance_d: 1 mH", False), (BRUSHLESS, "viscous: 0", False), (BRUSHLESS, "inductance: 1, inductance_d: 1", False),
+    ],
+)  # fmt: skip
+def test_the_schema_takes_the_alternative_fields_that_the_loader_takes(element: str, fields: str, valid: bool) -> None:
+    source = "source: {kind: voltage_source, plus: bus, minus: gnd, voltage: 1}, " if element is MOTOR else ""
+    text = f"kinode: 1\nelements: {{{source}load: {{kind: shaft_inertia, shaft: rotor, inertia: 1}}, motor: {element % fields}}}\n"
+    assert VALIDATOR.is_valid(read_text(text, None)) == valid
+    if valid:
+        loads(text)
+    else:
+        with pytest.raises(ModelError):
+            loads(text)
+
+
+def test_the_schema_names_every_alternative_field() -> None:
+    definitions = schema()["$defs"]
+    for section, registry in (("joint", JOINTS), ("element", ELEMENTS)):
+        for case, cls in zip(definitions[section]["allOf"], registry.values(), strict=True):
+            assert set(cls.alternative_fields) <= set(case["then"]["properties"])
 
 
 def test_the_schema_knows_every_kind_and_field() -> None:

@@ -185,7 +185,7 @@ def test_the_function_keeps_alive_what_it_needs_and_no_longer(make):
 @pytest.mark.parametrize("lanes", (1, 4))
 @pytest.mark.parametrize("rows", (0, 1, 7, 3001))
 def test_rows_on_threads(lanes, rows, monkeypatch):
-    monkeypatch.setattr("kinode.jit.kernel_call.WORTHWHILE", 0.0)
+    monkeypatch.setattr("kinode.jit.kernel_call.LEAST_SHARED_TIME", 0.0)
     monkeypatch.setattr("kinode.jit.thread_team.processors", lambda: 3)
     machine = compile_program(make_program(), lanes)
     generator = np.random.default_rng(0)

@@ -349,9 +349,9 @@ def test_a_record_keeps_its_arrays():
 
 
 def test_rows_of_other_numbers_are_refused():
-    with pytest.raises(TypeError, match="float64 without gaps is expected, not int64"):
+    with pytest.raises(TypeError, match="contiguous float64 is expected, not int64"):
         floats_of(np.zeros(3, dtype=np.int64))
-    with pytest.raises(TypeError, match="int64 without gaps"):
+    with pytest.raises(TypeError, match="contiguous int64"):
         ints_of(np.zeros((4, 4), dtype=np.int64)[:, 1])
 
 
@@ -473,23 +473,23 @@ REFUSED = {
     other_record: "argument 'point' of 'move' is a record Point and would become a record Walk",
     field_of_another_type: "'trip.steps' is an integer and would become a real number",
     no_annotation: "argument 'n' has no annotation",
-    no_return: "a way to its end without returning an integer",
-    unset: "'m' is not set on every way",
-    unset_after_a_loop: "'m' is not set on every way",
+    no_return: "a path reaches its end without returning an integer",
+    unset: "'m' is not set on every path",
+    unset_after_a_loop: "'m' is not set on every path",
     other_type: "'x' is an integer and would become a real number",
-    text: "no number that a loop can hold",
-    listed: "not part of the language of loops",
+    text: "no number of the loop language",
+    listed: "not part of the loop language",
     unknown: "'nowhere' is not known",
     too_many: "takes 1 arguments, not 2",
     wrong_argument: "argument 'n' of 'fibonacci' is an integer and would become a real number",
     whole_power: "a power of integers",
     either_kind: "may be an integer or a real number",
-    float_index: "where an integer is wanted",
+    float_index: "where an integer is needed",
     written_integer: "'places\\[0\\]' is an integer and would become a real number",
     with_default: "no defaults",
     unknown_type: "'complex' is no type of a loop",
     over_a_list: "a loop goes over a range",
-    a_number_as_truth: "where true or false is wanted",
+    a_number_as_truth: "where true or false is needed",
 }
 
 

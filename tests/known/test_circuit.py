@@ -211,7 +211,7 @@ def test_flows_along_rows_that_depend_on_others_are_zero():
     circuit = Snapshot(dynamics.topology, EvaluationPoint(state.t, state.q, state.u), formulation=CIRCUIT)
     (cut,) = dynamics.topology.cuts
     assert len(circuit.multipliers) == len(dynamics.topology.rows) == 2
-    flow = circuit.motion.solution.numbers(circuit.motion.solution.closings[cut.joint.name].held)
+    flow = circuit.motion.solution.numbers(circuit.motion.solution.cut_joints[cut.joint.name].reaction)
     assert np.count_nonzero(abs(flow) > 1e-12) <= 2
 
 

@@ -58,12 +58,12 @@ def test_reference(name, way):
 
 def test_mass_moments():
     now = instant(WAYS["rotators"], "3R").motion
-    limbs = now.kinematics.limbs
+    links = now.kinematics.links
     for name, value in MASS_MOMENTS.items():
         kind, body, axis = name[0], int(name[1]) - 1, int(name[-1]) - 1
-        limb, n = limbs[body], limbs[axis].axis
+        link, n = links[body], links[axis].axis
         find = {"S": now.linear_moment, "J": now.inertia_moment, "D": now.deviation_moment}[kind]
-        np.testing.assert_allclose(find(limb, n).astype(float), value, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(find(link, n).astype(float), value, rtol=0, atol=1e-12)
 
 
 # Which vector each rotator of (T-9.21) turns, and the hinges that it is of.
@@ -77,13 +77,13 @@ TURNED = {
 @pytest.mark.parametrize("name", TURNED)
 def test_rotators(name):
     now = instant(WAYS["rotators"], "3R").motion
-    limbs = now.kinematics.limbs
+    links = now.kinematics.links
     which, *axes = TURNED[name]
     last = int(which[-1]) - 1
     if which.startswith("rho"):
-        b, carried = limbs[last].center - limbs[last].pole, limbs[: last + 1]
+        b, carried = links[last].center - links[last].pole, links[: last + 1]
     else:
-        b, carried = limbs[last].pole - limbs[last - 1].pole, limbs[:last]
+        b, carried = links[last].pole - links[last - 1].pole, links[:last]
     wanted = tuple(f"joint{k}" for k in axes)
     found = [c for c in now.changes(carried, b, now.kinematics.speeds, now.accelerations) if c.axes == wanted]
     assert len(found) == (2 if len(axes) == 1 else 1)

@@ -13,7 +13,7 @@ from joint_contract import needed_fields
 import kinode as kn
 from kinode.model.joints.coulomb_friction import find_fields
 from kinode.model.joints.joint import JOINTS
-from kinode.multibody.restraints.coupled_friction import JointFriction, solve_brakes
+from kinode.multibody.restraints.coupled_friction import JointFriction, find_joint_friction, solve_brakes
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import find_topology
@@ -216,6 +216,23 @@ def test_friction_by_a_component_that_is_not_unique_is_refused_before_the_run(si
     assert f"depends on the {component}, which is not unique" in str(error.value)
     assert hint in str(error.value)
     assert kn.verify(four_bar(friction, ball=True), 1, compiled=False).ok  # what is not held twice is unique
+
+
+def pressing_loads(kind, friction):
+    """The components of the wrench that press the contacts of a joint."""
+    topology = find_topology(two_links(kind, friction=friction))
+    snapshot = Snapshot(topology, EvaluationPoint(*random_state(topology, np.random.default_rng(0))))
+    (joint,) = (one for one in find_joint_friction(snapshot.kinematics) if one.name == "joint")
+    return {load for contact in joint.contacts for load in contact.parts(np.zeros(6))}
+
+
+@pytest.mark.parametrize("kind", RUBBING)
+def test_a_load_does_not_count_without_its_optional_field(kind):
+    whole = friction_of(kind)
+    for load in pressing_loads(kind, whole):
+        if load.optional_field in whole["coulomb"]:
+            less = {name: value for name, value in whole["coulomb"].items() if name != load.optional_field}
+            assert load not in pressing_loads(kind, {"coulomb": less})
 
 
 def test_a_guide_that_carries_what_is_not_unique_is_refused():

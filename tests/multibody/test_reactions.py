@@ -55,13 +55,13 @@ def momentum_rates(topology, now):
     def momenta(x):
         e = Snapshot(topology, EvaluationPoint(x[0], x[1:a], x[a:b], x[b:]), formulation=LAGRANGE).kinematics
         rows = []
-        for limb in e.limbs:
-            X, motion = e.body_poses[limb.body], e.body_motions[limb.body]
-            P, place = limb.mass * motion.v, X.p + X.R @ limb.center
-            rows.append(np.concatenate([cross(place, P) + X.R @ (limb.J @ motion.w), P]))
+        for link in e.links:
+            X, motion = e.body_poses[link.body], e.body_motions[link.body]
+            P, place = link.mass * motion.v, X.p + X.R @ link.center
+            rows.append(np.concatenate([cross(place, P) + X.R @ (link.J @ motion.w), P]))
         return np.array(rows)
 
-    names = [limb.body for limb in Snapshot(topology, now.point, formulation=LAGRANGE).kinematics.limbs]
+    names = [link.body for link in Snapshot(topology, now.point, formulation=LAGRANGE).kinematics.links]
     return dict(zip(names, plain(rate(momenta, y, y_dot)), strict=True))
 
 

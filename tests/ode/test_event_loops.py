@@ -94,7 +94,7 @@ def test_bouncing_without_contact_is_named():
 def test_modes_that_cannot_stay_are_named():
     system = ball()
     system.element("wings", kind="flutter")
-    with pytest.raises(kn.SimulationError, match=r"at t = 0.3\d* s no modes fit together: wings"):
+    with pytest.raises(kn.SimulationError, match=r"at t = 0.3\d* s no modes are consistent: wings"):
         kn.simulate(system, 1.0)
 
 

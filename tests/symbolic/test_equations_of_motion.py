@@ -164,6 +164,17 @@ def test_as_short_as_the_textbook(model):
         assert equation.lhs.count_ops() + equation.rhs.count_ops() <= 1.1 * wanted.count_ops() + 2
 
 
+def test_symbols_of_joints_whose_names_have_parts():
+    """``arm.upper`` and ``arm.q1`` keep their names: the letter of a symbol is the last word of ``arm.upper.u``."""
+    system = kn.System("arm")
+    upper, lower = (system.body(name, mass=1.0, com=(1, 0, 0)) for name in ("upper", "lower"))
+    system.revolute("arm.upper", system.world, upper, axis="z")
+    system.revolute("arm.q1", upper, lower, at=(2, 0, 0), axis="z")
+    assert [str(x) for x in kn.equations(system).unknowns] == ["u_dot_arm_upper", "u_dot_arm_q1"]
+    names = kn.explain(system, {"arm.upper.q": 0.1}).values
+    assert {"motion_arm_upper", "motion_arm_q1"} <= names.keys()
+
+
 def test_matrices():
     derived = kn.equations(double_pendulum())
     M, C, G, Q = derived.matrices()

@@ -51,6 +51,17 @@ def test_each_output_has_the_name_of_its_row():
     assert [dynamics.evaluate(name, 0.0, [0.0], [0.0])[name].shape for name in found.outputs] == [()] * 5
 
 
+def test_names_of_joints_in_subsystems_may_begin_with_any_letter():
+    """The coordinate, the speed and the effort of ``arm.upper`` differ by their last word alone."""
+    system = kn.System("arm")
+    rod = system.body("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    system.revolute("arm.upper", system.world, rod, axis="y")
+    linear = kn.linearize(system)
+    assert linear.states == ("arm.upper.q", "arm.upper.u")
+    assert linear.modes[0].largest() == ["arm.upper.q"]
+    assert list(kn.equilibrium(system, hold="arm.upper").holding) == ["arm.upper.effort"]
+
+
 def test_double_pendulum_of_equal_points():
     """Two equal masses on equal threads: w^2 = (2 -+ sqrt 2) g / l."""
     system = kn.System("double")

@@ -142,7 +142,7 @@ def test_plots_of_ones_own_choice(arm_run):
     text = compose(
         arm_run, verify=False, plots={"Drive & spring": ["shoulder.effort", "coil.tension"]}, seen_from="upper"
     )
-    assert re.findall(r"<h2>(.*?)</h2>", text)[:3] == ["Mechanism", "At a glance", "Motion"]
+    assert re.findall(r"<h2>(.*?)</h2>", text)[:3] == ["Mechanism", "Selected quantities", "Motion"]
     assert "<h3>Drive &amp; spring</h3>" in text and "Seen from upper" in text
     assert "Drive &amp; spring over time: shoulder.effort" in text and "over time: coil.tension" in text
     with pytest.raises(kn.Error, match="torsion"):

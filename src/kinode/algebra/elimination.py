@@ -71,7 +71,7 @@ def _eliminate(
     name: Unknown,
     row: tuple[Scalar, Terms],
     pivot: tuple[Scalar, Terms],
-    place: int,
+    index: int,
     users: dict[Unknown, dict[int, None]],
 ) -> tuple[Scalar, Terms]:
     """The row minus the multiple of the pivot's row that cancels the unknown."""
@@ -81,10 +81,10 @@ def _eliminate(
         total = times(factor, x) if other not in terms else terms[other] + times(factor, x)
         if other == name or is_zero(total):
             if other in terms:
-                del terms[other], users[other][place]
+                del terms[other], users[other][index]
         else:
             terms[other] = total
-            users[other][place] = None
+            users[other][index] = None
     return add(constant, times(factor, pivot[0])), terms
 
 
@@ -123,7 +123,7 @@ def choose_pivots(
     given = [{n: np.atleast_1d(np.asarray(x, float)) for n, x in row.items()} for row in coefficients]
     rows = _scaled(given, unknowns)
     constant = [{n for n in row if np.all(x[n] == x[n][0])} for row, x in zip(rows, given, strict=True)]
-    whole = [dict(row) for row in rows]
+    scaled_rows = [dict(row) for row in rows]
     columns: dict[Unknown, set[int]] = {name: set() for name in unknowns}
     for i, row in enumerate(rows):
         for name in row:
@@ -134,7 +134,7 @@ def choose_pivots(
     while open_rows:
         pivot = _find_pivot(rows, constant, columns, waiting, open_rows)
         if pivot is None or len(rows) != len(unknowns):
-            raise _singular(whole, unknowns)
+            raise _singular(scaled_rows, unknowns)
         i, name = pivot
         pivots.append(pivot)
         open_rows.discard(i)
@@ -144,7 +144,7 @@ def choose_pivots(
             _subtract(rows, constant, k, i, name, columns)
             heapq.heappush(waiting, (not constant[k], len(rows[k]), k))
     if len(pivots) != len(unknowns):
-        raise _singular(whole, unknowns)
+        raise _singular(scaled_rows, unknowns)
     return pivots
 
 
@@ -154,9 +154,9 @@ def _scaled(rows: list[dict[Unknown, Array]], unknowns: Sequence[Unknown]) -> li
     The scaling removes the units.  Each sample has its own scales: a resistance may be 1 mOhm in one mode and 1 GOhm
     in another.
     """
-    place = {name: j for j, name in enumerate(unknowns)}
-    rows = [{name: x for name, x in row.items() if name in place and np.any(x)} for row in rows]
-    at = [(i, place[name]) for i, row in enumerate(rows) for name in row]
+    column_of = {name: j for j, name in enumerate(unknowns)}
+    rows = [{name: x for name, x in row.items() if name in column_of and np.any(x)} for row in rows]
+    at = [(i, column_of[name]) for i, row in enumerate(rows) for name in row]
     if not at:
         return rows
     a, b = np.array(at).T
@@ -238,11 +238,11 @@ def _subtract(
 def _singular(rows: Sequence[Mapping[Unknown, Array]], unknowns: Sequence[Unknown]) -> SingularError:
     """The rows and unknowns in the null vectors, at the sample where the matrix is closest to singular."""
     samples = max((len(x) for row in rows for x in row.values()), default=1)
-    place = {name: j for j, name in enumerate(unknowns)}
+    column_of = {name: j for j, name in enumerate(unknowns)}
     A = np.zeros((samples, len(rows), len(unknowns)))
     for i, row in enumerate(rows):
         for name, x in row.items():
-            A[:, i, place[name]] = x
+            A[:, i, column_of[name]] = x
     size = np.linalg.svd(A, compute_uv=False)
     worst = int(np.argmin(size[:, -1])) if size.shape[1] else 0
     U, s, Vt = np.linalg.svd(A[worst])

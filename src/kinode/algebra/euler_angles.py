@@ -21,14 +21,14 @@ from kinode.algebra.scalars import Array, atan2, less, sqrt, tidy, where
 from kinode.algebra.spatial import IDENTITY3
 
 UPRIGHT: Array = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-SINGULAR = 1e-12  # of sin(theta): below, the other two angles would be rounding errors
+SINGULAR_SIN_THETA = 1e-12  # below, the other two angles would be rounding errors
 
 
 def euler_angles(R: Array, C: Array = IDENTITY3) -> Array:
     """psi, theta, phi of a rotation in rad; theta is within 0 and pi, the others within -pi and pi."""
     E = R @ C.T
     tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
-    flat = less(tilt, SINGULAR)
+    flat = less(tilt, SINGULAR_SIN_THETA)
     psi = where(flat, atan2(E[1, 0], E[0, 0]), atan2(E[0, 2], -1.0 * E[1, 2]))
     return tidy([psi, atan2(tilt, E[2, 2]), where(flat, 0.0, atan2(E[2, 0], E[2, 1]))])
 
@@ -41,7 +41,7 @@ def euler_rates(R: Array, w: Array, C: Array = IDENTITY3) -> Array:
     """
     E, (x, y, z) = R @ C.T, C @ w
     tilt = sqrt(E[0, 2] * E[0, 2] + E[1, 2] * E[1, 2])
-    flat = less(tilt, SINGULAR)
+    flat = less(tilt, SINGULAR_SIN_THETA)
     safe = where(flat, 1.0, tilt)
     s, c = E[2, 0] / safe, E[2, 1] / safe
     psi_dot = where(flat, E[2, 2] * z, (s * x + c * y) / safe)

@@ -13,8 +13,9 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 
-DENSE = 40  # rows up to which a matrix is treated as dense
+LARGEST_DENSE = 40  # rows; a larger matrix is treated as sparse
 SCALING_ITERATIONS = 100  # of least squares: more would change the scales little
+NEGLIGIBLE = 1e-9  # of the largest entry or singular value of a null vector: smaller ones are rounding
 SINGULAR = 1e-10  # of the largest singular value or pivot of a scaled matrix: below, the matrix counts as singular
 
 
@@ -30,7 +31,7 @@ def smallness(entries: Sequence[tuple[int, int, float]], size: int) -> float:
         return 1.0
     r, c = find_scales(a, b, x, size)
     x = x * r[a] * c[b]
-    if size <= DENSE:
+    if size <= LARGEST_DENSE:
         A = np.zeros((size, size))
         A[a, b] = x
         values = np.linalg.svd(A, compute_uv=False)
@@ -64,8 +65,8 @@ def find_scales(a: Array, b: Array, x: Array, size: int) -> tuple[Array, Array]:
     if not logs.any():
         return np.ones(size), np.ones(size)
     n = len(logs)
-    places = np.concatenate([a, size + b])
-    sums = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, 2 * size))
+    unknowns = np.concatenate([a, size + b])
+    sums = csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), unknowns)), shape=(n, 2 * size))
     scales = np.exp(-lsqr(sums, logs, atol=1e-6, btol=1e-6, iter_lim=SCALING_ITERATIONS)[0])
     return scales[:size], scales[size:]
 
@@ -78,12 +79,12 @@ def null_vectors(A: Array) -> tuple[list[Array], Array]:
     a, b = np.nonzero(A)
     r, c = find_scales(a, b, A[a, b], len(A))
     U, s, Vt = np.linalg.svd(A * r[:, None] * c)
-    rank = min(int(np.sum(s > 1e-9 * s.max(initial=1e-300))), len(s) - 1)
+    rank = min(int(np.sum(s > NEGLIGIBLE * s.max(initial=1e-300))), len(s) - 1)
     combinations = []
     for vector in _echelon(U[:, rank:].T):
-        rows = np.where(np.abs(vector) > 1e-9, vector, 0.0) * r
+        rows = np.where(np.abs(vector) > NEGLIGIBLE, vector, 0.0) * r
         rows = rows / rows[np.flatnonzero(rows)[0]]
-        combinations.append(np.where(np.abs(rows - np.round(rows)) < 1e-9 * np.abs(rows), np.round(rows), rows))
+        combinations.append(np.where(np.abs(rows - np.round(rows)) < NEGLIGIBLE * np.abs(rows), np.round(rows), rows))
     return combinations, Vt[rank:].T
 
 
@@ -95,7 +96,7 @@ def _echelon(rows: Array) -> list[Array]:
         if pivot_row == len(R):
             break
         best = pivot_row + int(np.argmax(np.abs(R[pivot_row:, column])))
-        if abs(R[best, column]) < 1e-9 * np.abs(rows).max():
+        if abs(R[best, column]) < NEGLIGIBLE * np.abs(rows).max():
             continue
         R[[pivot_row, best]] = R[[best, pivot_row]]
         R[pivot_row] /= R[pivot_row, column]

@@ -76,32 +76,32 @@ class Saddle:
         return -self.factor.quadratic_form(right, self.n + self.n_constraints)
 
 
-def elimination_order(near: Sequence[set[int]], n: int) -> list[int]:
+def elimination_order(neighbors: Sequence[set[int]], n: int) -> list[int]:
     """Minimum degree order, with every multiplier (index n and above) after the coordinates in its row.
 
-    ``near`` holds, for each index, the indices of the other entries in its row.
+    ``neighbors`` holds, for each index, the indices of the other entries in its row.
     """
-    near = [set(row) for row in near]
-    waits = [0 if i < n else sum(j < n for j in row) for i, row in enumerate(near)]
-    waiting = [[j for j in row if j >= n] for row in near[:n]]
-    heap = [(len(row), i) for i, row in enumerate(near) if not waits[i]]
+    neighbors = [set(row) for row in neighbors]
+    n_before = [0 if i < n else sum(j < n for j in row) for i, row in enumerate(neighbors)]
+    multipliers_of = [[j for j in row if j >= n] for row in neighbors[:n]]
+    heap = [(len(row), i) for i, row in enumerate(neighbors) if not n_before[i]]
     heapq.heapify(heap)
-    done = [False] * len(near)
+    done = [False] * len(neighbors)
     order: list[int] = []
     while heap:
         degree, pick = heapq.heappop(heap)
-        if done[pick] or degree != len(near[pick]):
+        if done[pick] or degree != len(neighbors[pick]):
             continue  # an outdated entry of the heap: its neighbors have changed since
         done[pick] = True
         order.append(pick)
-        around = near[pick]
-        for i in waiting[pick] if pick < n else ():
-            waits[i] -= 1
-        for i in around:
-            near[i] |= around
-            near[i] -= {i, pick}
-            if not waits[i]:
-                heapq.heappush(heap, (len(near[i]), i))
+        adjacent = neighbors[pick]
+        for i in multipliers_of[pick] if pick < n else ():
+            n_before[i] -= 1
+        for i in adjacent:
+            neighbors[i] |= adjacent
+            neighbors[i] -= {i, pick}
+            if not n_before[i]:
+                heapq.heappush(heap, (len(neighbors[i]), i))
     return order
 
 

@@ -24,18 +24,18 @@ RK4_STEP = 1e-3  # s
 def make_arm() -> System:
     """An arm of six joints, about as large as a common robot."""
     system = System("arm of six joints")
-    place, axes = system.world.at(0, 0, 0.1), "zyyyzy"
+    base, axes = system.world.at(0, 0, 0.1), "zyyyzy"
     for k, axis in enumerate(axes):
         mass, length = 4.0 / (k + 1), 0.4 / (k + 1)
         inertia = [mass * length**2 * f for f in (0.05, 0.1, 0.09)]
         body = system.body(f"link{k + 1}", mass=mass, com=(length / 2, 0, 0.02), inertia=inertia)
-        system.revolute(f"joint{k + 1}", place, body, axis=axis, q=0.2 * (k + 1), damping=0.05)
-        place = body.at(length, 0, 0)
+        system.revolute(f"joint{k + 1}", base, body, axis=axis, q=0.2 * (k + 1), damping=0.05)
+        base = body.at(length, 0, 0)
     return system
 
 
 def measure_system(system: System, seconds: float = 0.5) -> list[tuple[str, float, str]]:
-    """Rows of work, figure and unit."""
+    """Rows of task, measured figure and unit."""
     rows = []
     with _no_cache():
         rows.append(

@@ -63,7 +63,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
             say("stopped")
             raise typer.Exit(130) from None
         except BrokenPipeError:
-            # Whoever read the output has seen enough; nothing may be written when the interpreter ends.
+            # The reader of the output has closed it; nothing may be written when the interpreter ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except (Error, OSError) as error:
@@ -97,7 +97,7 @@ def print_result(trajectory: Trajectory, names: list[str], quiet: bool) -> None:
 
 
 def load_model(model: Path, base: str = "fixed") -> System:
-    """The system that a file describes; a missing file that has the name of an example is answered with a hint."""
+    """The system in a file; the error about a missing file hints at an example of that name."""
     from kinode.formats.load import load
 
     if not model.exists():
@@ -112,7 +112,7 @@ def load_model(model: Path, base: str = "fixed") -> System:
 
 
 def find_end(system: System, until: str | None) -> float:
-    """When a run ends: as the command says, or the model, or after ten seconds."""
+    """End time of a run, s: from the command, from the model, or the default."""
     if until is not None:
         return read_time(system, "--until", until)
     return float(system.run_defaults.get("until", DEFAULT_END))
@@ -127,7 +127,7 @@ def find_options(
     samples: int | None,
     every: str | None = None,
 ) -> dict[str, Any]:
-    """What ``simulate`` is told from the command line; the rest it takes from the model's run section."""
+    """Options of ``simulate`` from the command line; the others come from the model's run section."""
     given = {
         "method": None if method is None else method.value,
         "step": None if step is None else read_time(system, "--step", step),

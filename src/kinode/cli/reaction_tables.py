@@ -1,4 +1,4 @@
-"""What the command ``kinode reactions`` prints and draws: loads of a joint by cause, bearings, spectrum."""
+"""Tables and pictures of the command ``kinode reactions``: loads of a joint by cause, bearings, spectrum."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PARTS = ("total", "static", "kinetic")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one joint; ``at`` are the places of two bearings."""
+    """The options of the command for one joint; ``at`` are the positions of two bearings on the axis."""
 
     joint: str
     part: str = "kinetic"
@@ -41,7 +41,7 @@ class Question:
 
     @property
     def needs_part(self) -> bool:
-        """Whether the part must be known: supports were named, or more than a table is asked for."""
+        """Whether the share must be known: supports were named, or more than a table is requested."""
         return bool(self.hold or self.causes or self.at or self.frequency or self.plot)
 
     @property
@@ -78,7 +78,7 @@ def print_all(run: Trajectory, hold: Any = None) -> None:
 
 
 def print_joint(run: Trajectory, asked: Question) -> None:
-    """The tables and the picture that are asked for of one joint."""
+    """Print the requested tables of one joint, and draw the picture."""
     out = console()
     _print_parts(out, run, asked)
     if asked.causes:
@@ -126,7 +126,7 @@ def _print_reason(out: Console, reason: str) -> None:
 
 
 def _measures(run: Trajectory, wrench: Wrench, total: Wrench) -> list[Measure]:
-    """Measures of force and moment; what is rounding beside the total load counts as zero."""
+    """Measures of force and moment; values within the rounding of the total load count as zero."""
     parts = (wrench.force, wrench.moment)
     return [measure(run.t, 0.0 * x if is_negligible(x, total) else x) for x in parts]
 
@@ -142,7 +142,7 @@ def _print_causes(out: Console, causes: Causes) -> None:
 
 
 def draw(run: Trajectory, asked: Question, file: Path) -> None:
-    """The picture that goes with the question: causes, spectrum, pressure around a shaft, or load over time."""
+    """Draw the picture that the options select: causes, spectrum, pressure around a shaft, or load over time."""
     from kinode.views.plots.time_plots import plot_loads
 
     bearings = run.system.joints[asked.joint].has_bearings

@@ -2,7 +2,7 @@
 
 Each function is compiled when it is first called, or found in the cache on disk.  A call with one state goes straight
 to machine code.  A call with 2-D ``q, u`` is a batch over lanes and threads.  Arguments of any other shape are checked
-here, and refused in words.
+here; errors name the argument.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Dynamics:
     Every function also takes ``z=`` (other states), ``p=`` (parameters, by name or as a vector) and
     ``inputs=``; 2-D ``q, u`` are a batch and give a result for each row.
 
-    It is the face of a pipeline of values: ``arguments`` (names, sizes, defaults), ``start`` (initial states and the
-    closure of loops), ``topology`` and ``kernels`` (with the independent constraint rows).
+    It holds ``arguments`` (names, sizes, defaults), ``start`` (initial states and loop closure), ``topology`` and
+    ``kernels`` (both with the independent constraint rows).
     """
 
     def __init__(self, system: System, formulation: str = "recursive", *, rows: tuple[int, ...] | None = None) -> None:
-        """``rows`` are the independent rows of the constraints, where those found at the start do not serve."""
+        """``rows`` are the independent constraint rows; by default those that the start finds."""
         if not isinstance(system, System):
             raise ArgumentError(f"compile: a System is expected, not {short(system)}; kn.load reads one from a file")
         self.formulation, self.system = formulation, system.copy()
@@ -60,13 +60,13 @@ class Dynamics:
         self.known_supports: set[Support] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Machine code stays here: another process makes its own.
+        # Machine code cannot be pickled: another process compiles its own.
         return partial(Dynamics, rows=self.start.rows), (self.system, self.formulation)
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.system.name!r}: {self.n_q} q, {self.n_u} u, {self.n_z} z>"
 
-    # -- what it rests on --------------------------------------------------------------------------
+    # -- structure and kernels ---------------------------------------------------------------------
     @property
     def topology(self) -> Topology:
         """The structure of the system, with its independent constraint rows where they are known."""
@@ -84,7 +84,7 @@ class Dynamics:
 
     @property
     def closure(self) -> Closure:
-        """What is known of the constraints: from the model's start, or the first that closes where that cannot."""
+        """Rank and independent rows of the constraints, from the first closed position."""
         return self.start.closure
 
     @property
@@ -144,7 +144,9 @@ class Dynamics:
 
         Examples
         --------
-        >>> dynamics.state({"elbow.q": "30 deg"}).q  # doctest: +SKIP
+        >>> dynamics = kn.compile(kn.load("examples/double_pendulum.yaml"))
+        >>> dynamics.state({"elbow.q": "90 deg"}).q.round(4)
+        array([1.7453, 1.5708])
         """
         if isinstance(values, State):
             return values
@@ -156,7 +158,7 @@ class Dynamics:
         return self.start.solve(wanted, float(t), p, inputs)
 
     def _is_default(self, t: float, p: Any, inputs: Any) -> bool:
-        """Whether numbers are those that the initial state goes with."""
+        """Whether time, parameters and inputs are those of the initial state."""
         given = ((p, self.parameters), (inputs, self.inputs))
         return t == 0.0 and all(x is None or np.array_equal(x, y) for x, y in given)
 
@@ -165,12 +167,12 @@ class Dynamics:
         return self.start.point(state, p, inputs)
 
     def point_of(self, t: Any, y: Array, p: Any = None, inputs: Any = None) -> EvaluationPoint:
-        """The same of a state vector [q, u, z], or of a batch of them."""
+        """The evaluation point of a state vector [q, u, z], or of a batch of them."""
         read = self.arguments
         return read.topology.layout.point(t, y, read.read_parameters(p), read.read_inputs(inputs))
 
     def snapshot(self, state: State, p: Any = None, inputs: Any = None) -> Snapshot:
-        """An instant in plain numbers: slow, and good for looking inside."""
+        """One evaluation of the model in plain numbers: slow, for inspection of intermediate results."""
         return Snapshot(self.topology, self.point(state, p, inputs))
 
     def values(self, state: State) -> dict[str, float]:
@@ -179,7 +181,7 @@ class Dynamics:
         return {c.name: float(parts[c.role][c.index]) for c in self.coordinates}
 
     def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
-        """z with the modes that fit a state which was given without them."""
+        """z with the consistent modes of a state."""
         kernel = Kernel("acceleration")
         return self._read_point(kernel, t, q, u, None, p, inputs, np.empty(0)).z
 
@@ -235,9 +237,9 @@ class Dynamics:
 
     @fast
     def bias(self, t: Any, q: Any, u: Any, *, z: Any = None, p: Any = None, inputs: Any = None) -> Array:
-        """h with M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws.
+        """h in M u_dot + h = effort: gyroscopic terms, gravity and the model's own loads and laws, N or N m.
 
-        Without friction, which depends on u_dot through the reactions: ``effort`` has it.
+        Friction is not included, since it depends on u_dot through the reactions; ``effort`` includes it.
         """
         return self._call("bias", t, q, u, z, p, inputs)
 
@@ -247,11 +249,11 @@ class Dynamics:
         return self._call("energy", t, q, u, z, p, inputs)
 
     def rate(self, t: Any, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
-        """Rate of the whole state vector [q, u, z]."""
+        """Time derivative of the state vector [q, u, z]."""
         return self._call("rate", t, *self._split(y), p, inputs)
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
-        """Derivative of the rate by the state, exact: one directional derivative for each column."""
+        """Jacobian of ``rate`` by the state, exact: one directional derivative for each column."""
         n = np.size(y)
         rows = np.broadcast_to(np.asarray(y, dtype=float), (n, n))
         return self._call("direction", t, *self._split(rows), p, inputs, np.eye(n)).T
@@ -353,7 +355,7 @@ class Dynamics:
     def _read_point(
         self, kernel: Kernel, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, x: Array
     ) -> EvaluationPoint:
-        """The point of a call: arguments checked; where z is not given, with modes that fit."""
+        """The point of a call: arguments checked; where z is not given, with consistent modes."""
         point = self.arguments.read_point(t, q, u, z, p, inputs, self.start.initial_values.z)
         if z is None:
             return with_modes(self.kernels, kernel, point, x)
@@ -373,7 +375,7 @@ class Dynamics:
         return out if shape is None else out.reshape(*out.shape[:-1], *shape)
 
     def make_fast(self, entry: Fast) -> Callable[..., Any]:
-        """The built-in function of machine code that stands for a method."""
+        """A built-in function that calls machine code directly, or the method where that is not possible."""
         method = entry.method.__get__(self)
         row, size, topology = KERNELS[entry.name], self.n_u, self.arguments.topology
         kernel = Kernel(row.name)
@@ -384,7 +386,7 @@ class Dynamics:
 
 
 def find_composition(formulation: str) -> Composition:
-    """The parts of the snapshot that a formulation traces its code from."""
+    """The parts of a snapshot by which a formulation computes motion and reactions."""
     if formulation == "recursive":
         return RECURSIVE
     if formulation != "circuit":

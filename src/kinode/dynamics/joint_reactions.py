@@ -1,7 +1,7 @@
-"""Forces and moments in joints and constraints: compiled, shared where they are not unique, as users ask for them.
+"""Forces and moments in joints and constraints: compiled values, corrected where they are not unique.
 
-A reaction can be asked for on either body, about any point and in any axes; what ``redundant_reactions.py`` adds to the
-compiled values is brought to the same body, point and axes.
+A reaction can be requested on either body, about any point and in any axes.  The change that
+``redundant_reactions.py`` computes is transformed to the same body, point and axes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
-from kinode.dynamics.support_argument import check_held, read_hold
+from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.kernels.kernel_options import ReactionOptions
 from kinode.kernels.state import Wrench
@@ -36,18 +36,18 @@ def read_request(
     joints: str | Sequence[str] | None,
     whole: bool,
 ) -> ReactionOptions:
-    """What a user asks of reactions, checked."""
+    """The arguments of ``reactions``, checked."""
     if part not in PARTS:
         raise ArgumentError(f"part: total, static or kinetic, not {part!r}")
     read = dynamics.arguments
     body = None if on is None else str(getattr(on, "name", on))
     names = read.joints_on(body, joints)
     point, frame = (None if x is None else read.frame_name(x) for x in (about, axes))
-    return ReactionOptions(part, read_hold(dynamics, hold, part, names), whole, body, point, frame, names)
+    return ReactionOptions(part, read_support(dynamics, hold, part, names), whole, body, point, frame, names)
 
 
 def check_own_acceleration(u_dot: Any, own: Array) -> None:
-    """In loops, other accelerations than the model's own leave open which joints make them."""
+    """Refuse accelerations other than the model's own: in loops they do not determine the joint efforts."""
     given = np.asarray(u_dot, dtype=float)
     if given.shape != own.shape or not np.allclose(given, own, rtol=1e-6, atol=1e-6 * (1.0 + abs(own).max())):
         message = "where constraints close loops, accelerations do not tell which joints make them"
@@ -55,89 +55,95 @@ def check_own_acceleration(u_dot: Any, own: Array) -> None:
 
 
 def depends_on_loops(options: ReactionOptions) -> bool:
-    """Whether loops can matter: to shares that need no support, they do not."""
+    """Whether loops affect the result: not where a share needs no support."""
     return options.part == "total" or options.support is not None
 
 
 def joint_wrenches(
     dynamics: Dynamics, states: StateBatch, wanted: ReactionOptions, sharing: ReactionSharing | None = None
 ) -> dict[str, Wrench]:
-    """Wrenches of joints; ``sharing`` of the same states and part may be known already."""
-    found = states.call(dynamics, "reactions", wanted)
+    """Wrenches of joints by name; ``sharing`` may be given where it is known for the same states and share."""
+    compiled = states.call(dynamics, "reactions", wanted)
     if wanted.support is not None:
-        check_held(dynamics, wanted.support, states.t, found[..., -1])
+        check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
-    result = {}
-    rested = joints_in_loops(dynamics.topology) if is_held_twice(dynamics, states) else ()
+    wrenches = {}
+    overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
         joint = dynamics.system.joints[name]
-        values = found[..., 6 * k : 6 * k + 6]
+        values = compiled[..., 6 * k : 6 * k + 6]
         unique: tuple[bool, ...] = (True,) * 6
         shared = ""
         if sharing is not None:
             change = sharing.of_joint(name, wanted.whole)
-            change = seen(dynamics, states, name, change, wanted, opposite=wanted.on == joint.a.body)
+            change = transform_change(dynamics, states, name, change, wanted, opposite=wanted.on == joint.a.body)
             values = values + change.reshape(values.shape)
             unique = sharing.is_unique(name, wanted.whole)
             shared = "" if all(unique) else "compliance" if sharing.elastic[name] else "least norm"
-        if name in rested:
+        if name in overlocked:
             unique, shared = (False,) * 6, "how it came to rest"
-        plain = wanted.about is None and wanted.axes is None
-        result[name] = Wrench(
+        in_own_axes = wanted.about is None and wanted.axes is None
+        wrenches[name] = Wrench(
             values[..., :3],
             values[..., 3:],
             on=wanted.on or joint.b.body,
             at=wanted.about or f"{name}.child",
             frame=wanted.axes or f"{name}.parent",
             unique=all(unique),
-            components=unique if plain or all(unique) else None,
+            components=unique if in_own_axes or all(unique) else None,
             shared=shared,
         )
-    return result
+    return wrenches
 
 
-def is_held_twice(dynamics: Dynamics, states: StateBatch) -> bool:
-    """Whether in any state more of what sticks holds a loop than it has freedoms: who holds is a matter of history."""
+def is_overlocked(dynamics: Dynamics, states: StateBatch) -> bool:
+    """Whether in any state more joints of the loops are locked than the loops have freedoms.
+
+    The distribution of the locking forces then depends on how the mechanism came to rest.
+    """
     topology = dynamics.topology
     if not topology.constrained or not topology.layout.discrete_of:
         return False
     z = np.atleast_2d(states.z)
-    bound = joints_in_loops(topology)
-    stuck = np.zeros(len(z), dtype=int)
+    in_loops = joints_in_loops(topology)
+    n_locked = np.zeros(len(z), dtype=int)
     for owner, where in topology.layout.discrete_of.items():
         component = dynamics.system[owner]
-        grips = [owner] if owner in dynamics.system.joints else list(getattr(component, "joint_fields", ()))
-        held_by = [getattr(component, grip, grip) for grip in grips]
+        fields = [owner] if owner in dynamics.system.joints else list(getattr(component, "joint_fields", ()))
+        joints = [getattr(component, field, field) for field in fields]
         entries = [k for k, (name, _) in enumerate(component.discrete_states) if name in ("mode", "friction.mode")]
-        if any(name in bound for name in held_by):
-            stuck += sum((z[:, where.start + k] == 0.0).astype(int) for k in entries)
+        if any(name in in_loops for name in joints):
+            n_locked += sum((z[:, where.start + k] == 0.0).astype(int) for k in entries)
     freedoms = len(speeds_in_loops(topology)) - len(dynamics.closure.rows)
-    return bool((stuck > freedoms).any())
+    return bool((n_locked > freedoms).any())
 
 
-def seen(
+def transform_change(
     dynamics: Dynamics, states: StateBatch, joint: str, change: Array, wanted: ReactionOptions, opposite: bool
 ) -> Array:
-    """Force and moment by a on b, about b's joint point, in a's joint axes, as they are asked for."""
+    """A change of force and moment, brought to the requested body, point and axes.
+
+    ``change`` acts from the parent body on the child, about the child's joint point, in the parent's joint axes.
+    """
     force, moment = np.split(-change if opposite else change, 2, axis=1)
     if wanted.about is None and wanted.axes is None:
         return np.hstack([force, moment])
     names = {"R": f"{joint}.parent.rotation", "at": f"{joint}.child.position"}
     names.update({"about": f"{wanted.about}.position"} if wanted.about else {})
     names.update({"axes": f"{wanted.axes}.rotation"} if wanted.axes else {})
-    found = states.evaluate(dynamics, list(names.values()))
-    place = {key: np.atleast_2d(found[name]) for key, name in names.items() if key in ("at", "about")}
-    turn = {key: found[name].reshape(-1, 3, 3) for key, name in names.items() if key in ("R", "axes")}
-    force, moment = (np.einsum("tij,tj->ti", turn["R"], x) for x in (force, moment))
-    if "about" in place:
-        moment = moment + np.cross(place["at"] - place["about"], force)
-    back = turn.get("axes", turn["R"])
-    return np.hstack([np.einsum("tji,tj->ti", back, x) for x in (force, moment)])
+    values = states.evaluate(dynamics, list(names.values()))
+    points = {key: np.atleast_2d(values[name]) for key, name in names.items() if key in ("at", "about")}
+    rotations = {key: values[name].reshape(-1, 3, 3) for key, name in names.items() if key in ("R", "axes")}
+    force, moment = (np.einsum("tij,tj->ti", rotations["R"], x) for x in (force, moment))
+    if "about" in points:
+        moment = moment + np.cross(points["at"] - points["about"], force)
+    R_WA = rotations.get("axes", rotations["R"])
+    return np.hstack([np.einsum("tji,tj->ti", R_WA, x) for x in (force, moment)])
 
 
 def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
-    """Whether a quantity by name depends on how reactions are shared."""
+    """Whether a quantity by name depends on the distribution of redundant reactions."""
     if not is_redundant(dynamics):
         return False
     if name.sort == "constraint":
@@ -151,7 +157,7 @@ def is_shared(dynamics: Dynamics, name: QuantityName) -> bool:
 def by_name(
     dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing, compiled: Array
 ) -> Array:
-    """A quantity by name, shared: ``compiled`` is its compiled value."""
+    """The value of a quantity by name after the distribution; ``compiled`` is its value before."""
     if name.sort == "constraint":
         return np.asarray(compiled + _of_constraint(dynamics, name, states, sharing).reshape(compiled.shape))
     if name.quantity in JOINT_WRENCHES:
@@ -186,12 +192,12 @@ def _of_wrench(
 
 
 def _first(p: Any) -> Any:
-    """Parameters of the first row, where there is one for each: directions of axes are taken from it."""
+    """The parameters, or those of the first state of a batch: directions of axes are taken from them."""
     return p[0] if isinstance(p, np.ndarray) and p.ndim == 2 else p
 
 
 def _of_constraint(dynamics: Dynamics, name: QuantityName, states: StateBatch, sharing: ReactionSharing) -> Array:
-    """The change of multipliers, or of the wrench on a body, which is linear in them."""
+    """The change of a constraint's multipliers, or of its wrench on a body, which is linear in them."""
     topology = dynamics.topology
     origin = next((f"{n}.effort" for n, c in topology.couplings.items() if c.constraint == name.owner), name.owner)
     change = sharing.changes[origin]

@@ -1,7 +1,7 @@
-"""The modes of a state that was given without them: by the signs of speeds, then changed until all fit.
+"""Consistent modes of a state that is given without them: first from the signs of speeds, then by mode iteration.
 
-The rules are those of the integrator loops (ode/loops/event_handling.py): a root is violated where it is clearly
-negative, or zero and falling; the worst of them ends its mode.  Nothing jumps here: speeds are as they were given.
+The rules are those of the integrator loops (ode/loops/event_handling.py): an event function is violated where it is
+clearly negative, or zero and falling.  The one that is violated most ends its mode.  Speeds do not change here.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 SETTLED, ROOTS, LOADED_ROOTS, JUMP = (Kernel(name) for name in ("settled", "roots", "loaded_roots", "jump"))
-TRIES, BY_WORST = 40, 12
-SOON = 1e-12  # seconds: where accelerations are given, what rests moves the way that they will move it
+ITERATIONS = 40  # at most, of the mode iteration
+WORST_FIRST = 12  # iterations in which the worst violation ends its mode; afterwards the first does, against cycles
+ACCELERATION_STEP = 1e-12  # s: given accelerations act this long, so that a joint at rest gets a direction of motion
 
 
 def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> EvaluationPoint:
-    """The point of a call without z, with the modes that fit; of a batch for each row."""
+    """The point of a call without z, with consistent modes; in a batch for each state."""
     if not needs_modes(kernels.topology, kernel):
         return point
     count = len(x) if x.ndim == 2 else point.n_rows
@@ -33,29 +34,29 @@ def with_modes(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Arra
 
 
 def needs_modes(topology: Topology, kernel: Kernel) -> bool:
-    """Whether a call without z has modes to be fitted."""
+    """Whether a call without z needs consistent modes."""
     return topology.events is not None and find_row(kernel).modes in (Modes.FITTED, Modes.BY_ACCELERATION)
 
 
 def check_modes(topology: Topology, kernel: Kernel, z: Array) -> None:
-    """Refuse values of modes that are none."""
+    """Refuse values in z that are not modes."""
     if topology.events is not None and find_row(kernel).modes is not Modes.UNUSED:
         topology.events.check_modes(z)
 
 
 def _fit(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> Array:
-    """z with modes, for one state."""
+    """z with consistent modes, for one state."""
     row = find_row(kernel)
     if row.modes is Modes.BY_ACCELERATION:
-        return kernels.call(SETTLED, point.replaced(u=point.u + SOON * x))
+        return kernels.call(SETTLED, point.replaced(u=point.u + ACCELERATION_STEP * x))
     point = point.replaced(z=kernels.call(SETTLED, point))
     table = kernels.topology.events
     assert table is not None
     m = len(table.roots)
-    for tries in range(TRIES if m else 0):
-        # loads that are added bear on what can be held
+    for iteration in range(ITERATIONS if m else 0):
+        # added loads change which joints can stay locked
         values = kernels.call(LOADED_ROOTS, point, x) if row.given is added_loads else kernels.call(ROOTS, point)
-        k = _violated(table, point.z, values[:m], values[m:], tries)
+        k = _violated(table, point.z, values[:m], values[m:], iteration)
         if k is None:
             break
         y = kernels.call(JUMP, point, np.eye(m)[k])
@@ -63,26 +64,27 @@ def _fit(kernels: Kernels, kernel: Kernel, point: EvaluationPoint, x: Array) -> 
     return point.z
 
 
-def _violated(table: EventTable, z: Array, g: Array, rates: Array, tries: int) -> int | None:
-    """The event function that is violated most, or after some tries the first."""
-    found, worst = None, 0.0
+def _violated(table: EventTable, z: Array, g: Array, rates: Array, iteration: int) -> int | None:
+    """Index of the event function that is violated most, after some iterations of the first; None if none is."""
+    violated, worst = None, 0.0
     for k, entry in enumerate(table.roots):
         if entry.at < 0 or z[entry.at] != entry.root.value:
             continue
-        bad = 0.0
+        violation = 0.0
         if g[k] < -TOLERANCE:
-            bad = -g[k]
+            violation = -g[k]
         elif g[k] <= TOLERANCE and rates[k] < 0.0:
-            bad = -TOLERANCE * rates[k] / (1.0 - rates[k])
-        if bad > 0.0 and (found is None or (tries < BY_WORST and bad > worst)):
-            found, worst = k, bad
-    return found
+            violation = -TOLERANCE * rates[k] / (1.0 - rates[k])
+        if violation > 0.0 and (violated is None or (iteration < WORST_FIRST and violation > worst)):
+            violated, worst = k, violation
+    return violated
 
 
 def find_misfit(kernels: Kernels, point: EvaluationPoint) -> RootEntry | None:
-    """The mode that a state contradicts most: a diode that should conduct, a gear beyond its play; None if all fit.
+    """The event function of the mode that a state contradicts most; None where all modes are consistent.
 
-    Only what the state tells by itself is looked at: friction and rigid ends depend on what presses.
+    Examples are a diode that should conduct and a gear beyond its play.  Only event functions of the state alone are
+    checked: those of friction and rigid stops depend on contact forces.
     """
     table = kernels.topology.events
     if table is None or not table.roots:
@@ -90,25 +92,25 @@ def find_misfit(kernels: Kernels, point: EvaluationPoint) -> RootEntry | None:
     g = kernels.call(ROOTS, point)[: len(table.roots)]
     joints = kernels.topology.system.joints
     rigid = {name for name, joint in joints.items() if joint.ends is not None and joint.ends.rigid}
-    told = (
+    values = (
         (float(x), entry)
         for x, entry in zip(g, table.roots, strict=True)
         if entry.root.by_state and entry.at >= 0 and point.z[entry.at] == entry.root.value and entry.owner not in rigid
     )
-    worst = min(told, key=lambda one: one[0], default=None)
+    worst = min(values, key=lambda pair: pair[0], default=None)
     return worst[1] if worst is not None and worst[0] < -TOLERANCE else None
 
 
 def with_mode(point: EvaluationPoint, entry: RootEntry) -> EvaluationPoint:
-    """The point with the mode that begins where an event function of another mode ends."""
+    """The point with the mode that follows the one of an event function."""
     z = point.z.copy()
     z[entry.at] = entry.root.then
     return point.replaced(z=z)
 
 
 def fit_modes(kernels: Kernels, point: EvaluationPoint) -> EvaluationPoint:
-    """The point with modes that do not contradict it."""
-    for _ in range(TRIES):
+    """The point with modes that the state does not contradict."""
+    for _ in range(ITERATIONS):
         entry = find_misfit(kernels, point)
         if entry is None:
             break

@@ -1,4 +1,4 @@
-"""Quantities by name: compiled values, with reactions shared by a rule where they are not unique."""
+"""Quantities by name: compiled values, with redundant reactions distributed by a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def evaluate_names(
     dynamics: Dynamics, texts: tuple[str, ...], states: StateBatch, sharing: Callable[[], ReactionSharing]
 ) -> dict[str, Array]:
-    """Quantities by name; ``sharing`` is asked for where reactions are not unique."""
+    """Quantities by name; ``sharing`` is called where reactions are not unique."""
     names = [find_quantity(dynamics.system, name) for name in texts]
     values = dict(split_values(states.call(dynamics, "evaluate", texts), names))
     for name in names:

@@ -94,16 +94,16 @@ def parse_formula(text: str) -> Expression | float:
     parsed = parse(text, {DERIVATIVE: 1})
     if not isinstance(parsed, Expression) or DERIVATIVE not in parsed.calls():
         return parsed
-    made: dict[int, Scalar] = {}
+    expanded: dict[int, Scalar] = {}
     for node in walk(parsed):
-        args = tuple(made[id(arg)] if type(arg) is Expression else arg for arg in node.args)
+        args = tuple(expanded[id(arg)] if type(arg) is Expression else arg for arg in node.args)
         if node.op == "call_derivative":
             raise LawError("der(...) has no derivatives of its own", text=text, position=0)
         if node.op == "call":
-            made[id(node)] = find_rate(args[1])
+            expanded[id(node)] = find_rate(args[1])
         else:
-            made[id(node)] = node if node.op == "name" else build(node.op, args)
-    result: Expression | float = made[id(parsed)]
+            expanded[id(node)] = node if node.op == "name" else build(node.op, args)
+    result: Expression | float = expanded[id(parsed)]
     return result
 
 

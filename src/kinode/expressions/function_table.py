@@ -19,12 +19,16 @@ CONSTANTS = {"pi": math.pi, "deg": math.pi / 180, "rpm": math.pi / 30}
 
 
 class Function(NamedTuple):
-    """A function of laws: its least and greatest number of arguments (None: no limit), what it builds, and a note."""
+    """A function of laws: its least and greatest number of arguments (None: no limit), what it builds, and a note.
+
+    ``signature`` names the arguments of a function with several: "clamp(x, low, high)".
+    """
 
     least: int
     most: int | None
     apply: Callable[..., Scalar]
     note: str
+    signature: str = ""
 
 
 def _fold(op: str) -> Callable[..., Scalar]:
@@ -52,9 +56,9 @@ def _smoothstep(x: Scalar, start: Scalar, end: Scalar) -> Scalar:
     return s * s * (3.0 - 2.0 * s)
 
 
-def _plain(op: str, count: int, note: str) -> Function:
+def _plain(op: str, count: int, note: str, signature: str = "") -> Function:
     """An operation of ``algebra.scalars`` as a function of laws."""
-    return Function(count, count, lambda *args: apply(op, *args), note)
+    return Function(count, count, lambda *args: apply(op, *args), note, signature)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -64,7 +68,7 @@ FUNCTIONS: dict[str, Function] = {
     "asin": _plain("asin", 1, "angle with this sine"),
     "acos": _plain("acos", 1, "angle with this cosine"),
     "atan": _plain("atan", 1, "angle with this tangent"),
-    "atan2": _plain("atan2", 2, "atan2(y, x): angle of the point (x, y)"),
+    "atan2": _plain("atan2", 2, "angle of the point (x, y)", "atan2(y, x)"),
     "sinh": _plain("sinh", 1, "hyperbolic sine"),
     "cosh": _plain("cosh", 1, "hyperbolic cosine"),
     "tanh": _plain("tanh", 1, "hyperbolic tangent"),
@@ -77,13 +81,13 @@ FUNCTIONS: dict[str, Function] = {
     "min": Function(2, None, _fold("min"), "the least of its arguments"),
     "max": Function(2, None, _fold("max"), "the greatest of its arguments"),
     "hypot": Function(2, None, _hypot, "root of the sum of squares"),
-    "where": _plain("where", 3, "where(c, a, b): a where c is not 0, else b"),
+    "where": _plain("where", 3, "a where c is not 0, else b", "where(c, a, b)"),
     "step": Function(1, 1, lambda x: apply("less_equal", 0.0, x), "0 before x = 0, 1 from there on"),
     "ramp": Function(1, 1, lambda x: apply("max", x, 0.0), "0 before x = 0, x after"),
-    "clamp": Function(3, 3, _clamp, "clamp(x, low, high): x kept between low and high"),
-    "mod": Function(2, 2, modulo, "mod(a, b): what is left of a beyond whole multiples of b, with the sign of b"),
+    "clamp": Function(3, 3, _clamp, "x kept between low and high", "clamp(x, low, high)"),
+    "mod": Function(2, 2, modulo, "what is left of a beyond whole multiples of b, with the sign of b", "mod(a, b)"),
     "smoothstep": Function(
-        3, 3, _smoothstep, "smoothstep(x, x0, x1): from 0 at x0 to 1 at x1 by a cubic, level at both ends"
+        3, 3, _smoothstep, "from 0 at x0 to 1 at x1 by a cubic, level at both ends", "smoothstep(x, x0, x1)"
     ),
     **{name: Function(*entry) for name, entry in WAVEFORMS.items()},
 }

@@ -101,8 +101,8 @@ class Table:
             if self.outside == "error":
                 self._refuse_outside(args)
         inside = [self._inside(k, arg) for k, arg in enumerate(args)]
-        places = args if self.outside != "hold" else tuple(self._clamped(k, arg) for k, arg in enumerate(args))
-        value = self._interpolate(places, along)
+        points = args if self.outside != "hold" else tuple(self._clamped(k, arg) for k, arg in enumerate(args))
+        value = self._interpolate(points, along)
         if self.outside == "error":
             for within in inside:
                 value = apply("where", within, value, math.nan)
@@ -155,10 +155,10 @@ class Table:
         """The edges of the cells along each axis, and for each combination of powers the coefficient in every cell."""
         array, edges = self.array(), []
         for k, axis in enumerate(self.axes):
-            moved = np.moveaxis(array, 2 * k, 0)
-            parts, breaks = _split(np.array(axis), moved, self.method)
+            values = np.moveaxis(array, 2 * k, 0)
+            coefficients, breaks = _split(np.array(axis), values, self.method)
             # The points of this axis are replaced by its powers and its cells.
-            array = np.moveaxis(parts, (0, 1), (2 * k, 2 * k + 1))
+            array = np.moveaxis(coefficients, (0, 1), (2 * k, 2 * k + 1))
             edges.append(tuple(breaks.tolist()))
         powers = [range(array.shape[2 * k]) for k in range(len(self.axes))]
         tables = {}

@@ -38,8 +38,8 @@ from kinode.expressions.syntax_tree import Expression, build, divide, symbol
 
 __all__ = ["CONSTANTS", "FUNCTIONS", "RESERVED", "Expression", "is_name", "locate", "parse", "symbol"]
 
-LONGEST_TEXT = 10_000
-DEEPEST_TEXT = 100
+LONGEST_TEXT = 10_000  # characters
+DEEPEST_TEXT = 100  # levels of nesting
 # Prefixes written in place of the point, as on resistors and capacitors: 10k, 4k7
 PREFIXES = {"k": "e3", "M": "e6", "G": "e9", "u": "e-6", "n": "e-9", "p": "e-12"}
 PREFIX = re.compile(r"([kMGunp])(\d*)")
@@ -246,8 +246,8 @@ class _Parser:
         if count < least or (most is not None and count > most):
             need = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
             plural = "" if need == "1" else "s"
-            note = FUNCTIONS[token.text].note if token.text in FUNCTIONS else ""
-            hint = f" ({note})" if note.startswith(token.text) else ""
+            function = FUNCTIONS.get(token.text)
+            hint = f" ({function.signature}: {function.note})" if function is not None and function.signature else ""
             self.fail(f"{token.text!r} takes {need} argument{plural}, not {count}{hint}", token)
 
 

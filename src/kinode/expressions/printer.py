@@ -11,7 +11,7 @@ from kinode.expressions.syntax_tree import Expression, walk
 
 # Binding strength of operators, weakest first; a number, a name or a call is an atom.
 COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 7)
-LONGEST_WRITTEN = 1_000_000
+LONGEST_WRITTEN = 1_000_000  # characters
 _COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "=="}
 
 Piece = tuple[str, int]

@@ -23,7 +23,7 @@ from kinode.algebra.scalars import FLOAT_FUNCTIONS, Dual, Scalar, apply, is_numb
 from kinode.errors import LawError
 from kinode.expressions.units import Dimension
 
-DEEPEST = 5000
+DEEPEST = 5000  # levels of operations
 _OTHER_OPS = frozenset({"name", "call", "call_derivative"})
 _NO_TRUTH = (
     "a law is neither true nor false while it is being written down: "
@@ -81,9 +81,9 @@ class Expression:
 
     def __reduce__(self) -> tuple[Any, ...]:
         nodes = list(walk(self))
-        places = {id(node): i for i, node in enumerate(nodes)}
+        indices = {id(node): i for i, node in enumerate(nodes)}
         flat = [
-            (node.op, tuple(_NodeIndex(places[id(a)]) if type(a) is Expression else a for a in node.args))
+            (node.op, tuple(_NodeIndex(indices[id(a)]) if type(a) is Expression else a for a in node.args))
             for node in nodes
         ]
         return _unflatten, (flat,)
@@ -179,17 +179,17 @@ class Expression:
     def _rebuilt(
         self, leaf: Callable[[Expression], Scalar | None], table: Callable[[str], str] | None = None
     ) -> Scalar:
-        made: dict[int, Scalar] = {}
+        rebuilt: dict[int, Scalar] = {}
         for node in walk(self):
             new = leaf(node)
             if new is None:
-                args = tuple(made[id(arg)] if type(arg) is Expression else arg for arg in node.args)
+                args = tuple(rebuilt[id(arg)] if type(arg) is Expression else arg for arg in node.args)
                 if table is not None and node.op in ("call", "call_derivative"):
                     args = (table(args[0]), *args[1:])
                 same = all(old is arg for old, arg in zip(node.args, args, strict=True))
                 new = node if same else build(node.op, args)
-            made[id(node)] = new
-        return plain_inverse(made[id(self)])
+            rebuilt[id(node)] = new
+        return plain_inverse(rebuilt[id(self)])
 
 
 def symbol(name: str) -> Expression:
@@ -357,7 +357,7 @@ def _compute(node: Expression, args: tuple[Any, ...], lookup: Callable[[str], Sc
         return float(value) if is_number(value) else value
     if node.op in ("call", "call_derivative"):
         if call is None:
-            raise LawError(f"the law calls the table {args[0]!r}, which is not at hand")
+            raise LawError(f"the law calls the table {args[0]!r}, which is not available")
         return call(args[0], args[1:]) if node.op == "call" else call(args[0], args[2:], args[1])
     return apply(node.op, *args)
 

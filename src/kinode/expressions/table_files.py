@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kinode.errors import ModelError
 
-LARGEST_FILE = 50_000_000
+LARGEST_FILE = 50_000_000  # bytes
 
 
 def read_table_file(
@@ -26,7 +26,7 @@ def read_table_file(
     file = os.fspath(path)
     axis: list[float] = []
     values: list[float] = []
-    count = place = 0  # of columns, and which of them is read
+    count = index = 0  # number of columns, and the index of the one that is read
     for line, text in enumerate(_read_text(file).splitlines(), start=1):
         text = text.strip()
         if not text or text.startswith("#"):
@@ -35,12 +35,12 @@ def read_table_file(
         numbers = [_read_number(cell) for cell in cells]
         if not count:
             header = cells if all(number is None for number in numbers) else None
-            count, place = len(cells), _find_column(column, cells, header, text, file, line)
+            count, index = len(cells), _find_column(column, cells, header, text, file, line)
             if header is not None:
                 continue
         if len(cells) != count:
             raise ModelError(_count_message(text, count, len(cells)), file=file, line=line)
-        x, value = (_finite(cells[k], numbers[k], file, line) for k in (0, place))
+        x, value = (_finite(cells[k], numbers[k], file, line) for k in (0, index))
         if axis and x <= axis[-1]:
             raise ModelError(f"the axis must increase: {x:.12g} follows {axis[-1]:.12g}", file=file, line=line)
         axis.append(x)

@@ -52,17 +52,22 @@ __all__ = [
     "parse_unit",
 ]
 
-LONGEST_TEXT, LARGEST_POWER = 200, 12
+LONGEST_TEXT = 200  # characters of a quantity
+LARGEST_POWER = 12  # exponent in a unit
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``; ``cycles`` marks Hz."""
+    """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``.
+
+    ``cycles`` marks Hz, ``angular`` a unit that contains rad, deg, rev or turn.
+    """
 
     ratio: Fraction
     dimension: Dimension
     cycles: bool = False
     turns: int = 0
+    angular: bool = False
 
     @property
     def factor(self) -> float:
@@ -74,22 +79,28 @@ class Unit:
         return float(number * self.ratio) * math.pi**self.turns
 
     def __mul__(self, other: Unit) -> Unit:
-        dimension = self.dimension * other.dimension
-        return Unit(self.ratio * other.ratio, dimension, self.cycles or other.cycles, self.turns + other.turns)
+        return Unit(
+            self.ratio * other.ratio,
+            self.dimension * other.dimension,
+            self.cycles or other.cycles,
+            self.turns + other.turns,
+            self.angular or other.angular,
+        )
 
     def __pow__(self, power: int) -> Unit:
-        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power)
+        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in SI with its dimension; ``text`` is how it was written."""
+    """A number in SI with its dimension; ``text`` is how it was written, the rest as in ``Unit``."""
 
     value_si: float
     dimension: Dimension
     unit_text: str
     cycles: bool = False
     text: str = ""
+    angular: bool = False
 
 
 _PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
@@ -133,16 +144,19 @@ _ANGLE_ROWS: dict[str, tuple[str, Dimension]] = {
     "turn": ("2", DIMENSIONLESS),
     "rpm": ("1/30", DIMENSIONLESS / TIME),
 }
+_ANGLE_UNITS = frozenset({"rad", "deg", "rev", "turn"})
 
 
 def _build_units() -> dict[str, Unit]:
     units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / TIME, cycles=True)}
-    units |= {name: Unit(Fraction(size), dimension, turns=1) for name, (size, dimension) in _ANGLE_ROWS.items()}
-    units |= {name: Unit(Fraction(size), dimension) for name, (size, dimension, _) in _UNIT_ROWS.items()}
+    for name, (size, dimension) in _ANGLE_ROWS.items():
+        units[name] = Unit(Fraction(size), dimension, turns=1, angular=name in _ANGLE_UNITS)
+    for name, (size, dimension, _) in _UNIT_ROWS.items():
+        units[name] = Unit(Fraction(size), dimension, angular=name in _ANGLE_UNITS)
     for name, prefixes in [("Hz", "mkMG"), *((name, entry[2]) for name, entry in _UNIT_ROWS.items())]:
         for prefix in prefixes:
-            size = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
-            units.setdefault(prefix + name, size * units[name])
+            factor = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
+            units.setdefault(prefix + name, factor * units[name])
     return units
 
 
@@ -316,7 +330,8 @@ def parse_quantity(text: str) -> Quantity | None:
     except UnitError as error:
         error.message += f" ({text.strip()!r} is read as a quantity; a product is written with *)"
         raise
-    return Quantity(_convert(number, unit, text), unit.dimension, unit_text, unit.cycles, f"{number} {unit_text}")
+    value, written = _convert(number, unit, text), f"{number} {unit_text}"
+    return Quantity(value, unit.dimension, unit_text, unit.cycles, written, unit.angular)
 
 
 def _convert(number: str, unit: Unit, text: str) -> float:
@@ -348,17 +363,13 @@ def check_dimension(
     if quantity.cycles and named and named.name not in ("frequency", "rate"):
         instead = "; write rpm, rev/s or rad/s" if named.name == "angular_velocity" else ""
         raise UnitError(f"{given} counts cycles; {need}{instead}", field=field, component=component)
-    if named and named.name == "lead" and _is_angular(quantity):
+    if named and named.name == "lead" and quantity.angular:
         return quantity.value_si * 2 * math.pi
     return quantity.value_si
-
-
-def _is_angular(quantity: Quantity) -> bool:
-    return any(name in quantity.unit_text for name in ("rad", "deg", "°", "rev", "turn"))
 
 
 def describe(quantity: Quantity) -> str:
     """A quantity in words, with its SI unit: "a force (N)"."""
     if quantity.dimension == DIMENSIONLESS:
-        return "an angle (rad)" if _is_angular(quantity) else "a plain number"
+        return "an angle (rad)" if quantity.angular else "a plain number"
     return describe_dimension(quantity.dimension)

@@ -48,20 +48,23 @@ def _phase(x: Scalar, period: Scalar) -> Scalar:
     return turns - apply("floor", turns)
 
 
-# name: (least and most arguments, function, note)
-WAVEFORMS: dict[str, tuple[int, int, Callable[..., Scalar], str]] = {
+# name: (least and most arguments, function, note, signature)
+WAVEFORMS: dict[str, tuple[int, int, Callable[..., Scalar], str, str]] = {
     "pulse": (
         2, 3, pulse,
-        "pulse(x, width, period): 1 while x is from 0 to width, else 0; with a period, again in each that follows",
+        "1 while x is from 0 to width, else 0; with a period, again in each that follows",
+        "pulse(x, width, period)",
     ),
     "square": (
         2, 3, square,
-        "square(x, period, duty): 1 in the first half of each period, or the share that duty says, then -1",
+        "1 in the first half of each period, or the share that duty says, then -1",
+        "square(x, period, duty)",
     ),
-    "triangle": (2, 2, triangle, "triangle(x, period): as a sine in straight lines, between -1 and 1"),
-    "sawtooth": (2, 2, sawtooth, "sawtooth(x, period): from -1 up to 1 in each period"),
+    "triangle": (2, 2, triangle, "as a sine in straight lines, between -1 and 1", "triangle(x, period)"),
+    "sawtooth": (2, 2, sawtooth, "from -1 up to 1 in each period", "sawtooth(x, period)"),
     "chirp": (
         4, 4, chirp,
-        "chirp(x, f0, f1, x1): a sine whose frequency goes from f0 at 0 to f1 at x1, in cycles for a unit of x",
+        "a sine whose frequency goes from f0 at 0 to f1 at x1, in cycles for a unit of x",
+        "chirp(x, f0, f1, x1)",
     ),
 }  # fmt: skip

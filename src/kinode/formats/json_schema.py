@@ -144,9 +144,9 @@ def _values() -> Schema:
         "matrix": {**_array(_array(number, 3, 3), 3, 3), "description": "rows of the rotation matrix"},
         "turns": {**_array({"type": "array", "minItems": 2, "maxItems": 2}, 1), "description": "[axis, angle] in turn"},
     }
-    place: Schema = {"at": _ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
-    either = {"oneOf": [_ref("vector"), {"type": "object", "properties": place, "additionalProperties": False}]}
-    placed: Schema = {"type": "object", "properties": {"body": text, **place}, "additionalProperties": False}
+    pose: Schema = {"at": _ref("vector"), **rotation, "on": {"description": "the place that it starts from"}}
+    either = {"oneOf": [_ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
+    placed: Schema = {"type": "object", "properties": {"body": text, **pose}, "additionalProperties": False}
     values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
     return {
         "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
@@ -180,7 +180,7 @@ def _values() -> Schema:
             "oneOf": [{"required": ["file"]}, {"required": ["system"]}],
         },
         "shape": {"oneOf": [_shape(kind) for kind in SHAPE_SIZES]},
-        "look": _look(),
+        "look": _visual(),
     }  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def _drive() -> Schema:
     return _object(DRIVE_FIELDS, fields, ["joint", "ratio", "inertia"])
 
 
-def _look() -> Schema:
+def _visual() -> Schema:
     numbers = {"type": "array", "items": {"type": ["number", "string"]}}
     fields: Schema = {"kind": {"enum": list(SIZES)}, "file": {"type": "string"}, "role": {"enum": list(ROLES)}}
     fields |= dict.fromkeys(("sizes", "at", "rpy", "quaternion"), numbers)
@@ -278,19 +278,40 @@ def _component(cls: type[Component]) -> Schema:
     specs = cls.specs()
     for name, (field, spec) in specs.items():
         if name == "rotation":
-            properties |= {way: {"description": f"initial rotation, {spec.doc}"} for way in ROTATIONS}
+            properties |= {form: {"description": f"initial rotation, {spec.doc}"} for form in ROTATIONS}
             continue
         entry = _field(cls, spec)
         properties[name] = {**entry, "description": spec.doc} if spec.doc else entry
         if field.default is dataclasses.MISSING:
             required.append(name)
     result: Schema = {"type": "object", "description": _first_line(cls), "properties": properties}
+    choices = _alternatives(cls, properties, required)
+    if choices:
+        result["allOf"] = choices
     if "a" in specs and "b" in specs:
         end = _field(cls, specs["a"][1])
         properties["between"] = {**_array(end, 2, 2), "description": "parent and child side, or both ends"}
         result["anyOf"] = [{"required": ["between"]}, {"required": [name for name in required if name in ("a", "b")]}]
         required = [name for name in required if name not in ("a", "b")]
     return {**result, "required": required, "additionalProperties": False}
+
+
+def _alternatives(cls: type[Component], properties: Schema, required: list[str]) -> list[Schema]:
+    """Add the alternative fields of a class to ``properties``, and take the fields that they replace from ``required``.
+
+    Each entry of the result demands the replaced fields, or exactly one of their alternatives.
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}  # the replaced fields and their alternatives
+    for name, alternative in cls.alternative_fields.items():
+        if name not in properties:
+            properties[name] = {**_field(cls, alternative.spec), "description": alternative.spec.doc}
+            groups.setdefault(alternative.fields, []).append(name)
+    choices = []
+    for fields, names in groups.items():
+        instead = [{"required": [name], "properties": dict.fromkeys(fields, False)} for name in names]
+        choices.append({"oneOf": [{"required": list(fields), "properties": dict.fromkeys(names, False)}, *instead]})
+        required[:] = [name for name in required if name not in fields]
+    return choices
 
 
 def _first_line(cls: type[Component]) -> str:
@@ -369,9 +390,9 @@ def _ends(cls: type[Component], spec: Spec) -> Schema:
 def _compliance(axial: bool) -> Schema:
     """Compliance by component of the reaction; along and across the axis too, if the joint has one."""
     each: Schema = {"oneOf": [_ref("number"), _array(_ref("number"), 3, 3)]}
-    ways = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
-    ways += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []
-    return {"oneOf": [{**way, "minProperties": 1} for way in ways]}
+    forms = [_object(BY_COMPONENT, dict.fromkeys(BY_COMPONENT, each))]
+    forms += [_object(BY_AXIS, dict.fromkeys(BY_AXIS, _ref("number")))] if axial else []
+    return {"oneOf": [{**form, "minProperties": 1} for form in forms]}
 
 
 _LIMITS: dict[str, Schema] = {name: {"$ref": "#/$defs/number"} for name in LIMITS}

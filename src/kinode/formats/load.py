@@ -1,4 +1,7 @@
-"""``kn.load``: reads a model file; the suffix decides the format, for an unknown suffix the content."""
+"""``kn.load`` reads a model file, ``kn.loads`` a model as text.
+
+The ending of a file decides its format; for an unknown ending its content does.
+"""
 
 from __future__ import annotations
 
@@ -69,10 +72,43 @@ def load(
         raise ModelError(f'base="{base}" is for URDF; this file says itself how its bodies are joined', file=str(file))
     from kinode.formats import yaml_files
 
-    system: System = yaml_files.load(file, trust=trust)
+    system = yaml_files.load(file, trust=trust)
     if name is not None:
         system.name = name
     return system
+
+
+def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
+    """Read a system from YAML or JSON text.
+
+    Parameters
+    ----------
+    text : str
+        The model.
+    file : str or path, optional
+        The file that the text is from: for error messages, and for the files that it names.
+    trust : bool, default False
+        Whether the text may name files outside the folder of ``file``.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    ModelError
+        The text is not YAML, or its model is wrong; the error has the line, the component and the field.
+
+    Examples
+    --------
+    >>> bodies = "bodies: {bob: {mass: 1, com: [0, 0, -1]}}"
+    >>> joints = "joints: {pin: {kind: revolute, between: [world, bob], axis: y}}"
+    >>> list(kn.loads(f"kinode: 1\\n{bodies}\\n{joints}").joints)
+    ['pin']
+    """
+    from kinode.formats import yaml_files
+
+    return yaml_files.loads(text, file, trust=trust)
 
 
 def _starts_as_xml(file: Path) -> bool:

@@ -59,20 +59,7 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> System:
 
 
 def loads(text: str, file: str | os.PathLike[str] | None = None, *, trust: bool = False) -> System:
-    """Load a system from text: YAML or JSON.
-
-    Parameters
-    ----------
-    text : str
-        The model.
-    file : str or path, optional
-        The file that the text is from: for error messages, and for the files that it names.
-    trust : bool
-        Whether the text may name files outside the folder of ``file``; default False.
-
-    >>> text = "kinode: 1\\nbodies: {bob: {mass: 1}}\\njoints: {pin: {kind: revolute, between: [world, bob]}}"
-    >>> system = loads(text)
-    """
+    """The system in a YAML or JSON text, which is from ``file`` if that is given."""
     where = None if file is None else Path(file)
     return _Loader(where, None if where is None else where.parent, trust, ()).build_text(text)
 
@@ -171,8 +158,8 @@ class _Loader:
             yield
         except ModelError as error:
             if error.file is None:
-                place = self.find_section(error.component) if section is None else (section, name)
-                line = self.find_line(*place, error.field)
+                entry = self.find_section(error.component) if section is None else (section, name)
+                line = self.find_line(*entry, error.field)
                 raise error.located(file=self.file_name, line=line, component=name) from None
             raise error.located(component=name) from None
 
@@ -200,10 +187,10 @@ class _Loader:
         if field is None:
             return line
         words = field.split(".")
-        place = {"a": 0, "b": 1}.get(words[0])
-        if place is not None and isinstance(node, Map) and isinstance(node.get("between"), List):
+        end = {"a": 0, "b": 1}.get(words[0])
+        if end is not None and isinstance(node, Map) and isinstance(node.get("between"), List):
             ends = node["between"]
-            return ends.lines[place] if place < len(ends) else node.lines["between"]
+            return ends.lines[end] if end < len(ends) else node.lines["between"]
         key_line = find_key_line(node, words)
         return line if key_line is None else key_line
 
@@ -383,7 +370,7 @@ class _Loader:
         if not isinstance(data, Map):
             raise ModelError(f"a system is a mapping with bodies and joints, not {short(data)}", field="system")
         if len(self.outer) > DEEPEST_FILES:
-            raise ModelError(f"systems hold systems more than {DEEPEST_FILES} deep", field="system")
+            raise ModelError(f"systems contain systems more than {DEEPEST_FILES} deep", field="system")
         here = Path(f"{self.file_name}#{name}")
         return _Loader(self.file, self.root, self.trust, (*self.outer, here), whole=False).build(data, name)
 

@@ -48,7 +48,7 @@ def write_system(system: System, version: int) -> str:
         "tables": {name: writer.table(table) for name, table in system.tables.items()},
         "bodies": {name: writer.component(body) for name, body in system.bodies.items()},
         "frames": {
-            **{str(frame.name): writer.place(frame) for frame in system.world.frames},
+            **{str(frame.name): writer.pose(frame) for frame in system.world.frames},
             **{name: writer.component(frame) for name, frame in system.frames.items()},
         },
         "joints": {name: writer.component(joint) for name, joint in system.joints.items()},
@@ -81,7 +81,7 @@ class _YamlWriter:
             fields["between"] = [self.plain(given.pop("a")), self.plain(given.pop("b"))]
         for name, value in given.items():
             if isinstance(component, Body) and name == "frames":
-                fields[name] = {str(frame.name): self.place(frame) for frame in value}
+                fields[name] = {str(frame.name): self.pose(frame) for frame in value}
             elif isinstance(component, Body) and name == "inertia":
                 fields[name] = self.plain(value[:3] if value[3:] == ZERO else value)
             elif isinstance(component, Controller) and name in ("inputs", "remembers", "function"):
@@ -139,10 +139,10 @@ class _YamlWriter:
                 pass
         if frame.is_plain:
             return frame.body
-        place = self.place(frame)
-        return {"body": frame.body, **(place if isinstance(place, dict) else {"at": place})}
+        pose = self.pose(frame)
+        return {"body": frame.body, **(pose if isinstance(pose, dict) else {"at": pose})}
 
-    def place(self, frame: Frame) -> Any:
+    def pose(self, frame: Frame) -> Any:
         """Position and rotation of a frame on its body."""
         fields: dict[str, Any] = {}
         if frame.position != ZERO or (frame.rotation is None and frame.base is None):
@@ -150,7 +150,7 @@ class _YamlWriter:
         if frame.rotation is not None:
             fields[frame.rotation[0]] = self.plain(frame.rotation[1])
         if frame.base is not None:
-            fields["on"] = self.place(frame.base)
+            fields["on"] = self.pose(frame.base)
         return fields["at"] if list(fields) == ["at"] else fields
 
     def quantity(self, record: Parameter | Input) -> Any:

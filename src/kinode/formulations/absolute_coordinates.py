@@ -119,9 +119,9 @@ class Absolute:
                 add(load.on.body, s.pose(load.on).p if load.at is None else load.at, load.force, load.moment)
         for body, (force, moment) in s.given.wrenches.items():
             add(body, s.pose(Frame(body)).p, force, moment)
-        for name, hold in self.holds.items():
-            if hold.joint.n_u:
-                for body, L in self.acting(hold, hold.T).items():
+        for name, constraint in self.joint_constraints.items():
+            if constraint.joint.n_u:
+                for body, L in self.acting(constraint, constraint.T).items():
                     total[body] = total[body] + L @ self._own_effort(name)
         return {name: tidy(load) for name, load in total.items()}
 
@@ -139,10 +139,10 @@ class Absolute:
 
     # -- joints ------------------------------------------------------------------------------------
     @cached_property
-    def holds(self) -> dict[str, JointConstraint]:
-        return {name: self._hold(joint) for name, joint in self.system.joints.items()}
+    def joint_constraints(self) -> dict[str, JointConstraint]:
+        return {name: self._joint_constraint(joint) for name, joint in self.system.joints.items()}
 
-    def _hold(self, joint: Joint) -> JointConstraint:
+    def _joint_constraint(self, joint: Joint) -> JointConstraint:
         s = self.snapshot
         q, u, _ = s.joint_state(joint.name)
         form = joint.form(s.resolve)
@@ -169,10 +169,11 @@ class Absolute:
         J = tidy(np.block([[R, np.zeros((3, 3))], [-(R @ skew(arm)), R]]))
         return J, tidy(J @ self.velocity(body))
 
-    def acting(self, hold: JointConstraint, directions: Array) -> dict[str, Array]:
+    def acting(self, constraint: JointConstraint, directions: Array) -> dict[str, Array]:
         """The wrenches on the two bodies, in their axes, of given wrenches on b (and their opposites on a) at M."""
         wrenches: dict[str, Array] = {}
-        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
+        a, b = constraint.joint.a.body, constraint.joint.b.body
+        for body, J, sign in ((a, constraint.J_a, -1.0), (b, constraint.J_b, 1.0)):
             if body in self.bodies:
                 wrenches[body] = tidy(sign * (J.T @ directions) + wrenches.get(body, 0.0))
         return wrenches
@@ -184,17 +185,17 @@ class Absolute:
         return self.snapshot.joint_state(name)[2]
 
     # -- constraint elements -----------------------------------------------------------------------
-    def tie(self, tie: loop_constraints.LoopConstraint) -> tuple[dict[str, Array], Array]:
-        """L and gamma of a constraint: wrenches of unit multipliers on bodies, and L'v_dot = gamma."""
+    def element_rows(self, constraint: loop_constraints.LoopConstraint) -> tuple[dict[str, Array], Array]:
+        """L and gamma of a constraint element: wrenches of unit multipliers on bodies, and L'v_dot = gamma."""
         s = self.snapshot
         L: dict[str, Array] = {}
-        for j, lam in enumerate(np.eye(len(tie.units))):
-            for load in s.constraints.loads_of(tie, lam):
+        for j, lam in enumerate(np.eye(len(constraint.units))):
+            for load in s.constraints.loads_of(constraint, lam):
                 if load.on.body in self.bodies:
                     X = s.pose(Frame(load.on.body))
                     arm = s.pose(load.on).p - X.p
                     moment, force = X.R.T @ (load.moment + cross(arm, load.force)), X.R.T @ load.force
-                    column = np.zeros((6, len(tie.units)), dtype=object)
+                    column = np.zeros((6, len(constraint.units)), dtype=object)
                     column[:, j] = np.concatenate([moment, force])
                     L[load.on.body] = L.get(load.on.body, 0.0) + column
 
@@ -203,8 +204,14 @@ class Absolute:
             (w, v), at = s.velocity(Frame(frame.body)), s.pose(frame).p - s.pose(Frame(frame.body)).p
             return np.zeros(3), cross(w, v) + cross(w, cross(w, at))
 
-        then = MotionRates(second, lambda name: -self.holds[name].T.T @ self.holds[name].bias)
-        gamma = -loop_constraints.row_rates(s.kinematics, tie, s.velocity, s.joint_rate, then, passing=True)
+        def turn(name: str) -> Array:
+            """u_dot of a joint for v_dot = 0 of its bodies."""
+            joint = self.joint_constraints[name]
+            u_dot: Array = -joint.T.T @ joint.bias
+            return u_dot
+
+        then = MotionRates(second, turn)
+        gamma = -loop_constraints.row_rates(s.kinematics, constraint, s.velocity, s.joint_rate, then, passing=True)
         return {body: tidy(x) for body, x in L.items()}, tidy(gamma)
 
 

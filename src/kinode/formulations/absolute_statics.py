@@ -12,28 +12,31 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.errors import SupportError
-from kinode.formulations.newton_euler import RANK, NewtonEuler, plain
+from kinode.formulations.newton_euler import RANK_TOLERANCE, NewtonEuler, plain
 from kinode.multibody.restraints.loop_statics import Freedom, Support, joints_in_loops
 
 LARGEST_IMBALANCE = 1e-8  # share of the loads: with more, the support does not balance them
 
 
 def static_reactions(bodies: NewtonEuler, hold: Support = None) -> dict[str, tuple[Array, ...]]:
-    """Moment and force of each joint, as ``NewtonEuler.reaction`` gives them, and multipliers of each constraint."""
+    """Moment and force of each joint, as ``NewtonEuler.reaction`` gives them, and multipliers of each constraint.
+
+    The freedoms ``hold`` support the loops.
+    """
     loads = _loads(bodies)
     blocks = {origin: rows.L * rows.scale for origin, rows in bodies.rows.items()}
-    efforts = np.column_stack([np.zeros((len(loads), 0)), *(_effort(bodies, f) for f in _holding(bodies, hold))])
-    L = np.column_stack([*blocks.values(), efforts])
-    x = np.linalg.lstsq(L, -loads, rcond=RANK)[0]
+    supporting = [_effort_wrenches(bodies, freedom) for freedom in _supporting_freedoms(bodies, hold)]
+    L = np.column_stack([*blocks.values(), np.zeros((len(loads), 0)), *supporting])
+    x = np.linalg.lstsq(L, -loads, rcond=RANK_TOLERANCE)[0]
     # One step of iterative refinement: the residual of each body is exact to its own size, so light bodies are too.
-    x = x + np.linalg.lstsq(L, -loads - L @ x, rcond=RANK)[0]
+    x = x + np.linalg.lstsq(L, -loads - L @ x, rcond=RANK_TOLERANCE)[0]
     if np.linalg.norm(L @ x + loads) > LARGEST_IMBALANCE * np.linalg.norm(loads):
-        raise SupportError("hold: what is held does not hold the mechanism in this position")
+        raise SupportError("hold: these freedoms do not support the mechanism in this position")
     ends = np.cumsum([block.shape[1] for block in blocks.values()])
     each = dict(zip(blocks, np.split(x, ends)[:-1], strict=True))
-    lam = {origin: part * bodies.rows[origin].scale for origin, part in each.items()}
+    lam = {origin: values * bodies.rows[origin].scale for origin, values in each.items()}
     reactions: dict[str, tuple[Array, ...]] = {}
-    for name, joint in bodies.holds.items():
+    for name, joint in bodies.joint_constraints.items():
         wrench = bodies.directions[name] @ lam[name]
         reactions[name] = (joint.R @ wrench[:3], joint.R @ wrench[3:])
     gears = {coupling.constraint: f"{follower}.gear" for follower, coupling in bodies.topology.couplings.items()}
@@ -45,7 +48,7 @@ def _loads(bodies: NewtonEuler) -> Array:
     return plain(np.concatenate([link.Q for link in bodies.links.values()]))
 
 
-def _holding(bodies: NewtonEuler, hold: Support) -> list[Freedom]:
+def _supporting_freedoms(bodies: NewtonEuler, hold: Support) -> list[Freedom]:
     """The supporting freedoms: those named, and those of the state outside loops."""
     loops = joints_in_loops(bodies.topology)
     joints = bodies.system.joints
@@ -53,8 +56,8 @@ def _holding(bodies: NewtonEuler, hold: Support) -> list[Freedom]:
     return [*alone, *(hold or ())]
 
 
-def _effort(bodies: NewtonEuler, freedom: Freedom) -> Array:
+def _effort_wrenches(bodies: NewtonEuler, freedom: Freedom) -> Array:
     """The wrenches of a unit effort along a freedom on all bodies; for angles the unit is the characteristic length."""
     name, k = freedom
-    joint = bodies.holds[name]
+    joint = bodies.joint_constraints[name]
     return bodies.wrench_columns(joint, joint.T[:, k : k + 1] * bodies.effort_units(joint.joint)[k])

@@ -48,7 +48,7 @@ class ChainSegment(NamedTuple):
 def chain_names(snapshot: Snapshot, frame: Frame) -> tuple[str, ...]:
     """The joints between the world and a frame, starting at the world."""
     names, kinematics = [], snapshot.kinematics
-    i = kinematics.place(frame)[0]
+    i = kinematics.locate_frame(frame)[0]
     while i != WORLD:
         names.append(kinematics.tree.nodes[i].joint.name)
         i = kinematics.tree.nodes[i].parent

@@ -109,12 +109,12 @@ def small_tree(topology: Topology) -> str | None:
     """The reason why Lagrange's formulation does not apply, or would take minutes (its time grows quadratically)."""
     if topology.n_u > MOST_SPEEDS:
         return f"with {topology.n_u} speeds it would take minutes (at most {MOST_SPEEDS})"
-    rough = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
-    if rough:
-        return f"it has no reactions for the friction to depend on: {', '.join(rough)}"
-    holding = [name for name in topology.layout.discrete_of if _can_lock(topology.system[name])]
-    if holding:
-        return f"it cannot hold joints still: {', '.join(holding)}"
+    with_friction = [name for name, joint in topology.system.joints.items() if joint.friction is not None]
+    if with_friction:
+        return f"it has no reactions for the friction to depend on: {', '.join(with_friction)}"
+    locking = [name for name in topology.layout.discrete_of if _can_lock(topology.system[name])]
+    if locking:
+        return f"it cannot hold joints still: {', '.join(locking)}"
     return tree_only(topology)
 
 
@@ -183,7 +183,7 @@ def _from_bodies(topology: Topology, numbers: InstantValues, wanted: Collection[
         outputs["u_dot"] = free.u_dot
     if "reactions" in wanted:
         multipliers = {name: (free.constraint_multipliers(name),) for name in topology.system.constraints}
-        outputs["reactions"] = {**{name: free.reaction(name) for name in free.holds}, **multipliers}
+        outputs["reactions"] = {**{name: free.reaction(name) for name in free.joint_constraints}, **multipliers}
     if "static_reactions" in wanted:
         outputs["static_reactions"] = static_reactions(free, n.hold)
     if "effort" in wanted:

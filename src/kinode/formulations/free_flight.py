@@ -91,8 +91,8 @@ def mass_center(parts: Iterable[ObservedBody]) -> tuple[Scalar, Array, Array, Ar
     """Mass of a system, and its mass center with first and second derivatives (T-8.3)."""
     parts = tuple(parts)
     mass = sum(part.mass for part in parts)
-    place, first, second = (sum(part.mass * part.center[k] for part in parts) * (1.0 / mass) for k in range(3))
-    return mass, place, first, second
+    center, first, second = (sum(part.mass * part.center[k] for part in parts) * (1.0 / mass) for k in range(3))
+    return mass, center, first, second
 
 
 def system_balance(o: Origin, parts: Iterable[ObservedBody]) -> tuple[Array, Array]:
@@ -108,10 +108,10 @@ def system_balance(o: Origin, parts: Iterable[ObservedBody]) -> tuple[Array, Arr
     return force, moment
 
 
-def _plus_constant(rates: Array, still: Array) -> Array:
+def _plus_constant(rates: Array, constant: Array) -> Array:
     """The derivatives plus a term that does not depend on accelerations."""
     total = np.array(rates, dtype=object)
-    total[:, 0] = total[:, 0] + still
+    total[:, 0] = total[:, 0] + constant
     return tidy(total)
 
 
@@ -245,11 +245,11 @@ class FreeFlight:
         s, n = self.snapshot, self.topology.n_u
         rows = np.zeros((n, 1 + n), dtype=object)
         for node in self.topology.full.nodes:
-            joint, way = node.joint, s.kinematics.state_of(node.joint.name)
-            if joint.n_u == 0 or way is None:
+            joint, state = node.joint, s.kinematics.state_of(node.joint.name)
+            if joint.n_u == 0 or state is None:
                 continue
             S = joint.motion_subspace(s.joint_state(joint.name)[0], joint.form(s.resolve))
-            start, ratio = way
+            start, ratio = state
             along = _plus_constant(S.T @ self.wrench(node)[0], -s.loads.own_effort(joint.name))
             rows[start : start + joint.n_u] = rows[start : start + joint.n_u] + ratio * along
         return tidy(rows[:, 1:]), tidy(rows[:, 0])
@@ -269,14 +269,14 @@ class FreeFlight:
     def reaction(self, node: TreeLink, u_dot: Array) -> Spatial:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
         columns, F, M = self.wrench(node)
-        return self._held(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
+        return self._without_effort(node, columns[:, 0] + columns[:, 1:] @ u_dot, F, M)
 
     def static_reaction(self, node: TreeLink) -> Spatial:
         """The static share of the reaction."""
         columns, F, M = self.wrench(node, self.borne)
-        return self._held(node, columns[:, 0], F, M)
+        return self._without_effort(node, columns[:, 0], F, M)
 
-    def _held(self, node: TreeLink, wrench: Array, F: Pose, M: Pose) -> Spatial:
+    def _without_effort(self, node: TreeLink, wrench: Array, F: Pose, M: Pose) -> Spatial:
         """A wrench without its component along the freedoms, in the joint's given axes."""
         s, joint = self.snapshot, node.joint
         if joint.n_u:

@@ -27,7 +27,7 @@ from kinode.multibody.restraints.loop_statics import Support
 
 
 class ChainMotion(Motion):
-    """The motion of a tree of hinges and slides; a method says what moving a body takes (``inertia_of``)."""
+    """The motion of a tree of revolute and prismatic joints; subclasses define the inertia of a body."""
 
     kinematics: ChainKinematics
 
@@ -38,24 +38,24 @@ class ChainMotion(Motion):
 
     # -- balances ----------------------------------------------------------------------------------
     @abstractmethod
-    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """Moment about the mass center and force that the motion of one body needs."""
 
     def kinetic(self, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Spatial]:
         """Moment and force that the motion of each body needs, at its mass center."""
-        return [self.inertia_of(limb, speeds, accelerations) for limb in self.kinematics.limbs]
+        return [self.inertia_of(link, speeds, accelerations) for link in self.kinematics.links]
 
     @cached_property
     def static(self) -> list[Spatial]:
         """Moment and force that balance weight and applied loads, at each mass center (T-9.24)."""
         k = self.kinematics
-        balancing: list[Spatial] = [(ZERO3, -limb.mass * k.gravity) for limb in k.limbs]
+        balancing: list[Spatial] = [(ZERO3, -link.mass * k.gravity) for link in k.links]
         for load in self.loads.outer_loads:
             if load.on.body != "world":
-                limb = k.limb_of[load.on.body]
+                link = k.link_of[load.on.body]
                 point = k.pose(load.on).p if load.at is None else load.at
-                M, F = balancing[limb.index]
-                balancing[limb.index] = (M - load.moment - cross(point - limb.center, load.force), F - load.force)
+                M, F = balancing[link.index]
+                balancing[link.index] = (M - load.moment - cross(point - link.center, load.force), F - load.force)
         return balancing
 
     @cached_property
@@ -77,10 +77,10 @@ class ChainMotion(Motion):
     def mass_matrix(self) -> Array:
         """M, column by column: the efforts for a unit acceleration from rest."""
         k = self.kinematics
-        still = [0.0] * len(k.limbs)
+        still = [0.0] * len(k.links)
         columns = []
         for unit in np.eye(self.topology.n_u):
-            per_node = [ratio * unit[j : j + 1] if n else unit[:0] for j, ratio, n in k.state_ways]
+            per_node = [ratio * unit[j : j + 1] if n else unit[:0] for j, ratio, n in k.state_speeds]
             columns.append(k.collect(k.along(self.kinetic(still, scalars(per_node)))))
         return np.array(columns, dtype=object).T if columns else np.zeros((0, 0))
 
@@ -93,18 +93,18 @@ class ChainMotion(Motion):
         """Efforts to be added to those of the model for given accelerations of the joints."""
         k = self.kinematics
         moving = self.kinetic(k.speeds, scalars(per_node))
-        both = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
-        return k.collect([h - tau for h, tau in zip(k.along(both), self.efforts, strict=True)])
+        total = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(moving, self.static, strict=True)]
+        return k.collect([h - tau for h, tau in zip(k.along(total), self.efforts, strict=True)])
 
     @cached_property
     def bias_effort(self) -> Array:
-        """What is left to accelerate the state."""
-        return -self.needed(self.kinematics.spread(np.zeros(self.topology.n_u)))
+        """Generalized forces that accelerate the state: tau - h."""
+        return -self.needed(self.kinematics.scatter(np.zeros(self.topology.n_u)))
 
     @cached_property
     def inverse_effort(self) -> Array:
         """Efforts beyond the model's own that the given accelerations need."""
-        return self.needed(self.kinematics.spread(self.u_dot))
+        return self.needed(self.kinematics.scatter(self.u_dot))
 
     # -- accelerations -----------------------------------------------------------------------------
     @cached_property
@@ -118,16 +118,16 @@ class ChainMotion(Motion):
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
-        return self.spread(self.u_dot)
+        return self.scatter(self.u_dot)
 
     @property
     def node_accelerations(self) -> list[Array]:
         """u_dot of each node's joint."""
-        return self.kinematics.spread(self.u_dot)
+        return self.kinematics.scatter(self.u_dot)
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
-        """The same as one number for each limb."""
+        """u_dot of each link's joint as one number, 0 for fixed joints."""
         return scalars(self.node_accelerations)
 
     def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
@@ -135,25 +135,25 @@ class ChainMotion(Motion):
         if frame.body == "world":
             return ZERO3, ZERO3
         k = self.kinematics
-        limb, point, rates = k.limb_of[frame.body], k.pose(frame).p, (k.speeds, self.accelerations)
-        return k.turning_rate(limb, *rates), k.point_acceleration(limb, point, *rates)
+        link, point, rates = k.link_of[frame.body], k.pose(frame).p, (k.speeds, self.accelerations)
+        return k.turning_rate(link, *rates), k.point_acceleration(link, point, *rates)
 
     # -- joints ------------------------------------------------------------------------------------
     def joint_wrench(self, name: str, part: str) -> tuple[Spatial, Spatial]:
         """The whole wrench of a joint, and its reaction: by a on b, about b's joint point, in a's axes (T-9.9)."""
         k = self.kinematics
-        limb = k.limbs[k.node_named[name]]
-        return k.as_given(limb, k.behind_joint(limb.index, self.wrenches_at_centers(part), limb.pole))
+        link = k.links[k.node_named[name]]
+        return k.as_given(link, k.behind_joint(link.index, self.wrenches_at_centers(part), link.pole))
 
     def joint_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
         k = self.kinematics
-        limb = k.limbs[k.node_named[name]]
-        if limb.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
-            return k.along(self.wrenches_at_centers("total"))[limb.index]
-        locks = Locking(self.locks, self, self.loads.friction.limit)
-        whole: Array = self.efforts[limb.index] + locks.by_joint.get(name, 0.0)
-        return whole
+        link = k.links[k.node_named[name]]
+        if link.joint.driven or name in self.topology.tied or self.given.u_dot is not None:
+            return k.along(self.wrenches_at_centers("total"))[link.index]
+        locking = Locking(self.locks, self, self.loads.friction.limit)
+        effort: Array = self.efforts[link.index] + locking.by_joint.get(name, 0.0)
+        return effort
 
 
 class ChainReactions(Reactions):
@@ -166,7 +166,7 @@ class ChainReactions(Reactions):
         return self.motion
 
     def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction; nothing has to be held where there are no loops."""
+        """The whole wrench of a joint, and its reaction; there are no loops, so no support is needed."""
         return self.chains.joint_wrench(name, part)
 
     def joint_effort(self, name: str) -> Array:

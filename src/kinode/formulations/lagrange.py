@@ -58,18 +58,18 @@ class LagrangeMotion(Motion):
         x, x_dot = k.x, k.x_dot
 
         def momenta(y: Array) -> Array:
-            V = k.move_bodies(y, x_dot)
-            return np.array([k.pair(k.move_bodies(y, n), V) for n in k.directions], dtype=object)
+            V = k.find_variations(y, x_dot)
+            return np.array([k.pair(k.find_variations(y, n), V) for n in k.directions], dtype=object)
 
         def double_energy(y: Array) -> Array:
-            V = k.move_bodies(y, x_dot)
+            V = k.find_variations(y, x_dot)
             return np.array([k.pair(V, V)], dtype=object)
 
-        grown = rate(momenta, x, x_dot)
-        turned = k.move_bodies(x, k.x_ddot)
+        momenta_dot = rate(momenta, x, x_dot)
+        accelerations = k.find_variations(x, k.x_ddot)
         return tidy(
             [
-                grown[i] + k.pair(k.virtual[i], turned) - 0.5 * rate(double_energy, x, n)[0]
+                momenta_dot[i] + k.pair(k.virtual[i], accelerations) - 0.5 * rate(double_energy, x, n)[0]
                 for i, n in enumerate(k.directions)
             ]
         )
@@ -100,7 +100,7 @@ class LagrangeMotion(Motion):
         self, body: str, point: Array, force: Array, moment: Array, V: Mapping[str, LinkVariation]
     ) -> Scalar:
         X, motion = self.kinematics.body_poses[body], V[body]
-        arm = X.R.T @ (point - X.p)  # the point as a place on the body
+        arm = X.R.T @ (point - X.p)  # the point in body axes
         return dot(force, motion.p_dot + motion.R_dot @ arm) + dot(moment, X.R @ motion.w)
 
     def _effort_work(self) -> Array:
@@ -121,8 +121,8 @@ class LagrangeMotion(Motion):
     @cached_property
     def bias_effort(self) -> Array:
         """Q - dV/dx - D."""
-        left: Array = self.generalized_force - self.inertial_bias
-        return left
+        bias: Array = self.generalized_force - self.inertial_bias
+        return bias
 
     @cached_property
     def u_dot(self) -> Array:
@@ -138,11 +138,11 @@ class LagrangeMotion(Motion):
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
-        return self.spread(self.u_dot)
+        return self.scatter(self.u_dot)
 
 
 class LagrangeReactions(Reactions):
-    """Efforts along joints; forces across them are not dealt with."""
+    """Efforts along joints; reactions across them are not computed."""
 
     def joint_effort(self, name: str) -> Array:
         """The model's own efforts of a joint."""

@@ -1,8 +1,8 @@
 """Poses of bodies as functions of the configuration, and everything that differentiating them gives.
 
 The configuration x = (t, q, z) holds time, coordinates and the integrals of prescribed speeds.  Velocities are rates of
-poses along x_dot, the motions that are possible are rates along the columns of N, the kinetic energy is a bilinear form
-of these.  No recursion is used.
+poses along x_dot, virtual motions are rates along the columns of N, and the kinetic energy is a bilinear form of these
+rates.  No recursion is used.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class LagrangeKinematics(Kinematics):
 
     # -- poses and velocities ----------------------------------------------------------------------
     @cached_property
-    def limbs(self) -> list[LagrangeLink]:
-        limbs = []
+    def links(self) -> list[LagrangeLink]:
+        links = []
         for node in self.topology.full.nodes:
             joint, body = node.joint, self.system.bodies[node.bodies[0]]
             C = Pose(joint.axis_rotation(self.resolve, self.system.nominal), ZERO3)
@@ -131,65 +131,65 @@ class LagrangeKinematics(Kinematics):
             rigid, c = body.rigid_inertia(self.resolve), tidy([self.resolve(x) for x in body.center()])
             J = rigid.J - rigid.mass * ((c @ c) * IDENTITY3 - np.outer(c, c))
             form = joint.form(self.resolve)
-            limb = LagrangeLink(
+            link = LagrangeLink(
                 body.name, node.carrier, joint, node.reversed, near, far.inverse(), form, rigid.mass, c, J
             )
-            limbs.append(limb)
-        return limbs
+            links.append(link)
+        return links
 
-    def place_bodies(self, x: Array) -> Array:
+    def find_body_poses(self, x: Array) -> Array:
         """The poses of all bodies as rows (R, p) of 12 numbers, from the joints' transforms."""
         poses = {"world": Pose(IDENTITY3, ZERO3)}
         rows = []
-        for limb in self.limbs:
-            X = limb.joint.transform(self.coordinates(limb.joint.name, x), limb.form)
-            X_WB = poses[limb.carrier] @ limb.near @ (X.inverse() if limb.reversed else X) @ limb.far
-            poses[limb.body] = X_WB
+        for link in self.links:
+            X = link.joint.transform(self.coordinates(link.joint.name, x), link.form)
+            X_WB = poses[link.carrier] @ link.near @ (X.inverse() if link.reversed else X) @ link.far
+            poses[link.body] = X_WB
             rows.append(np.concatenate([X_WB.R.ravel(), X_WB.p]))
         return np.array(rows, dtype=object)
 
-    def move_bodies(self, x: Array, along: Array) -> dict[str, LinkVariation]:
+    def find_variations(self, x: Array, along: Array) -> dict[str, LinkVariation]:
         """The derivatives of all bodies along a direction of x, by differentiating their poses."""
         variations = {}
-        values, rates = value_and_rate(self.place_bodies, x, along)
-        for limb, value, change in zip(self.limbs, values, rates, strict=True):
+        values, rates = value_and_rate(self.find_body_poses, x, along)
+        for link, value, change in zip(self.links, values, rates, strict=True):
             R, R_dot, p_dot = value[:9].reshape(3, 3), change[:9].reshape(3, 3), change[9:]
             turn = R.T @ R_dot
             w = np.array([turn[2, 1], turn[0, 2], turn[1, 0]], dtype=object)
-            variations[limb.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ limb.center, w)
+            variations[link.body] = LinkVariation(R_dot, p_dot, p_dot + R_dot @ link.center, w)
         return variations
 
     def pair(self, one: Mapping[str, LinkVariation], two: Mapping[str, LinkVariation]) -> Scalar:
         """The bilinear form of the kinetic energy: pair(V, V) = 2 T."""
         total: Scalar = 0.0
-        for limb in self.limbs:
-            a, b = one[limb.body], two[limb.body]
-            total = total + limb.mass * dot(a.v, b.v) + dot(a.w, limb.J @ b.w)
+        for link in self.links:
+            a, b = one[link.body], two[link.body]
+            total = total + link.mass * dot(a.v, b.v) + dot(a.w, link.J @ b.w)
         return total
 
     @cached_property
     def body_poses(self) -> dict[str, Pose]:
-        rows = self.place_bodies(self.x)
-        poses = {limb.body: Pose(row[:9].reshape(3, 3), row[9:]) for limb, row in zip(self.limbs, rows, strict=True)}
+        rows = self.find_body_poses(self.x)
+        poses = {link.body: Pose(row[:9].reshape(3, 3), row[9:]) for link, row in zip(self.links, rows, strict=True)}
         return {"world": Pose(IDENTITY3, ZERO3), **poses}
 
     @cached_property
     def body_motions(self) -> dict[str, LinkVariation]:
         """Derivatives of all bodies along the actual motion."""
         still = LinkVariation(np.zeros((3, 3)), ZERO3, ZERO3, ZERO3)
-        return {"world": still, **self.move_bodies(self.x, self.x_dot)}
+        return {"world": still, **self.find_variations(self.x, self.x_dot)}
 
     @cached_property
     def virtual(self) -> list[dict[str, LinkVariation]]:
         """Derivatives of all bodies for a unit of each speed: the virtual motions."""
-        return [self.move_bodies(self.x, n) for n in self.directions]
+        return [self.find_variations(self.x, n) for n in self.directions]
 
     # -- energies ----------------------------------------------------------------------------------
     def potential_at(self, x: Array) -> Array:
         """Potential energy of gravity and joint stiffness as a function of x."""
         total: Scalar = 0.0
-        for limb, row in zip(self.limbs, self.place_bodies(x), strict=True):
-            total = total - limb.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ limb.center)
+        for link, row in zip(self.links, self.find_body_poses(x), strict=True):
+            total = total - link.mass * dot(self.gravity, row[9:] + row[:9].reshape(3, 3) @ link.center)
         for joint in self.system.joints.values():
             if joint.stiffness is not None:
                 neutral = joint.neutral or (0.0,) * joint.n_u
@@ -211,11 +211,11 @@ class LagrangeKinematics(Kinematics):
     def momenta(self) -> tuple[Array, Array, Array, Scalar]:
         """Momentum, angular momentum about the world's origin, first moment, mass."""
         P, L, first, mass = ZERO3, ZERO3, ZERO3, 0.0
-        for limb in self.limbs:
-            X, motion = self.body_poses[limb.body], self.body_motions[limb.body]
-            momentum, place = limb.mass * motion.v, X.p + X.R @ limb.center
-            P, mass, first = P + momentum, mass + limb.mass, first + limb.mass * place
-            L = L + cross(place, momentum) + X.R @ (limb.J @ motion.w)
+        for link in self.links:
+            X, motion = self.body_poses[link.body], self.body_motions[link.body]
+            momentum, center = link.mass * motion.v, X.p + X.R @ link.center
+            P, mass, first = P + momentum, mass + link.mass, first + link.mass * center
+            L = L + cross(center, momentum) + X.R @ (link.J @ motion.w)
         return P, L, first, mass
 
     # -- poses and velocities for expressions and elements -------------------------------------------

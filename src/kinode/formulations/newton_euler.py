@@ -41,8 +41,8 @@ from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.restraints.coupled_friction import find_joint_friction
 from kinode.multibody.snapshot import Snapshot
 
-RANK = 1e-9  # share of the largest singular value: smaller ones belong to dependent rows; rounding leaves 1e-15
-UNIQUE = 1e-8  # a reaction that changes less than this with a unit of the redundant forces is unique
+RANK_TOLERANCE = 1e-9  # of the largest singular value: smaller ones belong to dependent rows; rounding leaves 1e-15
+UNIQUE_TOLERANCE = 1e-8  # a reaction that changes less than this with a unit of the redundant forces is unique
 MOST_ITERATIONS = 1000  # of friction and reactions; each reduces the error by a factor
 
 
@@ -80,60 +80,64 @@ class NewtonEuler(Absolute):
     @cached_property
     def directions(self) -> dict[str, Array]:
         """N of each joint: the directions of its reaction, scaled so that multipliers are forces."""
-        return {name: complement(plain(hold.S), self.length) for name, hold in self.holds.items()}
+        constraints = self.joint_constraints.items()
+        return {name: complement(plain(constraint.S), self.length) for name, constraint in constraints}
 
     @cached_property
     def friction(self) -> Mapping[str, Array]:
         """Efforts of friction, by iteration of friction and reactions."""
         if self.given_friction is not None:
             return self.given_friction
-        rubbing = find_joint_friction(self.snapshot.kinematics)
-        if not rubbing:
+        frictions = find_joint_friction(self.snapshot.kinematics)
+        if not frictions:
             return {}
 
         def wrenches(x: Array) -> list[Array]:
-            efforts = {one.name: one.efforts(x) for one in rubbing}
-            there = NewtonEuler(self.snapshot, self.given, efforts)
-            own = [one.own(efforts[one.name] + there.held_effort(one.name, "friction")) for one in rubbing]
-            return [one.turned(*there.reaction(one.name)) + w for one, w in zip(rubbing, own, strict=True)]
+            efforts = {friction.name: friction.efforts(x) for friction in frictions}
+            solution = NewtonEuler(self.snapshot, self.given, efforts)
+            total = []
+            for friction in frictions:
+                effort = efforts[friction.name] + solution.held_effort(friction.name, "friction")
+                total.append(friction.turned(*solution.reaction(friction.name)) + friction.own(effort))
+            return total
 
-        m = rubbing[-1].where.stop
+        m = frictions[-1].where.stop
         x, start = np.zeros(m), wrenches(np.zeros(m))
-        grown = [[w - w_0 for w, w_0 in zip(wrenches(unit), start, strict=True)] for unit in np.eye(m)]
+        gains = [[w - w_0 for w, w_0 in zip(wrenches(unit), start, strict=True)] for unit in np.eye(m)]
         for _ in range(MOST_ITERATIONS):
-            W = [w_0 + sum(g[i] * b for g, b in zip(grown, x, strict=True)) for i, w_0 in enumerate(start)]
-            old, x = x, plain(np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)]))
+            W = [w_0 + sum(g[i] * b for g, b in zip(gains, x, strict=True)) for i, w_0 in enumerate(start)]
+            old, x = x, plain(np.concatenate([friction.brakes(w) for friction, w in zip(frictions, W, strict=True)]))
             if abs(x - old).max(initial=0.0) <= 1e-15 * abs(x).max(initial=0.0):
                 break
-        return {one.name: plain(one.efforts(x)) for one in rubbing}
+        return {friction.name: plain(friction.efforts(x)) for friction in frictions}
 
     # -- constraints -------------------------------------------------------------------------------
     @cached_property
     def rows(self) -> dict[str, ConstraintRows]:
         """All rows by origin: ``joint``, ``joint.drive``, ``follower.gear``, ``owner.part`` (lock), ``constraint``."""
         rows: dict[str, ConstraintRows] = {}
-        for name, hold in self.holds.items():
+        for name, constraint in self.joint_constraints.items():
             N = self.directions[name]
-            rows[name] = ConstraintRows(self.wrench_columns(hold, N), N.T @ hold.bias)
+            rows[name] = ConstraintRows(self.wrench_columns(constraint, N), N.T @ constraint.bias)
             wanted = self._wanted(name)
-            if wanted is not None and hold.joint.n_u:
-                gamma = wanted + hold.T.T @ hold.bias
+            if wanted is not None and constraint.joint.n_u:
+                gamma = wanted + constraint.T.T @ constraint.bias
                 rows[f"{name}.drive"] = ConstraintRows(
-                    self.wrench_columns(hold, hold.T), gamma, self.effort_units(hold.joint)
+                    self.wrench_columns(constraint, constraint.T), gamma, self.effort_units(constraint.joint)
                 )
         for name, coupling in self.topology.couplings.items():
-            one, two = self.holds[name], self.holds[coupling.leader]
+            follower, leader = self.joint_constraints[name], self.joint_constraints[coupling.leader]
             ratio = float(self.snapshot.resolve(coupling.ratio))
-            L = self.wrench_columns(one, one.T) - ratio * self.wrench_columns(two, two.T)
-            gamma = one.T.T @ one.bias - ratio * (two.T.T @ two.bias)
-            rows[f"{name}.gear"] = ConstraintRows(L, gamma, self.effort_units(one.joint))
+            L = self.wrench_columns(follower, follower.T) - ratio * self.wrench_columns(leader, leader.T)
+            gamma = follower.T.T @ follower.bias - ratio * (leader.T.T @ leader.bias)
+            rows[f"{name}.gear"] = ConstraintRows(L, gamma, self.effort_units(follower.joint))
         for lock in self.locks:
-            each = [(self.holds[name], float(factor)) for name, factor in lock.joints]
-            columns = plain(sum(factor * self.wrench_columns(hold, hold.T) for hold, factor in each))
-            rates = plain(sum(factor * (hold.T.T @ hold.bias) for hold, factor in each))
+            each = [(self.joint_constraints[name], float(factor)) for name, factor in lock.joints]
+            columns = plain(sum(factor * self.wrench_columns(constraint, constraint.T) for constraint, factor in each))
+            rates = plain(sum(factor * (constraint.T.T @ constraint.bias) for constraint, factor in each))
             rows[f"{lock.owner}.{lock.part}"] = ConstraintRows(columns, rates, self.effort_units(each[0][0].joint))
-        for constraint in self.topology.constraints:
-            rows[constraint.name] = self._tie(loop_constraints.loop_constraint_of(self.topology, constraint))
+        for element in self.topology.constraints:
+            rows[element.name] = self._element_rows(loop_constraints.loop_constraint_of(self.topology, element))
         return rows
 
     @cached_property
@@ -156,11 +160,11 @@ class NewtonEuler(Absolute):
     def effort_units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
-    def _tie(self, tie: loop_constraints.LoopConstraint) -> ConstraintRows:
+    def _element_rows(self, constraint: loop_constraints.LoopConstraint) -> ConstraintRows:
         """Rows of a constraint element."""
-        each, gamma = self.tie(tie)
-        units = np.array([self.length if unit in ANGULAR else 1.0 for unit in tie.units])
-        return ConstraintRows(self._stacked(each, len(tie.units)), plain(gamma), units)
+        each, gamma = self.element_rows(constraint)
+        units = np.array([self.length if unit in ANGULAR else 1.0 for unit in constraint.units])
+        return ConstraintRows(self._stacked(each, len(constraint.units)), plain(gamma), units)
 
     def _wanted(self, name: str) -> Array | None:
         """The prescribed acceleration along a joint's freedoms; None if it is unknown."""
@@ -169,9 +173,9 @@ class NewtonEuler(Absolute):
         known = self.prescribed(name)
         return None if known is None else plain(known)
 
-    def wrench_columns(self, hold: JointConstraint, directions: Array) -> Array:
+    def wrench_columns(self, constraint: JointConstraint, directions: Array) -> Array:
         """The wrenches on all bodies of unit wrenches on b about M, and their opposites on a."""
-        return self._stacked(self.acting(hold, directions), directions.shape[1])
+        return self._stacked(self.acting(constraint, directions), directions.shape[1])
 
     def _stacked(self, each: Mapping[str, Array], count: int) -> Array:
         L = np.zeros((6 * len(self.bodies), count))
@@ -203,7 +207,7 @@ class NewtonEuler(Absolute):
             raise self.topology.unmoved or ModelError(message, component=self.system.name) from None
         A = np.linalg.solve(C, L)
         U, s, Vt = np.linalg.svd(A)
-        rank = int(np.sum(s > RANK * s.max(initial=0.0)))
+        rank = int(np.sum(s > RANK_TOLERANCE * s.max(initial=0.0)))
         U, V, N, s = U[:, :rank], Vt[:rank].T, Vt[rank:].T, s[:rank]
 
         def solve(f: Array, gamma: Array) -> tuple[Array, Array]:
@@ -225,16 +229,16 @@ class NewtonEuler(Absolute):
         return np.where(mean_mass > 0.0, mean_mass, mass.mean() or 1.0)
 
     @cached_property
-    def _places(self) -> dict[str, slice]:
-        places, start = {}, 0
+    def _columns_of(self) -> dict[str, slice]:
+        columns, start = {}, 0
         for name, rows in self.rows.items():
-            places[name] = slice(start, start + rows.L.shape[1])
+            columns[name] = slice(start, start + rows.L.shape[1])
             start += rows.L.shape[1]
-        return places
+        return columns
 
     def multipliers(self, origin: str) -> Array:
         """The multipliers of the rows of one origin (see ``rows``)."""
-        multipliers: Array = self._solution[0][self._places[origin]] * self.rows[origin].scale
+        multipliers: Array = self._solution[0][self._columns_of[origin]] * self.rows[origin].scale
         return multipliers
 
     def constraint_multipliers(self, name: str) -> Array:
@@ -249,16 +253,16 @@ class NewtonEuler(Absolute):
 
     def is_unique(self, name: str) -> Array:
         """Whether each component of a joint's reaction (moment x, y, z, force x, y, z) is unique."""
-        hold = self.holds[name]
-        share = self.directions[name] @ self._solution[2][self._places[name]]
-        moment, force = hold.R @ share[:3] / self.length, hold.R @ share[3:]
+        constraint = self.joint_constraints[name]
+        share = self.directions[name] @ self._solution[2][self._columns_of[name]]
+        moment, force = constraint.R @ share[:3] / self.length, constraint.R @ share[3:]
         size: Array = np.linalg.norm(np.vstack([moment, force]), axis=1)
-        return size < UNIQUE
+        return size < UNIQUE_TOLERANCE
 
     def unique_multipliers(self, origin: str) -> Array:
         """Whether each multiplier of one origin is unique."""
-        size: Array = np.linalg.norm(self._solution[2][self._places[origin]], axis=1)
-        return size < UNIQUE
+        size: Array = np.linalg.norm(self._solution[2][self._columns_of[origin]], axis=1)
+        return size < UNIQUE_TOLERANCE
 
     def acceleration(self, body: str) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a body's origin, in world axes (T-1.5)."""
@@ -269,12 +273,13 @@ class NewtonEuler(Absolute):
 
     def joint_acceleration(self, name: str) -> Array:
         """u_dot of a joint, from the relative acceleration of its bodies."""
-        hold, v_dot = self.holds[name], self._solution[1]
-        relative = -hold.bias
-        for body, J, sign in ((hold.joint.a.body, hold.J_a, -1.0), (hold.joint.b.body, hold.J_b, 1.0)):
+        constraint, v_dot = self.joint_constraints[name], self._solution[1]
+        relative = -constraint.bias
+        a, b = constraint.joint.a.body, constraint.joint.b.body
+        for body, J, sign in ((a, constraint.J_a, -1.0), (b, constraint.J_b, 1.0)):
             if body in self.bodies:
                 relative = relative + sign * (J @ v_dot[self.bodies[body] :][:6])
-        u_dot: Array = hold.T.T @ relative
+        u_dot: Array = constraint.T.T @ relative
         return u_dot
 
     @cached_property
@@ -307,9 +312,9 @@ class NewtonEuler(Absolute):
 
     def reaction(self, name: str) -> tuple[Array, Array]:
         """Moment and force by a on b, about b's joint point, in a's joint axes, without the effort."""
-        hold = self.holds[name]
+        constraint = self.joint_constraints[name]
         wrench = self.directions[name] @ self.multipliers(name)
-        return hold.R @ wrench[:3], hold.R @ wrench[3:]
+        return constraint.R @ wrench[:3], constraint.R @ wrench[3:]
 
 
 def complement(S: Array, length: float) -> Array:

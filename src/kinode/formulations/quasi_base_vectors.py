@@ -28,26 +28,26 @@ class QuasiBaseMotion(ChainMotion):
 
     def T(self, alpha: int, i: int) -> Array:
         """Quasi-base vector of joint alpha for body i (T-9.3)."""
-        k, limb = self.kinematics, self.kinematics.limbs[i]
-        return k.quasi_base(k.limbs[alpha], limb.center) if self._carries(alpha, limb) else ZERO3
+        k, link = self.kinematics, self.kinematics.links[i]
+        return k.quasi_base(k.links[alpha], link.center) if self._carries(alpha, link) else ZERO3
 
     def Gamma(self, alpha: int, beta: int, i: int) -> Array:
         """Coefficient of the product of two speeds in the acceleration of body i's mass center (T-9.4)."""
         a, b = min(alpha, beta), max(alpha, beta)
-        limb = self.kinematics.limbs[i]
-        if not (self._carries(a, limb) and self._carries(b, limb) and self.kinematics.limbs[a].turns):
+        link = self.kinematics.links[i]
+        if not (self._carries(a, link) and self._carries(b, link) and self.kinematics.links[a].turns):
             return ZERO3
-        return cross(self.kinematics.limbs[a].axis, self.T(b, i))
+        return cross(self.kinematics.links[a].axis, self.T(b, i))
 
-    def _carries(self, alpha: int, limb: ChainLink) -> bool:
-        return alpha in limb.path and self.kinematics.limbs[alpha].joint.n_u > 0
+    def _carries(self, alpha: int, link: ChainLink) -> bool:
+        return alpha in link.path and self.kinematics.links[alpha].joint.n_u > 0
 
-    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """dL_C/dt and m a_C (T-9.5) to (T-9.7)."""
-        w = self.kinematics.turning(limb, speeds)
-        eps = self.kinematics.turning_rate(limb, speeds, accelerations)
-        a = self.kinematics.point_acceleration(limb, limb.center, speeds, accelerations)
-        return limb.J @ eps + cross(w, limb.J @ w), limb.mass * a
+        w = self.kinematics.turning(link, speeds)
+        eps = self.kinematics.turning_rate(link, speeds, accelerations)
+        a = self.kinematics.point_acceleration(link, link.center, speeds, accelerations)
+        return link.J @ eps + cross(w, link.J @ w), link.mass * a
 
     @cached_property
     def mass_matrix(self) -> Array:
@@ -55,16 +55,16 @@ class QuasiBaseMotion(ChainMotion):
         n, k = self.topology.n_u, self.kinematics
         M = np.zeros((n, n), dtype=object)
         M[:] = 0.0
-        for limb in k.limbs:
-            moved = [(k.limbs[i], *k.state_ways[i][:2]) for i in limb.path if k.limbs[i].joint.n_u]
-            moved = [(alpha, at, ratio) for alpha, at, ratio in moved if k.state_of(alpha.joint.name) is not None]
-            T = [k.quasi_base(alpha, limb.center) for alpha, _, _ in moved]
-            for x, (alpha, a, one) in enumerate(moved):
-                for y, (beta, b, two) in enumerate(moved):
-                    entry = limb.mass * dot(T[x], T[y])
+        for link in k.links:
+            carriers = [(k.links[i], *k.state_speeds[i][:2]) for i in link.path if k.links[i].joint.n_u]
+            carriers = [carrier for carrier in carriers if k.state_of(carrier[0].joint.name) is not None]
+            T = [k.quasi_base(alpha, link.center) for alpha, _, _ in carriers]
+            for x, (alpha, a, ratio_a) in enumerate(carriers):
+                for y, (beta, b, ratio_b) in enumerate(carriers):
+                    entry = link.mass * dot(T[x], T[y])
                     if alpha.turns and beta.turns:
-                        entry = entry + dot(alpha.axis, limb.J @ beta.axis)
-                    M[a, b] = M[a, b] + one * two * entry
+                        entry = entry + dot(alpha.axis, link.J @ beta.axis)
+                    M[a, b] = M[a, b] + ratio_a * ratio_b * entry
         return M
 
 

@@ -49,10 +49,10 @@ def contributions(snapshot: Snapshot, joint: str, by: str, hold: Support = None)
         behind = bodies_behind(snapshot.topology, joint)
         return {body: snapshot.joint_wrench(joint, INERTIA_OF + body, hold=hold)[1] for body in behind}
     s = snapshot
-    moving = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
-    assert isinstance(moving, RotatorMotion)
+    motion = Snapshot(s.topology, s.point, u_dot=s.u_dot, friction=s.friction_efforts, formulation=ROTATORS).motion
+    assert isinstance(motion, RotatorMotion)
     wrenches: dict[str, Spatial] = {}
-    for term, (moment, force) in moving.joint_terms(joint):
+    for term, (moment, force) in motion.joint_terms(joint):
         name = term.cause if by == "cause" else f"{term.body}: {term.name}"
         M, F = wrenches.get(name, (0.0, 0.0))
         wrenches[name] = (M + moment, F + force)

@@ -34,8 +34,8 @@ from kinode.model.system import joint_frame
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
 from kinode.structure.topology import Topology
 
-RANK = 1e-9  # singular values below this share of the largest are none; rounding leaves 1e-15
-UNIQUE = 1e-8  # rows of the null space below this are none
+RANK_TOLERANCE = 1e-9  # singular values below this share of the largest count as zero; rounding leaves 1e-15
+UNIQUE = 1e-8  # norm of a component's row of the null space, below which the component is unique
 COMPONENTS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -49,8 +49,8 @@ class Uniqueness:
 
     unique: dict[str, Array]  # joint -> whether each of its six components is unique
     unique_multipliers: dict[str, Array]  # the same of drives and gears ("joint.effort") and constraints (by name)
-    null_space: Array  # orthonormal columns; rows are the unknowns, located by ``places``
-    places: dict[str, slice]  # rows of a joint's reaction or of multipliers
+    null_space: Array  # orthonormal columns; the rows are the unknowns
+    rows_of: dict[str, slice]  # rows of the null space: of a joint's reaction, or of multipliers
     scales: dict[str, Array]  # divisor of multipliers: the length for moments
     directions: dict[str, Array]  # joint -> its unknowns as six components, moments divided by the length
     along: dict[str, Array]  # joint -> six components of unit efforts
@@ -64,7 +64,7 @@ class Uniqueness:
 
     def stresses(self, name: str) -> Array:
         """The components of a joint, or multipliers, in each column of the null space; moments over the length."""
-        rows = self.null_space[self.places[name]]
+        rows = self.null_space[self.rows_of[name]]
         return rows if name in self.scales else np.asarray(self.directions[name] @ rows)
 
     def share(self, given: Mapping[str, Any]) -> dict[str, Array]:
@@ -72,13 +72,14 @@ class Uniqueness:
 
         ``given`` has six components for each joint, and multipliers by their names ("joint.effort", a constraint).
         """
-        parts = self._read(given)
+        scaled = self._scaled(given)
         if not self.redundancy:
-            return {name: np.asarray(given[name], dtype=float) for name in parts}
-        x = np.concatenate(list(parts.values()))
+            return {name: np.asarray(given[name], dtype=float) for name in scaled}
+        x = np.concatenate(list(scaled.values()))
         N, K = self.rule
-        ends = np.cumsum([len(values) for values in parts.values()])[:-1]
-        return {name: w * self._scale(name) for name, w in zip(parts, np.split(x + N @ (K @ x), ends), strict=True)}
+        ends = np.cumsum([len(values) for values in scaled.values()])[:-1]
+        shared = np.split(x + N @ (K @ x), ends)
+        return {name: values * self._scale(name) for name, values in zip(scaled, shared, strict=True)}
 
     @property
     def names(self) -> list[str]:
@@ -88,14 +89,14 @@ class Uniqueness:
     @cached_property
     def rule(self) -> tuple[Array, Array]:
         """N, the components in all states of stress, and K of the rule: x is replaced by x + N K x."""
-        N, K, left = self._all_stresses, *self._by_energy
-        return N, _settle(np.eye(len(N)), N, K, left)[0]
+        N, K, undetermined = self._all_stresses, *self._by_energy
+        return N, _minimize(np.eye(len(N)), N, K, undetermined)[0]
 
     @cached_property
     def elastic(self) -> dict[str, bool]:
         """Whether compliances alone determine the redundant components of a joint or multiplier."""
-        left = self._by_energy[1]
-        return {name: bool(_vanish(self.stresses(name) @ left).all()) for name in self.names}
+        undetermined = self._by_energy[1]
+        return {name: bool(_is_zero(self.stresses(name) @ undetermined).all()) for name in self.names}
 
     @cached_property
     def _all_stresses(self) -> Array:
@@ -105,7 +106,7 @@ class Uniqueness:
     def _by_energy(self) -> tuple[Array, Array]:
         """K by compliances alone, and the stresses that it leaves undetermined."""
         N = self._all_stresses
-        return _settle(self._energy, N, np.zeros(N.T.shape), np.eye(self.redundancy))
+        return _minimize(self._energy, N, np.zeros(N.T.shape), np.eye(self.redundancy))
 
     @property
     def _energy(self) -> Array:
@@ -126,7 +127,7 @@ class Uniqueness:
     def _scale(self, name: str) -> Array:
         return self.scales[name] if name in self.scales else np.repeat([1.0, self.length], 3)
 
-    def _read(self, given: Mapping[str, Any]) -> dict[str, Array]:
+    def _scaled(self, given: Mapping[str, Any]) -> dict[str, Array]:
         """Components of each joint, then multipliers; moments divided by the length."""
         known = self.names
         for name in given:
@@ -138,13 +139,13 @@ class Uniqueness:
         return {name: np.asarray(given[name], dtype=float).ravel() / self._scale(name) for name in known}
 
 
-def _settle(W: Array, N: Array, K: Array, left: Array) -> tuple[Array, Array]:
-    """K after minimizing |W x| over the stresses ``left``, and the stresses that this leaves undetermined."""
-    stress = W @ (N @ left)
+def _minimize(W: Array, N: Array, K: Array, undetermined: Array) -> tuple[Array, Array]:
+    """K after minimizing |W x| over the stresses ``undetermined``, and the stresses that this leaves undetermined."""
+    stress = W @ (N @ undetermined)
     U, s, Vt = np.linalg.svd(stress, full_matrices=stress.shape[0] < stress.shape[1])
-    rank = int(np.sum(s > RANK * s.max(initial=0.0)))
-    A = left @ Vt[:rank].T @ (U[:, :rank] / s[:rank]).T @ W
-    return K - A - (A @ N) @ K, left @ Vt[rank:].T
+    rank = int(np.sum(s > RANK_TOLERANCE * s.max(initial=0.0)))
+    A = undetermined @ Vt[:rank].T @ (U[:, :rank] / s[:rank]).T @ W
+    return K - A - (A @ N) @ K, undetermined @ Vt[rank:].T
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,9 @@ class JointConstants:
         self._complements: dict[tuple[int, bytes], Array] = {}
         self.length = characteristic_length(self.system)
         self.multipliers = {
-            tie.name: tie.units for tie in loop_constraints_of(topology) if tie.name not in topology.cut_names
+            constraint.name: constraint.units
+            for constraint in loop_constraints_of(topology)
+            if constraint.name not in topology.cut_names
         }
 
     def _sides(self, joint: Joint) -> tuple[Pose, Pose]:
@@ -185,7 +188,7 @@ class JointConstants:
         F, M = (joint_frame(joint, side).pose(self.resolve) @ C for side in ("parent", "child"))
         return _plain(F), _plain(M)
 
-    def held(self, name: str, poses: dict[str, Pose]) -> ConstraintDirections:
+    def constraint_directions(self, name: str, poses: dict[str, Pose]) -> ConstraintDirections:
         """A joint between bodies in given poses."""
         joint = self.system.joints[name]
         F, M = self.sides[name]
@@ -208,14 +211,14 @@ class JointConstants:
             self._complements[key] = complement(S, self.length)
         return self._complements[key]
 
-    def columns(self, held: ConstraintDirections, directions: Array, poses: dict[str, Pose]) -> Array:
+    def columns(self, joint: ConstraintDirections, directions: Array, poses: dict[str, Pose]) -> Array:
         """Balances of all bodies for unit wrenches on b and their opposites on a; moments divided by the length."""
         E = np.zeros((6 * len(self.bodies), directions.shape[1]))
-        moment, force = held.R_WM @ directions[:3], held.R_WM @ directions[3:]
-        for body, sign in ((held.joint.a.body, -1.0), (held.joint.b.body, 1.0)):
+        moment, force = joint.R_WM @ directions[:3], joint.R_WM @ directions[3:]
+        for body, sign in ((joint.joint.a.body, -1.0), (joint.joint.b.body, 1.0)):
             if body in self.bodies:
                 k = self.bodies[body]
-                arm = np.asarray(skew(held.p_WM - poses[body].p), dtype=float)
+                arm = np.asarray(skew(joint.p_WM - poses[body].p), dtype=float)
                 E[k : k + 3] = sign * (moment + arm @ force) / self.length
                 E[k + 3 : k + 6] = sign * force
         return E
@@ -236,26 +239,26 @@ class JointConstants:
         ``unit_loads`` are the wrenches of constraint elements for unit multipliers (``Constraints.unit_loads``).
         """
         constraints = self.constraints(unit_loads) if unit_loads is not None else {}
-        holds = {name: self.held(name, poses) for name in self.system.joints}
-        others = {**self._efforts(holds, poses), **constraints}
-        null = self._null_space(holds, others, poses)
-        places, start = {}, 0
-        for origin, rows in null.items():
-            places[origin] = slice(start, start + len(rows))
+        joints = {name: self.constraint_directions(name, poses) for name in self.system.joints}
+        others = {**self._efforts(joints, poses), **constraints}
+        stresses = self._null_space(joints, others, poses)
+        rows_of, start = {}, 0
+        for origin, rows in stresses.items():
+            rows_of[origin] = slice(start, start + len(rows))
             start += len(rows)
-        whole = np.linalg.qr(np.vstack(list(null.values())))[0]
+        null_space = np.linalg.qr(np.vstack(list(stresses.values())))[0]
         directions = {
-            name: np.vstack([held.R_FM @ held.N[3:], held.R_FM @ held.N[:3] / self.length])
-            for name, held in holds.items()
+            name: np.vstack([joint.R_FM @ joint.N[3:], joint.R_FM @ joint.N[:3] / self.length])
+            for name, joint in joints.items()
         }
-        unique = {name: _vanish(directions[name] @ whole[places[name]]) for name in holds}
-        multipliers = {origin: _vanish(whole[places[origin]]) for origin in others}
+        unique = {name: _is_zero(directions[name] @ null_space[rows_of[name]]) for name in joints}
+        multipliers = {origin: _is_zero(null_space[rows_of[origin]]) for origin in others}
         scales = {origin: scale for origin, (_, scale) in others.items()}
         along = {
-            name: np.vstack([held.R_FM @ held.T[3:], held.R_FM @ held.T[:3]]) / self._units(held.joint)
-            for name, held in holds.items()
+            name: np.vstack([joint.R_FM @ joint.T[3:], joint.R_FM @ joint.T[:3]]) / self._units(joint.joint)
+            for name, joint in joints.items()
         }
-        return Uniqueness(unique, multipliers, whole, places, scales, directions, along, self._roots, self.length)
+        return Uniqueness(unique, multipliers, null_space, rows_of, scales, directions, along, self._roots, self.length)
 
     @cached_property
     def efforts(self) -> dict[str, dict[str, float]]:
@@ -279,7 +282,7 @@ class JointConstants:
         return roots
 
     def _null_space(
-        self, holds: dict[str, ConstraintDirections], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
+        self, joints: dict[str, ConstraintDirections], others: dict[str, tuple[Array, Array]], poses: dict[str, Pose]
     ) -> dict[str, Array]:
         """The unknowns of each origin in all states of stress.
 
@@ -288,8 +291,8 @@ class JointConstants:
         """
         nodes = self.topology.full.nodes
         tree = {node.joint.name for node in nodes}
-        drives = {name: f"{name}.effort" for name in tree if holds[name].joint.driven and holds[name].joint.n_u}
-        loose = {name: self.columns(held, held.N, poses) for name, held in holds.items() if name not in tree}
+        drives = {name: f"{name}.effort" for name in tree if joints[name].joint.driven and joints[name].joint.n_u}
+        loose = {name: self.columns(joint, joint.N, poses) for name, joint in joints.items() if name not in tree}
         loose.update({origin: block for origin, (block, _) in others.items() if origin not in drives.values()})
         B = np.hstack([np.zeros((6 * len(self.bodies), 0)), *loose.values()])
         unknowns, along = {}, [np.zeros((0, B.shape[1]))]
@@ -297,8 +300,10 @@ class JointConstants:
             name, body, k = node.joint.name, node.bodies[0], self.bodies[node.bodies[0]]
             if node.carrier in self.bodies:
                 home = self.bodies[node.carrier]
-                B[home : home + 6] += self._moved(B[k : k + 6], poses[body].p - poses[node.carrier].p)
-            x, effort = self._carried(holds[name], B[k : k + 6] * (1.0 if node.reversed else -1.0), poses[body].p)
+                B[home : home + 6] += self._about(B[k : k + 6], poses[body].p - poses[node.carrier].p)
+            x, effort = self._joint_unknowns(
+                joints[name], B[k : k + 6] * (1.0 if node.reversed else -1.0), poses[body].p
+            )
             unknowns[name] = x
             if name in drives:
                 unknowns[drives[name]] = effort
@@ -309,49 +314,49 @@ class JointConstants:
         for origin, block in loose.items():
             unknowns[origin] = np.eye(B.shape[1])[start : start + block.shape[1]]
             start += block.shape[1]
-        return {origin: unknowns[origin] @ basis for origin in (*holds, *others)}
+        return {origin: unknowns[origin] @ basis for origin in (*joints, *others)}
 
-    def _moved(self, wrench: Array, arm: Array) -> Array:
+    def _about(self, wrench: Array, arm: Array) -> Array:
         """Moment (over the length) and force about another point; ``arm`` is the vector from it to the old one."""
         turned = np.asarray(skew(arm), dtype=float) @ wrench[3:]
         return np.vstack([wrench[:3] + turned / self.length, wrench[3:]])
 
-    def _carried(self, held: ConstraintDirections, wrench: Array, at: Array) -> tuple[Array, Array]:
+    def _joint_unknowns(self, joint: ConstraintDirections, wrench: Array, at: Array) -> tuple[Array, Array]:
         """Unknowns of a joint's reaction, and its effort, for wrenches on b about a point, in world axes."""
         scale = np.repeat([self.length, 1.0], 3)[:, None]
-        moved = self._moved(wrench, at - held.p_WM)
-        w = scale * np.vstack([held.R_WM.T @ moved[:3], held.R_WM.T @ moved[3:]])
-        effort = (held.S.T @ w) / self._units(held.joint)[:, None]
-        return (held.N / scale).T @ ((w - held.T @ effort) / scale), effort
+        about_M = self._about(wrench, at - joint.p_WM)
+        w = scale * np.vstack([joint.R_WM.T @ about_M[:3], joint.R_WM.T @ about_M[3:]])
+        effort = (joint.S.T @ w) / self._units(joint.joint)[:, None]
+        return (joint.N / scale).T @ ((w - joint.T @ effort) / scale), effort
 
     def _efforts(
-        self, holds: dict[str, ConstraintDirections], poses: dict[str, Pose]
+        self, joints: dict[str, ConstraintDirections], poses: dict[str, Pose]
     ) -> dict[str, tuple[Array, Array]]:
         """Balances of all bodies for unit efforts of drives and gears, and their scales."""
         blocks = {}
-        for name, held in holds.items():
-            if held.joint.driven and held.joint.n_u:
-                blocks[f"{name}.effort"] = (self.columns(held, held.T, poses), self._units(held.joint))
+        for name, joint in joints.items():
+            if joint.joint.driven and joint.joint.n_u:
+                blocks[f"{name}.effort"] = (self.columns(joint, joint.T, poses), self._units(joint.joint))
         for name, coupling in self.topology.couplings.items():
-            one, two = holds[name], holds[coupling.leader]
-            change = self._units(one.joint) / self._units(two.joint)
-            against = two.T * (float(self.resolve(coupling.ratio)) * change)
-            gear = self.columns(one, one.T, poses) - self.columns(two, against, poses)
-            blocks[f"{name}.effort"] = (gear, self._units(one.joint))
+            follower, leader = joints[name], joints[coupling.leader]
+            change = self._units(follower.joint) / self._units(leader.joint)
+            against = leader.T * (float(self.resolve(coupling.ratio)) * change)
+            gear = self.columns(follower, follower.T, poses) - self.columns(leader, against, poses)
+            blocks[f"{name}.effort"] = (gear, self._units(follower.joint))
         return blocks
 
     def _units(self, joint: Joint) -> Array:
         return np.array([self.length if kind == "angle" else 1.0 for _, kind in joint.coordinates])
 
 
-def _vanish(rows: Array) -> Array:
+def _is_zero(rows: Array) -> Array:
     return np.asarray(np.linalg.norm(rows, axis=1) < UNIQUE)
 
 
 def _null_space(E: Array) -> Array:
     """The null space of a matrix whose entries are of the order of 1, or rounding."""
     _, s, Vt = np.linalg.svd(E, full_matrices=True)
-    return np.asarray(Vt[int(np.sum(s > RANK * s.max(initial=1.0))) :].T)
+    return np.asarray(Vt[int(np.sum(s > RANK_TOLERANCE * s.max(initial=1.0))) :].T)
 
 
 def _plain(X: Pose) -> Pose:

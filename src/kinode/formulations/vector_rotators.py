@@ -74,29 +74,29 @@ class RotatorMotion(ChainMotion):
     """One evaluation of a tree by mass moments and rotators."""
 
     # -- mass-moment vectors -----------------------------------------------------------------------
-    def linear_moment(self, limb: ChainLink, n: Array) -> Array:
+    def linear_moment(self, link: ChainLink, n: Array) -> Array:
         """S_n = m [n, rho_C], about the pole (T-9.11)."""
-        S: Array = limb.mass * cross(n, limb.center - limb.pole)
+        S: Array = link.mass * cross(n, link.center - link.pole)
         return S
 
     @cached_property
     def tensors(self) -> list[Array]:
         """Inertia of each body about its pole (T-1.2)."""
         inertias = []
-        for limb in self.kinematics.limbs:
-            c = limb.center - limb.pole
+        for link in self.kinematics.links:
+            c = link.center - link.pole
             outer = [[x * y for y in c] for x in c]
-            inertias.append(limb.J + limb.mass * (dot(c, c) * IDENTITY3 - outer))
+            inertias.append(link.J + link.mass * (dot(c, c) * IDENTITY3 - outer))
         return inertias
 
-    def inertia_moment(self, limb: ChainLink, n: Array) -> Array:
+    def inertia_moment(self, link: ChainLink, n: Array) -> Array:
         """J_n, about the pole (T-9.11)."""
-        J: Array = self.tensors[limb.index] @ n
+        J: Array = self.tensors[link.index] @ n
         return J
 
-    def deviation_moment(self, limb: ChainLink, n: Array) -> Array:
+    def deviation_moment(self, link: ChainLink, n: Array) -> Array:
         """D_n = [n, [J_n, n]]: the component of J_n across the axis (T-9.11)."""
-        J = self.inertia_moment(limb, n)
+        J = self.inertia_moment(link, n)
         D: Array = J - dot(n, J) * n
         return D
 
@@ -105,7 +105,7 @@ class RotatorMotion(ChainMotion):
         self, turning: Sequence[ChainLink], b: Array, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> Iterator[Change]:
         """The terms of the second derivative of a vector that rotates with hinges (T-9.13)."""
-        arms = [cross(limb.axis, b) for limb in turning]
+        arms = [cross(link.axis, b) for link in turning]
         for k, (alpha, arm) in enumerate(zip(turning, arms, strict=True)):
             n, w, own = alpha.axis, speeds[alpha.index], (alpha.joint.name,)
             yield Change(ACCELERATION, own, arm, accelerations[alpha.index] * arm)
@@ -114,84 +114,84 @@ class RotatorMotion(ChainMotion):
                 product = 2.0 * w * speeds[beta.index] * cross(n, other)
                 yield Change(CORIOLIS, (alpha.joint.name, beta.joint.name), other, product)
 
-    def hinges(self, limb: ChainLink, *, own: bool = True) -> list[ChainLink]:
-        """The hinges that rotate a limb; without its own, those that rotate its joint's axis."""
-        limbs = self.kinematics.limbs
-        return [limbs[k] for k in (limb.path if own else limb.path[:-1]) if limbs[k].turns]
+    def hinges(self, link: ChainLink, *, own: bool = True) -> list[ChainLink]:
+        """The hinges that rotate a link; without its own, those that rotate its joint's axis."""
+        links = self.kinematics.links
+        return [links[k] for k in (link.path if own else link.path[:-1]) if links[k].turns]
 
-    def segment(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
-        """Acceleration of a limb's pole relative to that of its carrier (T-9.14)."""
-        if len(limb.path) == 1:
-            start = limb.mount  # the base does not move: the segment starts at the joint itself
+    def segment(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> list[Change]:
+        """Acceleration of a link's pole relative to that of its carrier (T-9.14)."""
+        if len(link.path) == 1:
+            start = link.mount  # the base does not move: the segment starts at the joint itself
         else:
-            start = self.kinematics.limbs[limb.path[-2]].pole
-        carried = self.hinges(limb, own=False)
-        parts = list(self.changes(carried, limb.pole - start, speeds, accelerations))
-        if limb.slides:
-            e, name, rate = limb.axis, limb.joint.name, speeds[limb.index]
-            parts.append(Change(SLIDING, (name,), e, accelerations[limb.index] * e))
+            start = self.kinematics.links[link.path[-2]].pole
+        carried = self.hinges(link, own=False)
+        parts = list(self.changes(carried, link.pole - start, speeds, accelerations))
+        if link.slides:
+            e, name, rate = link.axis, link.joint.name, speeds[link.index]
+            parts.append(Change(SLIDING, (name,), e, accelerations[link.index] * e))
             for alpha in carried:
                 product = 2.0 * speeds[alpha.index] * rate * cross(alpha.axis, e)
                 parts.append(Change(CORIOLIS, (alpha.joint.name, name), e, product))
         return parts
 
     # -- terms -------------------------------------------------------------------------------------
-    def terms_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
+    def terms_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Iterator[Term]:
         """All terms that the motion of one body needs: M A, s and N (T-9.14), (T-9.15)."""
-        rho = limb.center - limb.pole
-        for k in limb.path:
-            of = self.kinematics.limbs[k]
+        rho = link.center - link.pole
+        for k in link.path:
+            of = self.kinematics.links[k]
             label = f"r({of.joint.name})"
             for change in self.segment(of, speeds, accelerations):
-                force = limb.mass * change.product
+                force = link.mass * change.product
                 yield Term(
-                    limb.body, change.cause, change.axes, label, limb.mass * change.vector, force, limb.center, ZERO3
+                    link.body, change.cause, change.axes, label, link.mass * change.vector, force, link.center, ZERO3
                 )
-        turning = self.hinges(limb)
+        turning = self.hinges(link)
         for change in self.changes(turning, rho, speeds, accelerations):
-            force, moment = limb.mass * change.product, limb.mass * change.vector
-            yield Term(limb.body, change.cause, change.axes, f"S({limb.body})", moment, force, limb.pole, ZERO3)
+            force, moment = link.mass * change.product, link.mass * change.vector
+            yield Term(link.body, change.cause, change.axes, f"S({link.body})", moment, force, link.pole, ZERO3)
         for k, alpha in enumerate(turning):
-            yield from self._own_turn(limb, alpha, speeds[alpha.index], accelerations[alpha.index])
+            yield from self._own_turn(link, alpha, speeds[alpha.index], accelerations[alpha.index])
             for beta in turning[k + 1 :]:
-                yield self._coupled_turn(limb, alpha, beta, speeds[alpha.index] * speeds[beta.index])
+                yield self._coupled_turn(link, alpha, beta, speeds[alpha.index] * speeds[beta.index])
 
-    def _own_turn(self, limb: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
+    def _own_turn(self, link: ChainLink, alpha: ChainLink, w: Scalar, w_dot: Scalar) -> Iterator[Term]:
         """n w_dot (n, J_n) + |D| R* of one axis (T-9.15)."""
         n, axes = alpha.axis, (alpha.joint.name,)
-        J, D = self.inertia_moment(limb, n), self.deviation_moment(limb, n)
-        blank = Term(limb.body, ACCELERATION, axes, f"J({limb.body})", J, ZERO3, limb.pole, w_dot * dot(n, J) * n)
+        J, D = self.inertia_moment(link, n), self.deviation_moment(link, n)
+        blank = Term(link.body, ACCELERATION, axes, f"J({link.body})", J, ZERO3, link.pole, w_dot * dot(n, J) * n)
         yield blank
-        deviation = replace(blank, moment_of=f"D({limb.body})", mass_moment=D, moment=w_dot * D)
+        deviation = replace(blank, moment_of=f"D({link.body})", mass_moment=D, moment=w_dot * D)
         yield deviation
         yield replace(deviation, cause=CENTRIFUGAL, moment=w * w * cross(n, D))
 
-    def _coupled_turn(self, limb: ChainLink, alpha: ChainLink, beta: ChainLink, product: Scalar) -> Term:
+    def _coupled_turn(self, link: ChainLink, alpha: ChainLink, beta: ChainLink, product: Scalar) -> Term:
         """w_a w_b ([n_a, J_nb] + [n_b, J_na] + J_[na, nb]) (T-9.15)."""
         a, b = alpha.axis, beta.axis
-        J_a, J_b, J_ab = (self.inertia_moment(limb, n) for n in (a, b, cross(a, b)))
+        J_a, J_b, J_ab = (self.inertia_moment(link, n) for n in (a, b, cross(a, b)))
         moment = product * (cross(a, J_b) + cross(b, J_a) + J_ab)
         axes = (alpha.joint.name, beta.joint.name)
-        return Term(limb.body, GYROSCOPIC, axes, f"J({limb.body})", J_ab, ZERO3, limb.pole, moment)
+        return Term(link.body, GYROSCOPIC, axes, f"J({link.body})", J_ab, ZERO3, link.pole, moment)
 
-    def inertia_of(self, limb: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
+    def inertia_of(self, link: ChainLink, speeds: Sequence[Scalar], accelerations: Sequence[Scalar]) -> Spatial:
         """The sum of a body's terms."""
         moment, force = ZERO3, ZERO3
-        for term in self.terms_of(limb, speeds, accelerations):
-            M, F = term.about(limb.center)
+        for term in self.terms_of(link, speeds, accelerations):
+            M, F = term.about(link.center)
             moment, force = moment + M, force + F
         return moment, force
 
     @cached_property
     def terms(self) -> list[list[Term]]:
         """The terms of each body in the actual motion."""
-        return [list(self.terms_of(limb, self.kinematics.speeds, self.accelerations)) for limb in self.kinematics.limbs]
+        return [list(self.terms_of(link, self.kinematics.speeds, self.accelerations)) for link in self.kinematics.links]
 
     def joint_terms(self, name: str) -> list[tuple[Term, Spatial]]:
         """The kinetic share of a joint's reaction by terms: a on b, about b's joint point, in a's axes (T-9.16)."""
-        limb = self.kinematics.limbs[self.kinematics.node_named[name]]
-        terms = [term for other in self.kinematics.behind(limb.index) for term in self.terms[other.index]]
-        return [(term, self.kinematics.as_given(limb, term.about(limb.pole))[1]) for term in terms]
+        link = self.kinematics.links[self.kinematics.node_named[name]]
+        terms = [term for other in self.kinematics.behind(link.index) for term in self.terms[other.index]]
+        return [(term, self.kinematics.as_given(link, term.about(link.pole))[1]) for term in terms]
 
 
 ROTATORS = Composition(whole_tree=True, kinematics=ChainKinematics, motion=RotatorMotion, reactions=ChainReactions)

@@ -1,16 +1,16 @@
-"""Kernels as built-in functions of Python: a call costs little more than the result array.
+"""Kernels as built-in functions of Python, so that a call costs little more than its result array.
 
-One wrapper in machine code serves every kernel.  It reads the numbers straight out of the float and of
-the arrays that it is given, provided they are just what the kernel wants: exact types, float64, one
-dimension of the right length, contiguous, aligned.  Everything else (keywords, lists, other shapes,
-batches) goes to a fallback in Python with the same arguments.
+One wrapper in machine code (``builtin_ir.py``) calls every kernel.  It reads the numbers directly from the float and
+the arrays that it is given, provided they are exactly what the kernel takes: float64, one dimension, the right length,
+contiguous, aligned, no subclass.  All other calls (keywords, lists, other shapes, batches) go to a Python function, the
+fallback, with the same arguments.
 
 Why our own: such a call takes 0.18 us for a leg of two joints, with the result array; through ``ctypes``, with the
 pointers of q, u and a new result asked for at each call and all others kept, it takes 5.7 us (2026).  A way of ctypes
 or cffi to call an address with NumPy arrays at this cost would make this module and ``builtin_ir.py`` obsolete.
 
-Where Python or NumPy lay out their objects in another way than this file expects (checked once, by
-``supported``), the same is done by a Python function.
+The wrapper depends on the memory layout of Python's and NumPy's objects.  ``supported`` checks that layout once; where
+it differs, a Python function takes the place of the wrapper.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from kinode.jit.program import ARGUMENTS
 
 
 class _Record(np.ndarray[Any, Any]):
-    """The wrapper's table of addresses; as ``self`` of the built-in it also keeps alive what they point at."""
+    """The addresses that the wrapper reads; it is ``self`` of the built-in function, and keeps their targets alive."""
 
-    kept: tuple[Any, ...]
+    targets: tuple[Any, ...]
 
 
 class _MethodDef(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -61,18 +63,18 @@ def supported() -> bool:
     """Whether Python and NumPy lay out their objects as the wrapper expects."""
     if sys.implementation.name != "cpython" or struct.calcsize("P") != 8:
         return False
-    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return bool(locked) and object.__basicsize__ == HEAD and float.__basicsize__ == HEAD + 8 and _layout_holds()
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return bool(has_lock) and object.__basicsize__ == HEAD and float.__basicsize__ == HEAD + 8 and _layout_matches()
 
 
-def _layout_holds() -> bool:
-    """Look into objects whose contents are known."""
+def _layout_matches() -> bool:
+    """Whether sample objects have their contents at the expected offsets."""
     sample = np.arange(6.0).reshape(2, 3)
     number = 1.5
     scalar = np.float64(2.5)
 
-    def at(thing: object, offset: int, kind: Any) -> Any:
-        return kind.from_address(id(thing) + offset).value
+    def at(sample_object: object, offset: int, c_type: Any) -> Any:
+        return c_type.from_address(id(sample_object) + offset).value
 
     try:
         dimensions = at(sample, DIMENSIONS, ctypes.c_void_p)
@@ -94,14 +96,14 @@ def _layout_holds() -> bool:
 
 @remember
 def _wrapper() -> tuple[int, Any]:
-    """Address of the wrapper, and the engine that holds it."""
+    """Address of the wrapper, and the LLVM engine that owns its code."""
     engine = load_object(keep("native call", lambda: compile_text(write_wrapper())))
     return engine.get_function_address("kinode_call"), engine
 
 
 @remember
 def _definition(name: str, doc: str) -> _MethodDef:
-    """Name and documentation of a built-in; never freed, since functions may outlive everything else."""
+    """Name and documentation of a built-in function; never freed, because the function refers to it."""
     return _MethodDef(name.encode(), _wrapper()[0], FASTCALL, doc.encode())
 
 
@@ -115,11 +117,11 @@ def make_callable(
     doc: str = "",
     signature: str = "",
 ) -> Callable[..., Any]:
-    """A function of the arguments named by ``roles`` that gives a new array of shape ``out_shape``.
+    """A function of the arguments named by ``roles`` that returns a new array of shape ``out_shape``.
 
-    ``machine`` has one lane and writes every entry of ``out``.  Arguments that are no role are read from the
-    arrays in ``defaults`` at each call, so changing one of these in place changes what the function computes.
-    ``fallback`` is called with whatever does not fit.
+    ``machine`` has one lane and writes every entry of ``out``.  The other arguments of the kernel are read from the
+    arrays in ``defaults`` at each call, so a change of such an array in place changes the result.  ``fallback`` is
+    called if the arguments are not exactly what the kernel takes.
     """
     arrays = _default_arrays(machine, roles, defaults)
     size = machine.sizes["out"]
@@ -153,18 +155,18 @@ def make_callable(
         values += [ARGUMENTS.index(role), machine.sizes[role]]
     record = np.array(values, dtype=np.uint64).view(_Record)
     definition = _definition(name, f"{name}{signature or '(' + ', '.join(roles) + ')'}\n--\n\n{doc}")
-    record.kept = (machine, arrays, fallback, definition, _wrapper())
+    record.targets = (machine, arrays, fallback, definition, _wrapper())
     create = api.PyCFunction_NewEx
     create.restype = ctypes.py_object
     create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    made: Callable[..., Any] = create(ctypes.addressof(definition), record, None)
-    return made
+    function: Callable[..., Any] = create(ctypes.addressof(definition), record, None)
+    return function
 
 
 def _default_arrays(
     machine: Machine, roles: Sequence[str], defaults: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """One array for each argument; those of roles and of results are placeholders."""
+    """One array for each argument of the kernel; those of ``roles`` and of results are placeholders."""
     arrays = {}
     for argument in ARGUMENTS:
         size = machine.sizes[argument]
@@ -188,7 +190,7 @@ def _python_callable(
     name: str,
     doc: str,
 ) -> Callable[..., Any]:
-    """The same in Python, for interpreters whose objects the wrapper does not know."""
+    """The built-in function in Python, for interpreters with another layout of objects."""
     kernel = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(ARGUMENTS))(machine.address)
     addresses = [arrays[argument].ctypes.data for argument in ARGUMENTS]
     slots = [ARGUMENTS.index(role) for role in roles]
@@ -204,7 +206,7 @@ def _python_callable(
     def function(*args: Any, **keywords: Any) -> Any:
         if keywords or len(args) != len(slots) or not all(map(fits, slots, args)):
             return fallback(*args, **keywords)
-        places = list(addresses)
+        pointers = list(addresses)
         time = ctypes.c_double()
         for slot, value in zip(slots, args, strict=True):
             if slot == 0:
@@ -212,13 +214,13 @@ def _python_callable(
                     time.value = value
                 except OverflowError:
                     return fallback(*args)
-            places[slot] = ctypes.addressof(time) if slot == 0 else value.ctypes.data
+            pointers[slot] = ctypes.addressof(time) if slot == 0 else value.ctypes.data
         result = np.empty(out_shape)
-        places[-1] = result.ctypes.data
-        kernel(*places)
+        pointers[-1] = result.ctypes.data
+        kernel(*pointers)
         return result
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    function.__dict__["kept"] = (machine, arrays)
+    function.__dict__["targets"] = (machine, arrays)
     return function

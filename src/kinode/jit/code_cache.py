@@ -1,8 +1,9 @@
-"""Machine code kept on disk between sessions, by content.
+"""A cache of machine code on disk, between sessions.
 
-An entry carries a mark, its length and a digest; whatever is cut short, altered or foreign counts as
-absent and is written anew.  Writing goes through a temporary file and one rename, so that two processes
-may write at once.  A directory that cannot be written is no cache, silently: nothing here may fail.
+The name of an entry is a digest of everything that its code depends on.  An entry contains a magic number, its length
+and a digest of its content; an incomplete, changed or foreign file counts as missing and is written again.  An entry is
+written to a temporary file and then renamed, so several processes may write at once.  If the directory cannot be
+written, nothing is cached, without a message: the cache must never make a program fail.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from pathlib import Path
 from kinode.version import __version__
 
 MAGIC = b"kinode kernel 1\n"
-LIMIT = 500_000_000  # bytes in all; the entries that were not used for longest go first
-# Packages that machine code comes from, with all that is in their folders.
+LARGEST_CACHE = 500_000_000  # bytes of all entries; the least recently used are removed first
+# Packages whose source determines the machine code.
 SOURCES = ("algebra", "expressions", "jit", "model", "structure", "multibody", "formulations", "kernels", "dynamics")
 
 
 def directory() -> Path | None:
-    """Where entries are kept; None where the cache is turned off."""
+    """The folder of the cache; None if the cache is turned off or there is no home directory."""
     if os.environ.get("KINODE_CACHE") == "0":
         return None
     chosen = os.environ.get("KINODE_CACHE_DIR")
@@ -42,47 +43,47 @@ def directory() -> Path | None:
 
 @remember
 def source_digest() -> str:
-    """Digest of the source that kernels come from; empty where it cannot be found.
+    """Digest of the source code that determines the machine code; empty if the source is not available.
 
-    Files are told apart as Python does it for its own byte code, by size and time of change: reading them takes longer
-    than loading a kernel.
+    It uses the size and the time of change of each file, as Python does for its byte code: reading the files takes
+    longer than loading a kernel.
     """
     root = Path(__file__).resolve().parents[1]
-    total = hashlib.blake2b(__version__.encode(), digest_size=16)
-    found = False
+    hasher = hashlib.blake2b(__version__.encode(), digest_size=16)
+    has_source = False
     try:
-        for name in SOURCES:
-            for folder, folders, files in os.walk(root / name):
+        for package in SOURCES:
+            for folder, folders, files in os.walk(root / package):
                 folders.sort()
-                for file in sorted(x for x in files if x.endswith(".py")):
+                for file in sorted(name for name in files if name.endswith(".py")):
                     path = os.path.join(folder, file)
-                    about = os.stat(path)
-                    total.update(f"{path[len(str(root)) :]} {about.st_size} {about.st_mtime_ns}\n".encode())
-                    found = True
+                    status = os.stat(path)
+                    hasher.update(f"{path[len(str(root)) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
+                    has_source = True
     except OSError:
         return ""
-    return total.hexdigest() if found else ""
+    return hasher.hexdigest() if has_source else ""
 
 
 def digest(*parts: str) -> str | None:
-    """Name of the entry for these parts and this source; None where stale code could not be told apart."""
+    """Name of the entry for these parts and the present source; None if the source is not available to compare."""
     source = source_digest()
     if not source:
         return None
-    total = hashlib.blake2b(digest_size=20)
+    hasher = hashlib.blake2b(digest_size=20)
     for part in (source, *parts):
         data = part.encode()
-        total.update(len(data).to_bytes(8, "little") + data)
-    return total.hexdigest()
+        hasher.update(len(data).to_bytes(8, "little") + data)
+    return hasher.hexdigest()
 
 
 def load(name: str) -> bytes | None:
-    """What was saved under a name, if it is there and whole."""
-    place = directory()
-    if place is None:
+    """The payload of an entry; None if there is no such entry or it is damaged."""
+    folder = directory()
+    if folder is None:
         return None
     try:
-        path = place / name
+        path = folder / name
         data = path.read_bytes()
     except OSError:
         return None
@@ -91,26 +92,26 @@ def load(name: str) -> bytes | None:
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _seal(name, payload):
         return None
     with suppress(OSError):
-        os.utime(path)  # used now: the last to be pruned
+        os.utime(path)  # marks the entry as recently used
     return payload
 
 
 def save(name: str, payload: bytes) -> None:
-    """Keep a payload under a name, as far as the disk allows."""
+    """Write an entry; does nothing if the disk does not allow it."""
     import tempfile
 
-    place = directory()
-    if place is None:
+    folder = directory()
+    if folder is None:
         return
     temporary = None
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=place, prefix=".new-")
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(MAGIC + _seal(name, payload) + payload)
-        os.replace(temporary, place / name)
-        if name.endswith("0"):  # one digest in sixteen: a look at many thousand entries takes longer than a kernel
-            prune(place)
+        os.replace(temporary, folder / name)
+        if name.endswith("0"):  # one entry in sixteen: listing many thousand entries takes longer than making a kernel
+            prune(folder)
     except OSError:
         if temporary is not None:
             with suppress(OSError):
@@ -118,14 +119,15 @@ def save(name: str, payload: bytes) -> None:
 
 
 def _seal(name: str, payload: bytes) -> bytes:
+    """Length and digest of an entry."""
     return len(payload).to_bytes(8, "little") + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
 
 
-def prune(place: Path, limit: int = LIMIT) -> None:
-    """Remove the entries that were not used for longest, until the rest is within the limit."""
+def prune(folder: Path, limit: int = LARGEST_CACHE) -> None:
+    """Remove the least recently used entries until the others have at most ``limit`` bytes."""
     entries = []
-    for entry in os.scandir(place):
-        with suppress(OSError):  # another process may be faster
+    for entry in os.scandir(folder):
+        with suppress(OSError):  # another process may have removed it
             status = entry.stat()
             entries.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in entries)

@@ -1,8 +1,8 @@
-"""From LLVM text to machine code in this process.
+"""Compiles LLVM text to machine code in this process.
 
-Code is generated for the CPU of this host, without optimizer passes: on straight-line code they cost
-time and bring nothing.  ``build`` asks the cache on disk before it asks for the program, so a warm start
-traces nothing.  llvmlite is imported when the first kernel is wanted.
+Code is generated for the CPU of this host.  Straight-line code is not optimized first: the passes take time and gain
+nothing.  ``build`` looks into the cache on disk before it makes the program, so nothing is traced if the code is there.
+llvmlite is imported when the first kernel is compiled or loaded.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 from kinode.jit import code_cache, program_ir, shared_routines
 from kinode.jit.program import ARGUMENTS, Program, find_entries
 
-LONG = 1_500  # lines above which the code generator works less hard: the same speed for less time
-HUGE = 40_000  # lines above which it hardly works at all: a tenth of the time, for code that takes half as long again
+LEVEL_1_LINES = 1_500  # of LLVM text: from here on level 1 of the code generator; same speed, less time to compile
+LEVEL_0_LINES = 40_000  # from here on level 0: a tenth of the time to compile, and code that runs 1.5 times as long
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A kernel in memory: where it and its batch driver start, and what they want.
+    """A kernel in memory: its address, that of its batch driver, and the sizes of its arguments in doubles.
 
-    ``work_size`` and ``batch_work_size`` count the doubles of scratch for one call of either.
+    ``engine`` owns the code, which lives as long as the engine does.
     """
 
     name: str
@@ -36,21 +36,21 @@ class Machine:
     sizes: Mapping[str, int]
     engine: Any = field(repr=False, compare=False)
     reads_z: Sequence[int] | None = None
-    """The entries of z that it reads; None where that was not asked."""
+    """The entries of z that it reads; None for loop code, where they are not determined."""
 
     @property
     def work_size(self) -> int:
-        """Doubles that the kernel wants in ``work``."""
+        """Doubles of ``work`` that a call of the kernel needs."""
         return self.sizes["work"] * self.lanes
 
     @cached_property
     def batch_work_size(self) -> int:
-        """Doubles that the batch driver wants in ``work``."""
+        """Doubles of ``work`` that a call of the batch driver needs."""
         return program_ir.batch_work(self.sizes, self.lanes)
 
 
 class Host(NamedTuple):
-    """What the code generator knows of this computer."""
+    """The computer, as LLVM describes it."""
 
     triple: str
     cpu: str
@@ -68,13 +68,13 @@ class Host(NamedTuple):
 
     @property
     def arm(self) -> bool:
-        """Whether it is one of the other large family of processors, whose every member has such units."""
+        """Whether it is a 64-bit ARM processor; all of these have fused multiply-add."""
         return self.triple.startswith(("arm64", "aarch64"))
 
 
 @remember
 def host() -> Host:
-    """This computer, asked once."""
+    """The description of this computer, made once."""
     import llvmlite
     import llvmlite.binding as binding
 
@@ -90,7 +90,7 @@ def host() -> Host:
 
 @remember
 def choose_lanes() -> int:
-    """Lanes that pay on this host: four where vectors hold four numbers, or two with enough registers."""
+    """The number of lanes that is fastest on this host: four with AVX2 and on ARM (two vectors of two), else one."""
     wide = host().has("avx2") or host().arm
     return 4 if wide and host().fma else 1
 
@@ -103,11 +103,11 @@ def _target(level: int) -> Any:
     return target.create_target_machine(cpu=here.cpu, features=here.features, opt=level, jit=True)
 
 
-def _tidy(module: Any, target: Any) -> None:
-    """The passes that pay for loops: short functions in place, variables in registers, what is then superfluous.
+def _optimize(module: Any, target: Any) -> None:
+    """Run the passes that speed up loop code: inlining, variables into registers, simplification.
 
-    LLVM's usual pipeline takes three times as long for code of the same speed, since what it would turn into vectors
-    is written so (vectorizer.py).
+    LLVM's standard pipeline takes three times as long and gives code of the same speed, because ``vectorizer.py`` has
+    already written the vector operations.
     """
     import llvmlite.binding as binding
 
@@ -120,13 +120,13 @@ def _tidy(module: Any, target: Any) -> None:
 
 
 def choose_level(text: str, rare: bool = False) -> int:
-    """How hard the code generator is to work on straight-line code, 0 to 2."""
+    """The optimization level of the code generator for straight-line code, 0 to 2."""
     lines = text.count("\n")
-    return 0 if rare or lines > HUGE else 1 if lines > LONG else 2
+    return 0 if rare or lines > LEVEL_0_LINES else 1 if lines > LEVEL_1_LINES else 2
 
 
 def compile_text(text: str, level: int | None = None, optimize: bool = False) -> bytes:
-    """Object code of LLVM text for this host; what has loops and calls within gains by being optimized first."""
+    """Object code of LLVM text for this host; ``optimize`` is for code with loops and calls."""
     import llvmlite.binding as binding
 
     host()
@@ -135,13 +135,13 @@ def compile_text(text: str, level: int | None = None, optimize: bool = False) ->
     module = binding.parse_assembly(text)
     target = _target(level)
     if optimize:
-        _tidy(module, target)
+        _optimize(module, target)
     return bytes(target.emit_object(module))
 
 
 @remember
 def _provide_library() -> None:
-    """Make sure that the functions of the C library can be found by name."""
+    """Register the functions of the C library that LLVM does not know by name."""
     import ctypes
 
     import llvmlite.binding as binding
@@ -150,7 +150,7 @@ def _provide_library() -> None:
     missing = [name for name in names if not binding.address_of_symbol(name)]
     if not missing:
         return
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)  # whatever runs Python has them, mostly
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)  # None: Python's own process
     if not all(hasattr(library, name) for name in missing):
         import ctypes.util
 
@@ -163,7 +163,7 @@ def _provide_library() -> None:
 
 @remember
 def _provide_shared(lanes: int) -> Any:
-    """Make the functions that all kernels of so many lanes share known by name; their engine."""
+    """Register the shared routines for a number of lanes by name, and return the engine that owns them."""
     import llvmlite.binding as binding
 
     packed = lanes > 1 and lanes == choose_lanes()
@@ -176,7 +176,7 @@ def _provide_shared(lanes: int) -> Any:
 
 
 def load_object(code: bytes) -> Any:
-    """Object code made ready to run; the engine that it lives in."""
+    """Load object code into memory; returns the engine that owns it."""
     import llvmlite.binding as binding
 
     host()
@@ -188,24 +188,27 @@ def load_object(code: bytes) -> Any:
 
 
 def keep(key: str | None, make: Callable[[], bytes]) -> bytes:
-    """Bytes that depend on the key, this package's source, the host and LLVM: from the cache, or made now."""
+    """The bytes that are cached for a key, this package's source, the host and LLVM; else those of ``make()``.
+
+    Without a key nothing is cached.
+    """
     if key is None:
         return make()
     here = host()
     name = code_cache.digest(key, here.version, here.triple, here.cpu, here.features)
-    found = None if name is None else code_cache.load(name)
-    if found is None:
-        found = make()
+    code = None if name is None else code_cache.load(name)
+    if code is None:
+        code = make()
         if name is not None:
-            code_cache.save(name, found)
-    return found
+            code_cache.save(name, code)
+    return code
 
 
 def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> Machine:
-    """The kernel that ``key`` describes, from the cache or compiled from the program that is made now.
+    """The kernel that ``key`` identifies: from the cache, or compiled from ``make_program()``.
 
-    The key is all that the program depends on, save this package's own source, the host and LLVM, which
-    are added here.  Without a key nothing is cached.
+    The key contains everything that the program depends on, except this package's source, the host and LLVM, which are
+    added here.  Without a key nothing is cached.
     """
 
     def make() -> bytes:
@@ -216,14 +219,14 @@ def build(key: str | None, lanes: int, make_program: Callable[[], Program]) -> M
         return head + b"\n" + compile_text(text, choose_level(text, program.rare))
 
     head, _, code = keep(None if key is None else f"kernel {lanes} {key}", make).partition(b"\n")
-    about = json.loads(head)
-    name = about["name"]
+    description = json.loads(head)
+    name = description["name"]
     shared = [_provide_shared(count) for count in {lanes, choose_lanes()}]
     engine = load_object(code)
     address, batch_address = engine.get_function_address(name), engine.get_function_address(f"{name}_batch")
-    return Machine(name, address, batch_address, lanes, about["sizes"], (engine, shared), about["reads_z"])
+    return Machine(name, address, batch_address, lanes, description["sizes"], (engine, shared), description["reads_z"])
 
 
 def compile_program(program: Program, lanes: int) -> Machine:
-    """Compile a program now, without looking at the cache."""
+    """Compile a program without the cache."""
     return build(None, lanes, lambda: program)

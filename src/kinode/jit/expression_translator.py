@@ -1,4 +1,4 @@
-"""Expressions of the language of loops (translator.py) as LLVM text: numbers, rows, records, comparisons, calls."""
+"""Translates expressions of the loop language (translator.py) to LLVM text: numbers, arrays, records, calls."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ LIBRARY |= {math.tanh: "tanh", math.exp: "exp", math.log: "log"}
 
 
 class TranslationError(Exception):
-    """A loop says something that cannot be compiled."""
+    """A loop contains something that cannot be compiled."""
 
 
 class ExpressionTranslator(ABC):
-    """The expressions of one function under way.
+    """Translates the expressions of one function.
 
-    Variables live in memory and are brought into registers by LLVM. ``sure`` are those that are set on every way to
-    the present place; ``open`` tells whether there is a way.
+    Variables are kept in memory, and LLVM moves them into registers. ``assigned`` are the variables that are set on
+    every path to the present point; ``reachable`` tells whether there is such a path.
     """
 
     def __init__(self, function: FunctionType, node: ast.FunctionDef) -> None:
         self.function, self.node = function, node
         self.constants = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.text: list[str] = []
-        self.block, self.count, self.open = "entry", 0, True
+        self.block, self.count, self.reachable = "entry", 0, True
         self.kinds: dict[str, Kind] = {}
-        self.sure: set[str] = set()
+        self.assigned: set[str] = set()
 
     def refuse(self, node: ast.AST, why: str) -> NoReturn:
-        """Say what cannot be compiled, and where."""
+        """Raise an error that says what cannot be compiled, and where."""
         line = getattr(node, "lineno", self.node.lineno)
         raise TranslationError(f"{self.function.__code__.co_filename}:{line}: in '{self.node.name}': {why}")
 
     # Text
 
     def put(self, text: str) -> str:
-        """Write an instruction that has a result; gives the name of the result."""
+        """Write an instruction that has a result, and return the name of the result."""
         self.count += 1
         self.text.append(f"  %.{self.count} = {text}")
         return f"%.{self.count}"
@@ -69,17 +69,17 @@ class ExpressionTranslator(ABC):
         return f".{self.count}"
 
     def begin(self, label: str) -> None:
-        """Go on with the block of that label."""
+        """Begin the basic block of a label."""
         self.text.append(f"{label}:")
-        self.block, self.open = label, True
+        self.block, self.reachable = label, True
 
     def end(self, text: str) -> None:
-        """End the block."""
+        """End the basic block with an instruction."""
         self.text.append(f"  {text}")
-        self.open = False
+        self.reachable = False
 
     def branch(self, condition: Value, yes: str, no: str) -> None:
-        """End the block with a choice."""
+        """End the basic block with a conditional branch."""
         self.end(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
     # Values
@@ -103,18 +103,18 @@ class ExpressionTranslator(ABC):
             case ast.BinOp():
                 return self.operation(node, node.op, self.value(node.left), self.value(node.right))
             case ast.BoolOp():
-                parts: list[Callable[[], Value]] = [lambda each=each: self.logical(each) for each in node.values]  # type: ignore[misc]
-                return self.in_turn(parts, isinstance(node.op, ast.Or))
+                parts: list[Callable[[], Value]] = [lambda part=part: self.logical(part) for part in node.values]  # type: ignore[misc]
+                return self.short_circuit(parts, isinstance(node.op, ast.Or))
             case ast.Compare():
                 return self.comparison(node)
             case ast.IfExp():
-                return self.either(node)
+                return self.conditional(node)
             case ast.Call(keywords=[]):
                 return self.call(node)
-        self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+        self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
 
     def static(self, node: ast.expr) -> Any:
-        """What a name outside of the function, or an attribute of a module, stands for."""
+        """The object that a name outside the function, or an attribute of a module, refers to."""
         match node:
             case ast.Name(id=name):
                 if name in self.constants:
@@ -130,35 +130,36 @@ class ExpressionTranslator(ABC):
         self.refuse(node, f"'{ast.unparse(node)}' is not known")
 
     def constant(self, node: ast.expr, value: Any) -> Value:
+        """A Python number as an operand."""
         if isinstance(value, bool):
             return Value(TRUTH, "true" if value else "false")
         if isinstance(value, int) and -(2**63) <= value < 2**63:
             return Value(INT, str(int(value)))
         if isinstance(value, float):
             return Value(REAL, number(value))
-        self.refuse(node, f"'{ast.unparse(node)}' is no number that a loop can hold")
+        self.refuse(node, f"'{ast.unparse(node)}' is no number of the loop language")
 
     def variable(self, node: ast.Name) -> Value:
-        if node.id not in self.sure:
-            self.refuse(node, f"'{node.id}' is not set on every way to this place")
+        if node.id not in self.assigned:
+            self.refuse(node, f"'{node.id}' is not set on every path to this point")
         kind = self.kinds[node.id]
         return Value(kind, self.put(f"load {kind.llvm}, ptr %{node.id}.at"))
 
     def load(self, kind: Kind, address: str) -> Value:
-        """What is stored at an address."""
+        """The value stored at an address."""
         return Value(kind, self.put(f"load {kind.llvm}, ptr {address}, align 8"))
 
     def entry(self, node: ast.Subscript) -> tuple[Kind, str]:
-        """Kind and address of an entry of a row."""
-        row, index = self.value(node.value), self.integer(node.slice)
-        if row.kind.entry is None:
-            self.refuse(node, f"'{ast.unparse(node.value)}' is {row.kind.words} and has no entries")
-        return row.kind.entry, self.put(
-            f"getelementptr inbounds {row.kind.entry.llvm}, ptr {row.text}, i64 {index.text}"
+        """Type and address of an entry of an array."""
+        array, index = self.value(node.value), self.integer(node.slice)
+        if array.kind.entry is None:
+            self.refuse(node, f"'{ast.unparse(node.value)}' is {array.kind.words} and has no entries")
+        return array.kind.entry, self.put(
+            f"getelementptr inbounds {array.kind.entry.llvm}, ptr {array.text}, i64 {index.text}"
         )
 
     def is_field(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is a field of a record, not of a module: it begins with a variable."""
+        """Whether an attribute is a field of a record (it begins with a variable), and not of a module."""
         owner = node.value
         while isinstance(owner, ast.Attribute):
             owner = owner.value
@@ -167,46 +168,48 @@ class ExpressionTranslator(ABC):
         )
 
     def field(self, node: ast.Attribute) -> tuple[Kind, str]:
-        """Kind and address of a field of a record; of records within records the sum of the offsets is known."""
-        names: list[ast.Attribute] = [node]
-        while isinstance(names[-1].value, ast.Attribute):
-            names.append(names[-1].value)
-        owner, offset = self.value(names[-1].value), 0
+        """Type and address of a field of a record; the offsets of nested records add up to a constant."""
+        attributes: list[ast.Attribute] = [node]
+        while isinstance(attributes[-1].value, ast.Attribute):
+            attributes.append(attributes[-1].value)
+        owner, offset = self.value(attributes[-1].value), 0
         kind = owner.kind
-        for each in reversed(names):
+        for attribute in reversed(attributes):
             if kind.record is None:
-                self.refuse(each, f"'{ast.unparse(each.value)}' is {kind.words} and has no fields")
+                self.refuse(attribute, f"'{ast.unparse(attribute.value)}' is {kind.words} and has no fields")
             types = field_types(kind.record)
-            if each.attr not in types:
-                self.refuse(each, f"{kind.words} has no field '{each.attr}'")
-            offset += getattr(kind.record, each.attr).offset
-            made = find_kind(types[each.attr])
-            assert made is not None  # as `struct` has checked
-            kind = made
+            if attribute.attr not in types:
+                self.refuse(attribute, f"{kind.words} has no field '{attribute.attr}'")
+            offset += getattr(kind.record, attribute.attr).offset
+            field_kind = find_kind(types[attribute.attr])
+            assert field_kind is not None  # as `struct` has checked
+            kind = field_kind
         return kind, self.put(f"getelementptr inbounds i8, ptr {owner.text}, i64 {offset}") if offset else owner.text
 
     def integer(self, node: ast.expr) -> Value:
+        """The value of an expression that must be an integer."""
         return self.expect(node, self.value(node), INT)
 
     def truth(self, node: ast.expr) -> Value:
-        """Whether a value counts as true: a number that is not zero does."""
+        """The truth of a condition; a number is true if it is not zero."""
         value = self.value(node)
         if value.kind in (INT, REAL):
             return self.compare(node, ast.NotEq(), value, Value(INT, "0"))
         return self.expect(node, value, TRUTH)
 
     def logical(self, node: ast.expr) -> Value:
+        """The value of an expression that must be true or false."""
         return self.expect(node, self.value(node), TRUTH)
 
     def expect(self, node: ast.AST, value: Value, *kinds: Kind) -> Value:
-        """The value, which is to be of one of these kinds."""
+        """The value, which must have one of these types."""
         if value.kind not in kinds:
-            wanted = " or ".join(kind.words for kind in kinds)
-            self.refuse(node, f"'{ast.unparse(node)}' works on {value.kind.words} where {wanted} is wanted")
+            needed = " or ".join(kind.words for kind in kinds)
+            self.refuse(node, f"'{ast.unparse(node)}' works on {value.kind.words} where {needed} is needed")
         return value
 
     def convert(self, node: ast.AST, value: Value, kind: Kind, what: str) -> Value:
-        """The value as that kind: an integer may become a real number, nothing else changes."""
+        """The value as this type; only an integer can be converted, to a real number."""
         if value.kind == kind:
             return value
         if (value.kind, kind) != (INT, REAL):
@@ -216,151 +219,154 @@ class ExpressionTranslator(ABC):
     def real(self, node: ast.AST, value: Value) -> Value:
         return self.convert(node, self.expect(node, value, INT, REAL), REAL, "")
 
-    def alike(self, node: ast.AST, *values: Value) -> list[Value]:
-        """All as integers where they are, else all as real numbers."""
+    def promote(self, node: ast.AST, *values: Value) -> list[Value]:
+        """Numbers of one type: integers if all are, else real numbers."""
         if all(value.kind == INT for value in values):
             return list(values)
         return [self.real(node, value) for value in values]
 
     def unary(self, node: ast.UnaryOp) -> Value:
+        """``-x`` or ``not x``."""
         if isinstance(node.op, ast.Not):
             return Value(TRUTH, self.put(f"xor i1 {self.truth(node.operand).text}, true"))
         value = self.expect(node, self.value(node.operand), INT, REAL)
         if not isinstance(node.op, ast.USub):
-            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
         if value.kind == INT:
             return Value(INT, self.put(f"sub i64 0, {value.text}"))
         return Value(REAL, self.put(f"fneg double {value.text}"))
 
     def operation(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
-        """A binary operation: of integers where both are, save that division and powers are of real numbers."""
-        how = type(op)
-        a, b = self.alike(node, left, right)
-        if a.kind == INT and how in INTEGER_OPERATIONS:
-            return Value(INT, self.put(f"{INTEGER_OPERATIONS[how]} i64 {a.text}, {b.text}"))
-        if a.kind == INT and how in (ast.FloorDiv, ast.Mod):
-            return self.divide(a.text, b.text, how is ast.Mod)
-        if how is ast.Pow:
+        """A binary operation; it is one of integers if both are integers, except division and power."""
+        operator = type(op)
+        a, b = self.promote(node, left, right)
+        if a.kind == INT and operator in INTEGER_OPERATIONS:
+            return Value(INT, self.put(f"{INTEGER_OPERATIONS[operator]} i64 {a.text}, {b.text}"))
+        if a.kind == INT and operator in (ast.FloorDiv, ast.Mod):
+            return self.divide(a.text, b.text, operator is ast.Mod)
+        if operator is ast.Pow:
             if a.kind == INT:
-                self.refuse(node, "a power of integers may be either kind: write one of them as a real number")
+                self.refuse(node, "a power of integers may be an integer or not: write one of them as a real number")
             return Value(REAL, self.put(f"call double @pow({a.typed}, {b.typed})"))
-        if how not in REAL_OPERATIONS:
+        if operator not in REAL_OPERATIONS:
             self.refuse(node, f"no such operation on real numbers: '{ast.unparse(node)}'")
         a, b = self.real(node, a), self.real(node, b)
-        return Value(REAL, self.put(f"{REAL_OPERATIONS[how]} double {a.text}, {b.text}"))
+        return Value(REAL, self.put(f"{REAL_OPERATIONS[operator]} double {a.text}, {b.text}"))
 
     def divide(self, a: str, b: str, remainder: bool) -> Value:
-        """Integers divided as Python does, rounding down; 0 where the divisor is 0, which would be a trap."""
-        none = self.put(f"icmp eq i64 {b}, 0")
-        safe = self.put(f"select i1 {none}, i64 1, i64 {b}")
-        rest = self.put(f"srem i64 {a}, {safe}")
-        inexact = self.put(f"icmp ne i64 {rest}, 0")
-        signs = self.put(f"xor i64 {rest}, {safe}")
+        """Quotient or remainder of integers as in Python, rounding down; 0 if the divisor is 0 (the CPU would trap)."""
+        by_zero = self.put(f"icmp eq i64 {b}, 0")
+        safe = self.put(f"select i1 {by_zero}, i64 1, i64 {b}")
+        truncated_remainder = self.put(f"srem i64 {a}, {safe}")
+        inexact = self.put(f"icmp ne i64 {truncated_remainder}, 0")
+        signs = self.put(f"xor i64 {truncated_remainder}, {safe}")
         opposite = self.put(f"icmp slt i64 {signs}, 0")
-        below = self.put(f"and i1 {inexact}, {opposite}")
+        round_down = self.put(f"and i1 {inexact}, {opposite}")
         if remainder:
-            raised = self.put(f"add i64 {rest}, {safe}")
-            made = self.put(f"select i1 {below}, i64 {raised}, i64 {rest}")
+            raised = self.put(f"add i64 {truncated_remainder}, {safe}")
+            result = self.put(f"select i1 {round_down}, i64 {raised}, i64 {truncated_remainder}")
         else:
             quotient = self.put(f"sdiv i64 {a}, {safe}")
-            made = self.put(f"sub i64 {quotient}, {self.put(f'zext i1 {below} to i64')}")
-        return Value(INT, self.put(f"select i1 {none}, i64 0, i64 {made}"))
+            result = self.put(f"sub i64 {quotient}, {self.put(f'zext i1 {round_down} to i64')}")
+        return Value(INT, self.put(f"select i1 {by_zero}, i64 0, i64 {result}"))
 
     def compare(self, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> Value:
         if type(op) not in COMPARISONS:
-            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
         integers, reals = COMPARISONS[type(op)]
-        a, b = self.alike(node, left, right)
+        a, b = self.promote(node, left, right)
         test = f"icmp {integers} i64" if a.kind == INT else f"fcmp {reals} double"
         return Value(TRUTH, self.put(f"{test} {a.text}, {b.text}"))
 
     def comparison(self, node: ast.Compare) -> Value:
-        """One comparison or a chain of them, each operand evaluated once, and none after the first that fails."""
+        """One comparison or a chain of them; each operand is evaluated at most once, up to the first that is false."""
         last = [self.value(node.left)]
 
         def step(op: ast.cmpop, operand: ast.expr) -> Value:
             right = self.value(operand)
-            made = self.compare(node, op, last[0], right)
+            result = self.compare(node, op, last[0], right)
             last[0] = right
-            return made
+            return result
 
         pairs = zip(node.ops, node.comparators, strict=True)
-        return self.in_turn([lambda pair=pair: step(*pair) for pair in pairs], False)  # type: ignore[misc]
+        return self.short_circuit([lambda pair=pair: step(*pair) for pair in pairs], False)  # type: ignore[misc]
 
-    def in_turn(self, parts: Sequence[Callable[[], Value]], enough: bool) -> Value:
-        """Conditions one after the other until one has the value that decides."""
+    def short_circuit(self, parts: Sequence[Callable[[], Value]], decisive: bool) -> Value:
+        """Conditions joined by ``or`` (decisive: true) or ``and``, evaluated up to the first that decides."""
         if len(parts) == 1:
             return parts[0]()
-        after, ways = self.label(), []
+        after, incoming = self.label(), []
         for part in parts[:-1]:
             condition, following = part(), self.label()
-            ways.append(f"[ {'true' if enough else 'false'}, %{self.block} ]")
-            self.branch(condition, *((after, following) if enough else (following, after)))
+            incoming.append(f"[ {'true' if decisive else 'false'}, %{self.block} ]")
+            self.branch(condition, *((after, following) if decisive else (following, after)))
             self.begin(following)
-        ways.append(f"[ {parts[-1]().text}, %{self.block} ]")
+        incoming.append(f"[ {parts[-1]().text}, %{self.block} ]")
         self.end(f"br label %{after}")
         self.begin(after)
-        return Value(TRUTH, self.put(f"phi i1 {', '.join(ways)}"))
+        return Value(TRUTH, self.put(f"phi i1 {', '.join(incoming)}"))
 
-    def either(self, node: ast.IfExp) -> Value:
+    def conditional(self, node: ast.IfExp) -> Value:
+        """``a if condition else b``."""
         yes, no, after = self.label(), self.label(), self.label()
         self.branch(self.truth(node.test), yes, no)
-        made = []
+        branches = []
         for label, part in ((yes, node.body), (no, node.orelse)):
             self.begin(label)
             value = self.value(part)
-            made.append((value, self.block))
+            branches.append((value, self.block))
             self.end(f"br label %{after}")
         self.begin(after)
-        kind = made[0][0].kind
-        if made[1][0].kind != kind or kind == NOTHING:
-            self.refuse(node, f"'{ast.unparse(node)}' may be {kind.words} or {made[1][0].kind.words}")
-        ways = ", ".join(f"[ {value.text}, %{block} ]" for value, block in made)
-        return Value(kind, self.put(f"phi {kind.llvm} {ways}"))
+        kind = branches[0][0].kind
+        if branches[1][0].kind != kind or kind == NOTHING:
+            self.refuse(node, f"'{ast.unparse(node)}' may be {kind.words} or {branches[1][0].kind.words}")
+        incoming = ", ".join(f"[ {value.text}, %{block} ]" for value, block in branches)
+        return Value(kind, self.put(f"phi {kind.llvm} {incoming}"))
 
     # Calls
 
     def call(self, node: ast.Call) -> Value:
-        """A function of the table below, of the C library, or of ours."""
-        meant = self.static(node.func)
+        """A call of a built-in function, of the C library, of ``pointers`` or of another translated function."""
+        function = self.static(node.func)
         values = [self.value(argument) for argument in node.args]
-        if meant in (min, max) and len(values) > 1:
-            return self.extreme(node, values, ast.Lt() if meant is min else ast.Gt())
-        if meant in LIBRARY and len(values) == 1:
-            return Value(REAL, self.put(f"call double @{LIBRARY[meant]}({self.real(node, values[0]).typed})"))
-        if meant in SIMPLE and len(values) == 1:
-            return SIMPLE[meant](self, node, values[0])
-        if meant is pointers.call and len(values) == 10:
+        if function in (min, max) and len(values) > 1:
+            return self.extreme(node, values, ast.Lt() if function is min else ast.Gt())
+        if function in LIBRARY and len(values) == 1:
+            return Value(REAL, self.put(f"call double @{LIBRARY[function]}({self.real(node, values[0]).typed})"))
+        if function in INLINE_FUNCTIONS and len(values) == 1:
+            return INLINE_FUNCTIONS[function](self, node, values[0])
+        if function is pointers.call and len(values) == 10:
             kernel = self.put(f"inttoptr {self.expect(node, values[0], INT).typed} to ptr")
-            given = [self.expect(node, value, FLOATS).typed for value in values[1:]]
-            self.text.append(f"  call void {kernel}({', '.join(given)})")
+            arguments = [self.expect(node, value, FLOATS).typed for value in values[1:]]
+            self.text.append(f"  call void {kernel}({', '.join(arguments)})")
             return Value(NOTHING, "")
-        if meant is pointers.tail and len(values) == 2:
-            row, start = self.expect(node, values[0], FLOATS), self.expect(node, values[1], INT)
-            return Value(FLOATS, self.put(f"getelementptr inbounds double, {row.typed}, {start.typed}"))
-        if not isinstance(meant, FunctionType):
-            self.refuse(node, f"'{ast.unparse(node)}' is not part of the language of loops")
-        return self.call_ours(node, meant, values)
+        if function is pointers.tail and len(values) == 2:
+            array, start = self.expect(node, values[0], FLOATS), self.expect(node, values[1], INT)
+            return Value(FLOATS, self.put(f"getelementptr inbounds double, {array.typed}, {start.typed}"))
+        if not isinstance(function, FunctionType):
+            self.refuse(node, f"'{ast.unparse(node)}' is not part of the loop language")
+        return self.call_function(node, function, values)
 
     @abstractmethod
-    def call_ours(self, node: ast.Call, meant: FunctionType, values: list[Value]) -> Value:
-        """A call of a function that is translated too."""
+    def call_function(self, node: ast.Call, function: FunctionType, values: list[Value]) -> Value:
+        """A call of another translated function."""
 
     def extreme(self, node: ast.AST, values: list[Value], op: ast.cmpop) -> Value:
-        """As Python has it: a later value counts only if it is beyond, so that one that is not a number never does."""
-        best, *others = self.alike(node, *values)
+        """``min`` or ``max`` as in Python: a later value counts only if it compares as beyond, which NaN never does."""
+        best, *others = self.promote(node, *values)
         for other in others:
             beyond = self.compare(node, op, other, best)
             best = Value(best.kind, self.put(f"select i1 {beyond.text}, {other.typed}, {best.typed}"))
         return best
 
     def size(self, node: ast.AST, value: Value) -> Value:
+        """The absolute value."""
         if self.expect(node, value, INT, REAL).kind == REAL:
             return Value(REAL, self.put(f"call double @llvm.fabs.f64({value.typed})"))
         return self.extreme(node, [value, Value(INT, self.put(f"sub i64 0, {value.text}"))], ast.Gt())
 
-    def whole(self, node: ast.AST, value: Value) -> Value:
-        """The integer towards zero; beyond 64 bits the nearest there is, and 0 for what is not a number."""
+    def to_integer(self, node: ast.AST, value: Value) -> Value:
+        """The integer towards zero; beyond 64 bits the nearest possible one, and 0 for NaN."""
         if value.kind == TRUTH:
             return Value(INT, self.put(f"zext i1 {value.text} to i64"))
         if self.expect(node, value, INT, REAL).kind == INT:
@@ -369,22 +375,23 @@ class ExpressionTranslator(ABC):
 
     def floor(self, node: ast.AST, value: Value) -> Value:
         lower = self.put(f"call double @llvm.floor.f64({self.real(node, value).typed})")
-        return self.whole(node, Value(REAL, lower))
+        return self.to_integer(node, Value(REAL, lower))
 
     def finite(self, node: ast.AST, value: Value) -> Value:
         size = self.size(node, self.real(node, value))
         return Value(TRUTH, self.put(f"fcmp olt double {size.text}, {number(math.inf)}"))
 
     def bits(self, node: ast.AST, value: Value) -> Value:
+        """An array of real numbers, read as integers."""
         return Value(INTS, self.expect(node, value, FLOATS).text)
 
 
-SIMPLE: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
+INLINE_FUNCTIONS: dict[Any, Callable[[ExpressionTranslator, ast.AST, Value], Value]] = {
     abs: ExpressionTranslator.size,
-    int: ExpressionTranslator.whole,
+    int: ExpressionTranslator.to_integer,
     float: ExpressionTranslator.real,
     math.floor: ExpressionTranslator.floor,
     math.isfinite: ExpressionTranslator.finite,
     pointers.bits: ExpressionTranslator.bits,
 }
-"""Functions of one argument that are written in place."""
+"""Functions of one argument that become a few instructions in place of a call."""

@@ -1,4 +1,4 @@
-"""Text of LLVM functions under way: numbers and types as LLVM writes them, and arithmetic in one or several lanes.
+"""Writes LLVM text: numbers and types as LLVM spells them, and arithmetic in one or several lanes.
 
 Why our own: a line of text costs 0.8 us an instruction and LLVM's parser 3.3 us, the builder ``llvmlite.ir`` 12.6 us
 before the same parser reads its text too (two busy cores, 2026).  A kernel has up to 100,000 instructions.  Bindings
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 def number(x: float) -> str:
-    """A double as LLVM writes it without loss."""
+    """A double in LLVM's hexadecimal notation, which is exact."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
@@ -27,7 +27,7 @@ def constant(x: float, lanes: int) -> str:
 
 
 class IrText:
-    """Text of one function under way: fresh names, and the arithmetic of one vector type."""
+    """The text of one function while it is written: new names for results, and the arithmetic of one vector type."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
@@ -37,7 +37,7 @@ class IrText:
         self.count = 0
 
     def put(self, text: str) -> str:
-        """Write an instruction that has a result; gives the name of the result."""
+        """Write an instruction that has a result, and return the name of the result."""
         self.count += 1
         self.text.append(f"  %r{self.count} = {text}")
         return f"%r{self.count}"
@@ -56,7 +56,7 @@ class IrText:
         return constant(x, self.lanes)
 
     def polynomial(self, coefficients: tuple[float, ...], z: str) -> str:
-        """Value of a polynomial by Horner's rule."""
+        """The value of a polynomial at z by Horner's rule; coefficients from the lowest power."""
         value = self.number(coefficients[-1])
         for coefficient in reversed(coefficients[:-1]):
             value = self.operation("fadd", self.operation("fmul", value, z), self.number(coefficient))
@@ -72,12 +72,12 @@ class IrText:
             return entry
         return self.put(f"insertelement {self.type} {value}, double {entry}, i32 {lane}")
 
-    def give(self, kind: str, values: Sequence[str]) -> None:
-        """Return a value, or several as a structure."""
-        whole = values[0] if len(values) == 1 else "undef"
+    def write_return(self, llvm_type: str, values: Sequence[str]) -> None:
+        """Write the return of a value, or of several as a structure."""
+        result = values[0] if len(values) == 1 else "undef"
         for k, value in enumerate(values if len(values) > 1 else ()):
-            whole = self.put(f"insertvalue {kind} {whole}, {self.type} {value}, {k}")
-        self.text.append(f"  ret {kind} {whole}")
+            result = self.put(f"insertvalue {llvm_type} {result}, {self.type} {value}, {k}")
+        self.text.append(f"  ret {llvm_type} {result}")
 
     def each_lane(self, function: str, *args: str, before: str = "") -> str:
         """A scalar function called lane by lane."""

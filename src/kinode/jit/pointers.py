@@ -1,7 +1,7 @@
-"""What compiled loops work on, for Python too: numbers in a row, records of numbers, machine code at an address.
+"""The data types of compiled loops: arrays of numbers, records of numbers, kernels called by address.
 
-A loop that `translate` turns into machine code is plain Python on what this module gives, so that it also runs as it
-stands, some thousand times slower, to be followed with a debugger. Nothing here checks an index: there is no length.
+A loop that `translate` compiles is a plain Python function of these types. It also runs uncompiled, about a thousand
+times slower, for instance in a debugger. An array is a pointer without a length: no index is checked.
 
 A record is a class with annotated fields::
 
@@ -11,8 +11,9 @@ A record is a class with annotated fields::
         bounces: int
         path: Floats
 
-Its fields are ``int`` (64 bits), ``float``, `Floats`, `Ints` or another record, which then lies within it. Python sees
-a ``ctypes.Structure``, machine code the same bytes. ``ball.path = floats_of(array)`` also keeps the array alive.
+Its fields are ``int`` (64 bits), ``float``, `Floats`, `Ints` or another record, which is then embedded. In Python it
+is a ``ctypes.Structure``; machine code works on the same bytes. ``ball.path = floats_of(array)`` also keeps the array
+alive.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ import numpy.typing as npt
 
 
 class Floats(Protocol):
-    """Real numbers in a row (float64)."""
+    """An array of real numbers (float64)."""
 
     def __getitem__(self, index: int, /) -> float: ...
     def __setitem__(self, index: int, value: float, /) -> None: ...
 
 
 class Ints(Protocol):
-    """Integers in a row (int64)."""
+    """An array of integers (int64)."""
 
     def __getitem__(self, index: int, /) -> int: ...
     def __setitem__(self, index: int, value: int, /) -> None: ...
 
 
 class Struct(ctypes.Structure):
-    """Base of records; fields are declared by annotations, and the class is decorated by `struct`."""
+    """Base class of records: fields are declared by annotations, and the class is decorated by `struct`."""
 
 
 _REAL, _INTEGER = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int64)
@@ -51,12 +52,12 @@ S = TypeVar("S", bound=Struct)
 
 
 def struct(cls: type[S]) -> type[S]:
-    """Lay out a record: its fields in the order of their annotations, eight bytes each, or a record within.
+    """Lay out a record: the fields in the order of their annotations, of eight bytes each unless they are records.
 
     Raises
     ------
     TypeError
-        Where a field is of another type.
+        If a field has another type.
     """
     fields = []
     for name, hint in field_types(cls).items():
@@ -70,38 +71,38 @@ def struct(cls: type[S]) -> type[S]:
 
 @cache
 def field_types(cls: type[Struct]) -> dict[str, Any]:
-    """The types of the fields as they are annotated."""
+    """The annotated types of the fields, by name."""
     return {name: hint for name, hint in get_type_hints(cls).items() if name in cls.__annotations__}
 
 
 def floats(address: int) -> Floats:
-    """The real numbers at an address."""
+    """The array of real numbers at an address."""
     return cast(Floats, ctypes.cast(address, _REAL))
 
 
 def tail(values: Floats, start: int) -> Floats:
-    """The real numbers from an index on."""
+    """The part of an array that begins at an index."""
     return floats((ctypes.cast(cast(Any, values), ctypes.c_void_p).value or 0) + 8 * start)
 
 
 def bits(values: Floats) -> Ints:
-    """The bits of real numbers, as integers."""
+    """The same memory, read as integers."""
     return cast(Ints, ctypes.cast(cast(Any, values), _INTEGER))
 
 
 def floats_of(array: npt.NDArray[np.float64]) -> Floats:
-    """The numbers of an array, which lives as long as the record it is assigned to; a read-only one is copied."""
+    """The data of a NumPy array, which the record it is assigned to keeps alive; a read-only array is copied."""
     return cast(Floats, _point_to(array, _FLOAT64, ctypes.c_double, _REAL))
 
 
 def ints_of(array: npt.NDArray[np.int64]) -> Ints:
-    """The same for integers."""
+    """The data of a NumPy array of integers; see `floats_of`."""
     return cast(Ints, _point_to(array, _INT64, ctypes.c_int64, _INTEGER))
 
 
 def _point_to(array: npt.NDArray[Any], dtype: np.dtype[Any], number: Any, pointer: Any) -> Any:
     if array.dtype != dtype or not array.flags.c_contiguous:
-        raise TypeError(f"{dtype} without gaps is expected, not {array.dtype} of shape {array.shape}")
+        raise TypeError(f"contiguous {dtype} is expected, not {array.dtype} of shape {array.shape}")
     if not array.size:
         return None
     return pointer(number.from_buffer(array if array.flags.writeable else array.copy()))

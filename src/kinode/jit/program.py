@@ -1,8 +1,8 @@
-"""What is to be compiled: straight-line code and loops over tables, with their arrays by name.
+"""Programs to be compiled: straight-line code and loops over tables, on named arrays.
 
-A ``Program`` is the interface between those who trace and those who write machine code.  ``interpret``
-runs one in plain Python: it defines what a program means, and every kernel is tested against it.
-Nothing here knows of LLVM.
+A ``Program`` is the interface between tracing (package ``kernels``) and code generation (``program_ir.py``).
+``interpret`` runs a program in plain Python.  It defines what a program means, and every kernel is tested against it.
+This module does not use LLVM.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from kinode.algebra.scalars import FLOAT_FUNCTIONS, Scalar
 from kinode.algebra.trace import Traced, needed
 
 ARGUMENTS = ("t", "q", "u", "z", "p", "inputs", "x", "work", "out")
-Store = tuple[str, int, Scalar]
+Store = tuple[str, int, Scalar]  # view, position, value
 
 
 @dataclass(frozen=True)
 class Block:
-    """A loop or, with a count of one, straight-line code.
+    """A loop of ``count`` iterations; with a count of one, straight-line code.
 
-    ``views`` maps the name of a view to its array and to one offset for each iteration (None: zero);
-    a name without a view is the array itself.  ``cases`` holds for each case its stores (view, position,
-    value), and ``case_of`` says which case each iteration takes.  In one iteration all loads come before
-    all stores, and stores happen in the order in which they stand.
+    ``views`` maps the name of a view to its array and to one offset for each iteration (None: zero).  A name that is no
+    view is the array of that name.  ``cases`` lists the stores of each case, and ``case_of`` has the case of each
+    iteration (None: always the first).  In one iteration all loads come before all stores, and the stores are done in
+    the listed order.
     """
 
     count: int
@@ -35,7 +35,7 @@ class Block:
     case_of: np.ndarray | None = None
 
     def view(self, name: str) -> tuple[str, np.ndarray | None]:
-        """Array and offsets that a view name stands for."""
+        """Array and offsets of a view."""
         return self.views.get(name, (name, None))
 
 
@@ -43,7 +43,7 @@ class Block:
 class Program:
     """Blocks that run one after the other on the nine arguments and on constant tables.
 
-    One that is ``rare`` runs so few times that making its code costs more than running it.
+    ``rare`` marks a program that runs so few times that a fast compilation matters more than fast code.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Program:
 
 
 def find_entries(program: Program, argument: str) -> list[int] | None:
-    """The entries of an argument that straight-line code reads; None for loops, whose tables would have to tell."""
+    """The entries of an argument that straight-line code reads; None for loops, which are not analyzed."""
     if len(program.blocks) != 1 or program.blocks[0].count != 1 or program.blocks[0].views:
         return None
     nodes = needed(value for case in program.blocks[0].cases for _, _, value in case)
@@ -62,7 +62,7 @@ def find_entries(program: Program, argument: str) -> list[int] | None:
 
 
 def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
-    """Run a program on float arrays, one lane, in place: slow, and the reference for all other ways."""
+    """Run a program on float arrays, in place and in one lane: slow, and the reference for compiled code."""
     memory = {name: np.asarray(array, dtype=float) for name, array in program.constants.items()}
     memory.update(arrays)
     for block in program.blocks:
@@ -75,6 +75,7 @@ def interpret(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def _evaluate(outputs: list[Scalar], block: Block, i: int, memory: Mapping[str, np.ndarray]) -> list[float]:
+    """The values of the outputs in iteration i."""
     values: dict[int, float] = {}
     for node in needed(outputs):
         if node.op == "input":

@@ -1,10 +1,10 @@
-"""From a program to LLVM text, for any number of lanes.
+"""Writes a program as LLVM text, for any number of lanes.
 
-One writer serves one lane (``double``) and several (``<4 x double>``); every array of the caller is then
-lane-interleaved, while constant tables are shared by the lanes.  Only the flag ``contract`` is set: a
-product and a sum may become one FMA, and NaN and infinity mean what IEEE 754 says.  There is no
-optimizer behind this text, so what is not needed is not written: dead operations, unused views, tables
-of offsets that are an arithmetic progression.  Why the text is our own: see ``ir_text.py``.
+The same code writes one lane (``double``) and several (``<4 x double>``).  With several lanes the caller's arrays are
+lane-interleaved, and the lanes share the constant tables.  ``contract`` is the only fast-math flag: a product and a sum
+may become one FMA, while NaN and infinity follow IEEE 754.  No optimizer runs on this text.  It therefore contains
+no unused operation or view, and no table for offsets in arithmetic progression.  ``ir_text.py`` says why the text is
+our own.
 """
 
 from __future__ import annotations
@@ -21,28 +21,32 @@ from kinode.jit.program import ARGUMENTS, Block, Program, Store
 
 LIBRARY = dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), 1)
 LIBRARY |= {"atan2": 2, "pow": 2}
-SHARED = {"sin": "sincos", "cos": "sincos", "exp": "exp"}  # functions of our own, by name in shared_routines.py
+SHARED = {
+    "sin": "sincos",
+    "cos": "sincos",
+    "exp": "exp",
+}  # operations with a shared routine, by its name in shared_routines.py
 CALLS = frozenset({*LIBRARY, "interval", "fetch"})
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
-PIECE = 500  # operations in a row, beyond which the code generator's time grows faster than they do
+LONGEST_BLOCK = 500  # operations of a basic block: with more, the time of the code generator grows faster than linearly
 STACK_LIMIT = 16384  # bytes of scratch that the batch driver takes from the stack
 
 
 def write(program: Program, lanes: int, pack: int = 1) -> str:
     """LLVM text of the kernel ``program.name`` and of its batch driver ``<name>_batch``.
 
-    With one lane, sines, cosines and exponentials that depend on no other function are computed ``pack`` at a time, as
-    one vector, or twice as many where there are more.
+    With one lane, sines, cosines and exponentials that depend on no other function are computed as vectors of ``pack``
+    numbers, or of twice as many if there are enough of them.
     """
     writer = _Writer(program, lanes, pack if lanes == 1 else 1)
     line = writer.line
     shared = shared_routines.names(lanes)
     parts = [writer.kernel(), _batch(program, lanes), *writer.tables]
     for count in sorted({lanes, *writer.packs}):
-        kind, own = vector_type(count), shared_routines.names(count)
-        parts.append(f"declare {{ {kind}, {kind} }} @{own.sincos}({kind}) nounwind")
-        parts.append(f"declare {kind} @{own.exp}({kind}) nounwind")
+        vector, own = vector_type(count), shared_routines.names(count)
+        parts.append(f"declare {{ {vector}, {vector} }} @{own.sincos}({vector}) nounwind")
+        parts.append(f"declare {vector} @{own.exp}({vector}) nounwind")
     parts.append(f"declare double @{shared.interval}(ptr, i64, double) nounwind")
     parts.append(f"declare double @{shared.fetch}(ptr, i64, double) nounwind")
     parts.append(f"declare void @{shared.batch}(i64, i64, ptr, ptr, ptr, ptr, ptr, ptr) nounwind")
@@ -54,17 +58,18 @@ def write(program: Program, lanes: int, pack: int = 1) -> str:
 
 
 def batch_work(sizes: Mapping[str, int], lanes: int) -> int:
-    """How many doubles the batch driver wants in its ``work``: the kernel's, and scratch too big for the stack."""
+    """Doubles of ``work`` that the batch driver needs: the kernel's, and scratch that is too large for the stack."""
     scratch = _scratch_size(sizes, lanes)
     return sizes["work"] * lanes + (scratch if scratch * 8 > STACK_LIMIT else 0)
 
 
 def _scratch_size(sizes: Mapping[str, int], lanes: int) -> int:
+    """Doubles of the lane-interleaved copies of all arguments."""
     return 0 if lanes == 1 else lanes * sum(sizes[name] for name in ARGUMENTS if name != "work")
 
 
 class _Writer:
-    """State while one kernel is written: the lines so far, and the tables met on the way."""
+    """Writes one kernel: its lines so far, and the constant tables that they use."""
 
     def __init__(self, program: Program, lanes: int, pack: int) -> None:
         self.program = program
@@ -73,11 +78,11 @@ class _Writer:
         self.line = IrText(lanes)
         self.tables: list[str] = []
         self.table_names: dict[Any, str] = {}
-        self.label, self.pieces = "%entry", 0
+        self.label, self.n_blocks = "%entry", 0
         self.written = {block.view(view)[0] for block in program.blocks for case in block.cases for view, _, _ in case}
 
     def kernel(self) -> str:
-        """The function itself."""
+        """The function of the kernel."""
         for name, table in self.program.constants.items():
             self.table_names[name] = self.add_table("double", map(number, np.asarray(table, dtype=float).tolist()))
         for index, block in enumerate(self.program.blocks):
@@ -85,36 +90,36 @@ class _Writer:
                 case = 0 if block.case_of is None else int(block.case_of[0])
                 views = block.views.items()
                 bases = {name: (array, "", 0 if at is None else int(at[0])) for name, (array, at) in views}
-                _Case(self, bases).write(block.cases[case], PIECE)
+                _Case(self, bases).write(block.cases[case], LONGEST_BLOCK)
             elif block.count > 1:
                 self.loop(index, block)
         arguments = ", ".join(self.argument(name) for name in ARGUMENTS)
         body = "\n".join(self.line.text)
         return f"define void @{self.program.name}({arguments}) nounwind {{\nentry:\n{body}\n  ret void\n}}\n"
 
-    def begin_piece(self) -> None:
-        """Go on in another basic block."""
-        self.pieces += 1
-        self.label = f"%piece{self.pieces}"
+    def begin_block(self) -> None:
+        """Begin another basic block."""
+        self.n_blocks += 1
+        self.label = f"%block{self.n_blocks}"
         self.line.text.append(f"  br label {self.label}\n{self.label[1:]}:")
 
     def argument(self, name: str) -> str:
         access = "" if name in self.written else "readonly "
         return f"ptr noalias nocapture {access}%{name}"
 
-    def add_table(self, kind: str, entries: Iterable[str], key: Any = None) -> str:
-        """A constant global table; with a key, the same one when it comes again."""
+    def add_table(self, llvm_type: str, entries: Iterable[str], key: Any = None) -> str:
+        """The name of a constant global table; tables with the same key are written once."""
         if key is not None and key in self.table_names:
             return self.table_names[key]
         name = f"@table{len(self.tables)}"
-        texts = [f"{kind} {entry}" for entry in entries]
-        self.tables.append(f"{name} = internal constant [{len(texts)} x {kind}] [{', '.join(texts)}], align 64")
+        texts = [f"{llvm_type} {entry}" for entry in entries]
+        self.tables.append(f"{name} = internal constant [{len(texts)} x {llvm_type}] [{', '.join(texts)}], align 64")
         if key is not None:
             self.table_names[key] = name
         return name
 
     def scale(self, array: str) -> int:
-        """Distance of neighboring entries of an array, in doubles."""
+        """Distance between neighboring entries of an array, in doubles."""
         return 1 if array in self.program.constants else self.lanes
 
     def base(self, array: str) -> str:
@@ -126,7 +131,7 @@ class _Writer:
         return f"%{array}"
 
     def loop(self, index: int, block: Block) -> None:
-        """A loop over the iterations, with a switch where there are several cases."""
+        """Write a loop over the iterations, with a switch if there are several cases."""
         line, text = self.line, self.line.text
         counter, following = f"%i{index}", f"%next{index}"
         text.append(f"  br label %loop{index}\nloop{index}:")
@@ -137,8 +142,8 @@ class _Writer:
         taken = sorted({int(case) for case in case_of})
         if len(taken) > 1:
             table = self.add_table("i32", map(str, case_of.tolist()))
-            place = line.put(f"getelementptr inbounds i32, ptr {table}, i64 {counter}")
-            case_now = line.put(f"load i32, ptr {place}, align 4, !invariant.load !1")
+            address = line.put(f"getelementptr inbounds i32, ptr {table}, i64 {counter}")
+            case_now = line.put(f"load i32, ptr {address}, align 4, !invariant.load !1")
             targets = " ".join(f"i32 {case}, label %case{index}_{case}" for case in taken[1:])
             text.append(f"  switch i32 {case_now}, label %case{index}_{taken[0]} [ {targets} ]")
         for case in taken:
@@ -152,7 +157,7 @@ class _Writer:
         self.label = f"%after{index}"
 
     def offset_base(self, counter: str, array: str, offsets: np.ndarray | None) -> tuple[str, str, int]:
-        """Array, address in this iteration, and a constant offset that comes on top."""
+        """Array, its shifted address in this iteration (empty: not shifted), and a constant offset to add."""
         if offsets is None:
             return array, "", 0
         line = self.line
@@ -165,12 +170,13 @@ class _Writer:
             return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), int(offsets[0])
         scaled = offsets * self.scale(array)
         table = self.add_table("i64", map(str, scaled.tolist()), ("offsets", scaled.tobytes()))
-        place = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
-        shift = line.put(f"load i64, ptr {place}, align 8, !invariant.load !1")
+        address = line.put(f"getelementptr inbounds i64, ptr {table}, i64 {counter}")
+        shift = line.put(f"load i64, ptr {address}, align 8, !invariant.load !1")
         return array, line.put(f"getelementptr double, ptr {self.base(array)}, i64 {shift}"), 0
 
 
 def _views_used(block: Block) -> set[str]:
+    """The views that a block reads or writes."""
     names = set()
     for stores in block.cases:
         names |= {view for view, _, _ in stores}
@@ -189,23 +195,23 @@ class _Case:
         self.conditions: dict[int, str] = {}
         self.called: dict[tuple[str, str], list[str]] = {}
 
-    def write(self, stores: Iterable[Store], piece: int | None = None) -> None:
-        """All loads and operations, then all stores; long rows of operations in pieces."""
+    def write(self, stores: Iterable[Store], longest_block: int | None = None) -> None:
+        """Write all loads and operations, then all stores, in basic blocks of at most ``longest_block`` operations."""
         stores = list(stores)
         nodes = needed(value for _, _, value in stores)
         if self.writer.packs:
-            self.call_together(nodes)
+            self.call_early(nodes)
         for k, node in enumerate(nodes):
             if node.op != "input" and node.index not in self.values:
                 self.values[node.index] = self.operation(node)
-            if piece is not None and k % piece == piece - 1:
-                self.writer.begin_piece()
+            if longest_block is not None and k % longest_block == longest_block - 1:
+                self.writer.begin_block()
         results = [self.operand(value) for _, _, value in stores]
         for (view, position, _), result in zip(stores, results, strict=True):
-            array, place = self.address(view, position)
+            array, address = self.address(view, position)
             if array in self.writer.program.constants:
                 raise ValueError(f"program {self.writer.program.name!r} stores into the constant {array!r}")
-            self.line.text.append(f"  store {self.line.type} {result}, ptr {place}, align 8")
+            self.line.text.append(f"  store {self.line.type} {result}, ptr {address}, align 8")
 
     def address(self, view: str, position: int) -> tuple[str, str]:
         array, base, offset = self.bases.get(view, (view, "", 0))
@@ -217,24 +223,24 @@ class _Case:
         """A value as an operand; an input is loaded where it is first used."""
         if type(value) is not Traced:
             return self.line.number(float(value))
-        found = self.values.get(value.index)
-        if found is None:
-            found = self.values[value.index] = self.load(*value.args)
-        return found
+        operand = self.values.get(value.index)
+        if operand is None:
+            operand = self.values[value.index] = self.load(*value.args)
+        return operand
 
     def load(self, view: str, position: int) -> str:
-        array, place = self.address(view, position)
+        array, address = self.address(view, position)
         line = self.line
         invariant = "" if array in self.writer.written else ", !invariant.load !1"
         if array not in self.writer.program.constants or line.lanes == 1:
-            return line.put(f"load {line.type}, ptr {place}, align 8{invariant}")
-        entry = line.put(f"load double, ptr {place}, align 8{invariant}")
+            return line.put(f"load {line.type}, ptr {address}, align 8{invariant}")
+        entry = line.put(f"load double, ptr {address}, align 8{invariant}")
         entry = line.put(f"insertelement {line.type} undef, double {entry}, i32 0")
         mask = f"<{line.lanes} x i32> zeroinitializer"
         return line.put(f"shufflevector {line.type} {entry}, {line.type} undef, {mask}")
 
     def operation(self, node: Traced) -> str:
-        """Write one operation; gives the name of its result."""
+        """Write one operation, and return the name of its result."""
         op, line = node.op, self.line
         if op in ("interval", "fetch"):
             values = tuple(float(value) for value in node.args[0])
@@ -281,13 +287,14 @@ class _Case:
         return self.line.put(f"fcmp {how} {self.line.type} {a}, {b}")
 
     def select(self, condition: str, yes: str, no: str) -> str:
-        kind = vector_type(self.line.lanes, "i1")
-        return self.line.put(f"select {kind} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
+        mask_type = vector_type(self.line.lanes, "i1")
+        return self.line.put(f"select {mask_type} {condition}, {self.line.type} {yes}, {self.line.type} {no}")
 
     def choose(self, test: Any, yes: Any, no: Any) -> str:
-        """One of two values.
+        """One of two values, by a condition.
 
-        A comparison of single numbers that decides several times would become branches, and one of vectors never does.
+        The code generator turns a comparison of single numbers into branches if several selections use it.  It never
+        does so with vectors, so single numbers are compared as vectors of two.
         """
         line, values = self.line, (self.operand(yes), self.operand(no))
         if line.lanes != 1 or type(test) is not Traced or test.op not in COMPARE:
@@ -296,87 +303,87 @@ class _Case:
         wide = vector_type(2)
         a, b, yes, no = (line.put(f"insertelement {wide} undef, double {x}, i32 0") for x in operands)
         mask = line.put(f"fcmp {COMPARE[test.op]} {wide} {a}, {b}")
-        found = line.put(f"select {vector_type(2, 'i1')} {mask}, {wide} {yes}, {wide} {no}")
-        return line.put(f"extractelement {wide} {found}, i32 0")
+        selected = line.put(f"select {vector_type(2, 'i1')} {mask}, {wide} {yes}, {wide} {no}")
+        return line.put(f"extractelement {wide} {selected}, i32 0")
 
     def condition(self, value: Any) -> str:
-        """Whether a value is not zero, lane by lane; a comparison is used as it is."""
-        found = self.conditions.get(value.index) if type(value) is Traced else None
-        return found or self.compare("une", self.operand(value), self.line.number(0.0))
+        """Whether a value is not zero, lane by lane; the result of a comparison is used directly."""
+        comparison = self.conditions.get(value.index) if type(value) is Traced else None
+        return comparison or self.compare("une", self.operand(value), self.line.number(0.0))
 
-    def call(self, function: str, x: str) -> list[str]:
-        """What a shared function gives; each is called once."""
-        if (function, x) not in self.called:
-            self.called[function, x] = self.results(function, self.line.lanes, x)
-        return self.called[function, x]
+    def call(self, routine: str, x: str) -> list[str]:
+        """The results of a shared routine; it is called once for each argument."""
+        if (routine, x) not in self.called:
+            self.called[routine, x] = self.results(routine, self.line.lanes, x)
+        return self.called[routine, x]
 
-    def results(self, function: str, lanes: int, x: str) -> list[str]:
-        """The results of a shared function of so many lanes."""
-        line, wide, name = self.line, vector_type(lanes), getattr(shared_routines.names(lanes), function)
-        if function == "exp":
+    def results(self, routine: str, lanes: int, x: str) -> list[str]:
+        """Write a call of a shared routine, and return the names of its results."""
+        line, wide, name = self.line, vector_type(lanes), getattr(shared_routines.names(lanes), routine)
+        if routine == "exp":
             return [line.put(f"call {wide} @{name}({wide} {x})")]
-        kind = f"{{ {wide}, {wide} }}"
-        pair = line.put(f"call {kind} @{name}({wide} {x})")
-        return [line.put(f"extractvalue {kind} {pair}, {k}") for k in (0, 1)]
+        pair_type = f"{{ {wide}, {wide} }}"
+        pair = line.put(f"call {pair_type} @{name}({wide} {x})")
+        return [line.put(f"extractvalue {pair_type} {pair}, {k}") for k in (0, 1)]
 
-    def call_together(self, nodes: Iterable[Traced]) -> None:
-        """Shared functions of what needs no other function, several at a time and before all else.
+    def call_early(self, nodes: Iterable[Traced]) -> None:
+        """Call the shared routines of arguments that need no call themselves: first of all, and several at a time.
 
-        No register holds anything then that a call could lose, and what they are functions of takes little.
+        At the beginning no register holds a value that a call would destroy.
         """
         early: set[int] = set()
-        wanted: dict[str, dict[int, Traced]] = {function: {} for function in SHARED.values()}
+        arguments: dict[str, dict[int, Traced]] = {routine: {} for routine in SHARED.values()}
         for node in nodes:
             operands = [arg for arg in node.args if type(arg) is Traced]
             if not all(arg.index in early for arg in operands):
                 continue
             if node.op in SHARED:
-                wanted[SHARED[node.op]] |= {arg.index: arg for arg in operands}
+                arguments[SHARED[node.op]] |= {arg.index: arg for arg in operands}
             elif node.op not in CALLS:
                 early.add(node.index)
-        for function, found in wanted.items():
-            given, (narrow, wide) = list(found.values()), self.writer.packs
-            while len(given) > 1:
-                pack = wide if len(given) > narrow else narrow
-                self.call_several(function, given[:pack], pack)
-                given = given[pack:]
+        for routine, nodes_by_index in arguments.items():
+            waiting, (narrow, wide) = list(nodes_by_index.values()), self.writer.packs
+            while len(waiting) > 1:
+                pack = wide if len(waiting) > narrow else narrow
+                self.call_packed(routine, waiting[:pack], pack)
+                waiting = waiting[pack:]
 
-    def call_several(self, function: str, given: Sequence[Traced], pack: int) -> None:
-        """A shared function of several values as one vector of so many lanes."""
+    def call_packed(self, routine: str, arguments: Sequence[Traced], pack: int) -> None:
+        """Call a shared routine for several arguments at once, as one vector of ``pack`` lanes."""
         line = self.line
-        for node in needed(given):
+        for node in needed(arguments):
             if node.op != "input" and node.index not in self.values:
                 self.values[node.index] = self.operation(node)
-        wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in given]
+        wide, vector, operands = vector_type(pack), "zeroinitializer", [self.operand(node) for node in arguments]
         for i, operand in enumerate(operands):
             vector = line.put(f"insertelement {wide} {vector}, double {operand}, i32 {i}")
-        vectors = self.results(function, pack, vector)
+        vectors = self.results(routine, pack, vector)
         for i, operand in enumerate(operands):
-            self.called[function, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
+            self.called[routine, operand] = [line.put(f"extractelement {wide} {x}, i32 {i}") for x in vectors]
 
     def power(self, base: str, exponent: str) -> str:
-        """Power as Python has it: what overflows, or divides by zero, is plus infinity."""
+        """The power as ``FLOAT_FUNCTIONS`` defines it: plus infinity for an overflow or a division by zero."""
         line = self.line
         result = line.each_lane("pow", base, exponent)
-        low = self.compare("oeq", result, line.number(float("-inf")))
-        corrected = self.select(low, line.number(float("inf")), result)
-        own = self.compare("oeq", base, line.number(float("-inf")))
-        return self.select(own, result, corrected)
+        is_minus_infinity = self.compare("oeq", result, line.number(float("-inf")))
+        corrected = self.select(is_minus_infinity, line.number(float("inf")), result)
+        infinite_base = self.compare("oeq", base, line.number(float("-inf")))
+        return self.select(infinite_base, result, corrected)
 
 
 def _batch(program: Program, lanes: int) -> str:
-    """The batch driver: the shared one, given this kernel, its sizes and scratch for the rows in lanes."""
+    """The batch driver of this kernel: it calls the shared driver with the kernel, its sizes and scratch."""
     name, sizes = program.name, program.sizes
     scratch = _scratch_size(sizes, lanes)
-    place = f"alloca [{max(scratch, 1)} x double], align 64"
+    allocation = f"alloca [{max(scratch, 1)} x double], align 64"
     if scratch * 8 > STACK_LIMIT:
-        place = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
+        allocation = f"getelementptr double, ptr %work, i64 {sizes['work'] * lanes}"
     table = ", ".join(f"i64 {sizes[argument]}" for argument in ARGUMENTS)
     operands = f"{shared_routines.BATCH_ARGUMENTS}, ptr @{name}, ptr @sizes, ptr %scratch"
     return (
         f"@sizes = internal constant [{len(ARGUMENTS)} x i64] [{table}]\n"
         f"define void @{name}_batch({shared_routines.BATCH_ARGUMENTS}) nounwind {{\n"
-        f"  %scratch = {place}\n"
+        f"  %scratch = {allocation}\n"
         f"  call void @{shared_routines.names(lanes).batch}({operands})\n"
         "  ret void\n}\n"
     )

@@ -1,6 +1,7 @@
-"""LLVM text of the functions that all kernels of one lane count share: elementary functions, search, batches.
+"""LLVM text of the routines that kernels share: elementary functions, search in tables, the batch driver.
 
-They are compiled once for a host and found by name (``names``), so that a kernel holds nothing but its own code.
+There is one set for each number of lanes.  It is compiled once for a host, and kernels call its routines by name
+(``names``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ BATCH_ARGUMENTS = "i64 %first, i64 %last, ptr %bases, ptr %strides, ptr %work"
 
 
 class RoutineNames(NamedTuple):
-    """What the shared functions are called."""
+    """The names of the shared routines for one number of lanes."""
 
     sincos: str
     exp: str
@@ -24,10 +25,11 @@ class RoutineNames(NamedTuple):
 
 
 def names(lanes: int) -> RoutineNames:
-    """Names of the shared functions for so many lanes."""
-    return RoutineNames(*(f"kinode_{what}_{lanes}" for what in RoutineNames._fields))
+    """The names of the shared routines for a number of lanes."""
+    return RoutineNames(*(f"kinode_{routine}_{lanes}" for routine in RoutineNames._fields))
 
 
+# Index of the interval of a table that contains x, by bisection; the first and the last one extend outwards.
 SEARCH = """\
 define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
 entry:
@@ -40,17 +42,17 @@ head:
 body:
   %sum = add i64 %low, %high
   %middle = lshr i64 %sum, 1
-  %place = getelementptr inbounds double, ptr %table, i64 %middle
-  %entry_value = load double, ptr %place, align 8
+  %address = getelementptr inbounds double, ptr %table, i64 %middle
+  %entry_value = load double, ptr %address, align 8
   %below = fcmp olt double %x, %entry_value
   %after = add i64 %middle, 1
   %low2 = select i1 %below, i64 %low, i64 %after
   %high2 = select i1 %below, i64 %middle, i64 %high
   br label %head
 done:
-  %found = sub i64 %low, 1
-  %negative = icmp slt i64 %found, 0
-  %at_least = select i1 %negative, i64 0, i64 %found
+  %interval = sub i64 %low, 1
+  %negative = icmp slt i64 %interval, 0
+  %at_least = select i1 %negative, i64 0, i64 %interval
   %last = sub i64 %n, 2
   %beyond = icmp sgt i64 %at_least, %last
   %index = select i1 %beyond, i64 %last, i64 %at_least
@@ -59,7 +61,7 @@ done:
 }
 """
 
-# Python's negative indices count from the end; what is out of range takes the nearest entry.
+# Entry of a table.  Negative indices count from the end, as in Python; an index out of range gives the nearest entry.
 FETCH = """\
 define double @{name}(ptr %table, i64 %n, double %x) noinline nounwind {
   %size = call double @llvm.fabs.f64(double %x)
@@ -81,15 +83,15 @@ good:
   %last = sub i64 %n, 1
   %over = icmp sgt i64 %index2, %last
   %index3 = select i1 %over, i64 %last, i64 %index2
-  %place = getelementptr inbounds double, ptr %table, i64 %index3
-  %result = load double, ptr %place, align 8
+  %address = getelementptr inbounds double, ptr %table, i64 %index3
+  %result = load double, ptr %address, align 8
   ret double %result
 }
 """
 
 
 def _transposition(lanes: int) -> str:
-    """The functions ``@gather`` and ``@scatter`` between rows of the caller and lane-interleaved scratch."""
+    """The functions ``@gather`` (rows of the caller to lane-interleaved scratch) and ``@scatter`` (the reverse)."""
     parts = []
     for name in ("gather", "scatter"):
         line = IrText(lanes)
@@ -102,16 +104,16 @@ def _transposition(lanes: int) -> str:
             rows.append(line.put(f"getelementptr double, ptr %base, i64 {shift}"))
         line.text += ["  %some = icmp sgt i64 %n, 0", "  br i1 %some, label %loop, label %done"]
         line.text += ["loop:", "  %i = phi i64 [ 0, %0 ], [ %next, %loop ]"]
-        place = line.put(f"mul i64 %i, {lanes}")
-        place = line.put(f"getelementptr double, ptr %scratch, i64 {place}")
+        shift = line.put(f"mul i64 %i, {lanes}")
+        address = line.put(f"getelementptr double, ptr %scratch, i64 {shift}")
         entries = [line.put(f"getelementptr double, ptr {row}, i64 %i") for row in rows]
         if name == "gather":
             value = "undef"
             for lane, entry in enumerate(entries):
                 value = line.with_lane(value, lane, line.put(f"load double, ptr {entry}, align 8"))
-            line.text.append(f"  store {line.type} {value}, ptr {place}, align 8")
+            line.text.append(f"  store {line.type} {value}, ptr {address}, align 8")
         else:
-            value = line.put(f"load {line.type}, ptr {place}, align 8")
+            value = line.put(f"load {line.type}, ptr {address}, align 8")
             for lane, entry in enumerate(entries):
                 line.text.append(f"  store double {line.lane(value, lane)}, ptr {entry}, align 8")
         line.text += ["  %next = add i64 %i, 1", "  %more = icmp slt i64 %next, %n"]
@@ -123,56 +125,56 @@ def _transposition(lanes: int) -> str:
 
 
 def _batch(lanes: int) -> str:
-    """The driver of all kernels: rows in, lanes through the kernel, rows out.
+    """The batch driver of all kernels: copies rows into lanes, calls the kernel, and copies its results back.
 
-    ``sizes`` counts the doubles of each of the nine arguments that the kernel reads or, the last, writes;
-    ``work``, the eighth, goes to the kernel as it is.  What has stride zero is moved once.
+    ``sizes`` has the number of doubles of each of the nine arguments.  The eighth, ``work``, is passed to the kernel
+    unchanged; the ninth is the result.  An argument with stride zero is the same for all rows and is copied once.
     """
     line = IrText(lanes)
     text = line.text
     text.append("  %final = sub i64 %last, 1")
-    bases, strides, sizes, places = [], [], [], []
-    place = "%scratch"
+    bases, strides, sizes, addresses = [], [], [], []
+    address = "%scratch"
     for k in range(9):
         bases.append(line.put(f"load ptr, ptr {line.put(f'getelementptr ptr, ptr %bases, i64 {k}')}, align 8"))
         strides.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %strides, i64 {k}')}, align 8"))
         sizes.append(line.put(f"load i64, ptr {line.put(f'getelementptr i64, ptr %sizes, i64 {k}')}, align 8"))
-        places.append("%work" if k == 7 else place)
+        addresses.append("%work" if k == 7 else address)
         if k != 7:
-            place = line.put(f"getelementptr double, ptr {place}, i64 {line.put(f'mul i64 {sizes[k]}, {lanes}')}")
+            address = line.put(f"getelementptr double, ptr {address}, i64 {line.put(f'mul i64 {sizes[k]}, {lanes}')}")
     text.append("  %some = icmp slt i64 %first, %last\n  br i1 %some, label %loop, label %done\nloop:")
     text.append("  %row = phi i64 [ %first, %0 ], [ %next, %latch ]")
-    start = line.put("icmp eq i64 %row, %first")
+    is_first = line.put("icmp eq i64 %row, %first")
     for k in range(9):
         if lanes == 1 and k != 7:
             shift = line.put(f"mul i64 %row, {strides[k]}")
-            places[k] = line.put(f"getelementptr double, ptr {bases[k]}, i64 {shift}")
+            addresses[k] = line.put(f"getelementptr double, ptr {bases[k]}, i64 {shift}")
         elif k < 7:
-            moving = line.put(f"icmp ne i64 {strides[k]}, 0")
+            varies = line.put(f"icmp ne i64 {strides[k]}, 0")
             some = line.put(f"icmp ne i64 {sizes[k]}, 0")
-            wanted = line.put(f"and i1 {some}, {line.put(f'or i1 {moving}, {start}')}")
-            text.append(f"  br i1 {wanted}, label %get{k}, label %got{k}\nget{k}:")
-            text.append(f"  call void @gather({_rows(bases[k], strides[k], sizes[k], places[k])})")
+            must_copy = line.put(f"and i1 {some}, {line.put(f'or i1 {varies}, {is_first}')}")
+            text.append(f"  br i1 {must_copy}, label %get{k}, label %got{k}\nget{k}:")
+            text.append(f"  call void @gather({_rows(bases[k], strides[k], sizes[k], addresses[k])})")
             text.append(f"  br label %got{k}\ngot{k}:")
-    text.append(f"  call void %kernel({', '.join(f'ptr {place}' for place in places)})")
+    text.append(f"  call void %kernel({', '.join(f'ptr {address}' for address in addresses)})")
     if lanes > 1:
-        text.append(f"  call void @scatter({_rows(bases[8], strides[8], sizes[8], places[8])})")
+        text.append(f"  call void @scatter({_rows(bases[8], strides[8], sizes[8], addresses[8])})")
     text.append(f"  br label %latch\nlatch:\n  %next = add i64 %row, {lanes}")
     text.append("  %more = icmp slt i64 %next, %last\n  br i1 %more, label %loop, label %done\ndone:\n  ret void")
     head = f"define void @{names(lanes).batch}({BATCH_ARGUMENTS}, ptr %kernel, ptr %sizes, ptr %scratch) nounwind"
     return f"{head} {{\n" + "\n".join(text) + "\n}\n"
 
 
-def _rows(base: str, stride: str, size: str, place: str) -> str:
-    return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {place}"
+def _rows(base: str, stride: str, size: str, address: str) -> str:
+    """The arguments of ``@gather`` and ``@scatter``."""
+    return f"ptr {base}, i64 {stride}, i64 %row, i64 %final, i64 {size}, ptr {address}"
 
 
 def shared(lanes: int, fma: bool, packed: bool = False) -> str:
-    """All shared functions for so many lanes, as one module.
+    """All shared routines for a number of lanes, as one LLVM module.
 
-    What is ``packed`` has elementary functions for twice as many lanes too: two vectors at a time take hardly longer
-    than one.  ``fma`` says whether the host multiplies and adds in one operation; without it elementary functions are
-    left to the C library.
+    ``packed`` adds elementary functions for twice as many lanes: two vectors at a time take hardly longer than one.
+    ``fma`` says whether the host has fused multiply-add; without it the elementary functions call the C library.
     """
     own, parts = names(lanes), []
     for count in (lanes, 2 * lanes) if packed else (lanes,):

@@ -1,14 +1,16 @@
-"""A team of threads that share the rows of a batch, and are quick to start and to finish.
+"""A thread pool that computes the rows of a batch, with little delay at the start and at the end.
 
-A batch takes a fraction of a millisecond, and waking a sleeping thread a good part of that.  Members
-therefore look out for the next batch for a short while in machine code, without the interpreter, before
-they go to sleep.  Rows are taken in pieces by whoever is free, the caller included, so that nobody waits
-for a member that other programs keep from running.  Why no library: a pool of futures costs 50 us to
-start and as much to be told of the end.
+A batch takes a fraction of a millisecond, and waking a sleeping thread takes a good part of that.  After a batch the
+workers therefore poll for the next one for about 100 us, in machine code and without the interpreter, before they
+sleep.  The rows are divided into pieces.  Every thread, the caller's included, takes the next free piece, so nobody
+waits for a worker that the operating system has suspended.
 
-The board, of 64-bit words: TICKET is the number of the open batch, or -1; ACTIVE counts the members at
-work on it; NEXT and FINISHED count its pieces; the rest are the batch driver's arguments.  The caller
-closes the board and waits until nobody is active before it writes a new batch on it.
+Why our own: a pool of futures takes 50 us to start a batch and as long to report its end.
+
+The threads share a control block of 64-bit words.  TICKET is the number of the open batch, or -1 if none is open.
+ACTIVE counts the workers in the batch, NEXT the pieces taken, FINISHED the pieces completed.  The other words are the
+arguments of the batch driver.  Before the caller writes a new batch, it closes the block and waits until no worker is
+active.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ import numpy as np
 
 from kinode.jit.compiler import compile_text, keep, load_object
 
-PATIENCE = 1000  # looks for a member's last piece before the caller gives way, lest it keep that member from running
-LOOKS = 10_000  # looks at the board before a member goes to sleep: some 100 us
+POLLS_BEFORE_YIELD = 1000  # of the caller at the end of a batch; then it yields its processor to the last worker
+POLLS_BEFORE_SLEEP = 10_000  # of a worker without a batch: some 100 us
 
 TICKET, ACTIVE, NEXT, FINISHED, PIECES, DRIVER, FIRST, LAST, SIZE, BASES, STRIDES = range(11)
-WORDS = 16
+CONTROL_WORDS = 16  # two cache lines; the first 11 words are used
 
 _TEXT = """
-define internal void @share(ptr %board, ptr %scratch) nounwind {{
+define internal void @take_pieces(ptr %control, ptr %scratch) nounwind {{
   {arguments}
-  %next = getelementptr i64, ptr %board, i64 {NEXT}
-  %finished = getelementptr i64, ptr %board, i64 {FINISHED}
+  %next = getelementptr i64, ptr %control, i64 {NEXT}
+  %finished = getelementptr i64, ptr %control, i64 {FINISHED}
   br label %take
 take:
   %piece = atomicrmw add ptr %next, i64 1 seq_cst
@@ -53,41 +55,41 @@ end:
   ret void
 }}
 
-define i64 @kinode_attend(ptr %board, ptr %cell, i64 %known, i64 %looks) nounwind {{
-  %active = getelementptr i64, ptr %board, i64 {ACTIVE}
-  br label %look
-look:
+define i64 @kinode_poll(ptr %control, ptr %scratch_address, i64 %known, i64 %polls) nounwind {{
+  %active = getelementptr i64, ptr %control, i64 {ACTIVE}
+  br label %poll
+poll:
   %seen = phi i64 [ %known, %0 ], [ %seen, %again ], [ %ticket, %leave ]
-  %left = phi i64 [ %looks, %0 ], [ %less, %again ], [ %looks, %leave ]
-  %ticket = load atomic i64, ptr %board seq_cst, align 8
+  %left = phi i64 [ %polls, %0 ], [ %less, %again ], [ %polls, %leave ]
+  %ticket = load atomic i64, ptr %control seq_cst, align 8
   %new = icmp ne i64 %ticket, %seen
   %open = icmp ne i64 %ticket, -1
-  %wanted = and i1 %new, %open
-  br i1 %wanted, label %enter, label %again
+  %joins = and i1 %new, %open
+  br i1 %joins, label %enter, label %again
 again:
   {pause}
   %less = sub i64 %left, 1
   %more = icmp sgt i64 %less, 0
-  br i1 %more, label %look, label %end
+  br i1 %more, label %poll, label %end
 enter:
   %before = atomicrmw add ptr %active, i64 1 seq_cst
-  %now = load atomic i64, ptr %board seq_cst, align 8
+  %now = load atomic i64, ptr %control seq_cst, align 8
   %still = icmp eq i64 %now, %ticket
   br i1 %still, label %work, label %leave
 work:
-  %scratch = load ptr, ptr %cell, align 8
-  call void @share(ptr %board, ptr %scratch)
+  %scratch = load ptr, ptr %scratch_address, align 8
+  call void @take_pieces(ptr %control, ptr %scratch)
   br label %leave
 leave:
   %after = atomicrmw sub ptr %active, i64 1 seq_cst
-  br label %look
+  br label %poll
 end:
   ret i64 %seen
 }}
 
-define void @kinode_close(ptr %board) nounwind {{
-  %active = getelementptr i64, ptr %board, i64 {ACTIVE}
-  store atomic i64 -1, ptr %board seq_cst, align 8
+define void @kinode_close(ptr %control) nounwind {{
+  %active = getelementptr i64, ptr %control, i64 {ACTIVE}
+  store atomic i64 -1, ptr %control seq_cst, align 8
   br label %wait
 wait:
   {pause}
@@ -98,25 +100,25 @@ end:
   ret void
 }}
 
-define void @kinode_lead(ptr %board, ptr %scratch, i64 %ticket) nounwind {{
-  %finished = getelementptr i64, ptr %board, i64 {FINISHED}
-  %total = getelementptr i64, ptr %board, i64 {PIECES}
+define void @kinode_run_pieces(ptr %control, ptr %scratch, i64 %ticket) nounwind {{
+  %finished = getelementptr i64, ptr %control, i64 {FINISHED}
+  %total = getelementptr i64, ptr %control, i64 {PIECES}
   %pieces = load i64, ptr %total, align 8
-  store atomic i64 %ticket, ptr %board seq_cst, align 8
-  call void @share(ptr %board, ptr %scratch)
+  store atomic i64 %ticket, ptr %control seq_cst, align 8
+  call void @take_pieces(ptr %control, ptr %scratch)
   br label %wait
 wait:
-  %looks = phi i64 [ 0, %0 ], [ %more, %idle ], [ 0, %give ]
+  %polls = phi i64 [ 0, %0 ], [ %more, %idle ], [ 0, %give ]
   {pause}
   %done = load atomic i64, ptr %finished seq_cst, align 8
   %left = icmp slt i64 %done, %pieces
   br i1 %left, label %idle, label %end
 idle:
-  %more = add i64 %looks, 1
-  %long = icmp sgt i64 %more, {PATIENCE}
+  %more = add i64 %polls, 1
+  %long = icmp sgt i64 %more, {POLLS_BEFORE_YIELD}
   br i1 %long, label %give, label %wait
 give:
-  {give_way}
+  {yield_processor}
   br label %wait
 end:
   ret void
@@ -125,6 +127,7 @@ end:
 
 
 def _write() -> str:
+    """LLVM text of the functions that the threads run."""
     lines = []
     for name, word, kind in (
         ("pieces", PIECES, "i64"),
@@ -135,23 +138,24 @@ def _write() -> str:
         ("bases", BASES, "ptr"),
         ("strides", STRIDES, "ptr"),
     ):
-        lines.append(f"%at.{name} = getelementptr i64, ptr %board, i64 {word}")
+        lines.append(f"%at.{name} = getelementptr i64, ptr %control, i64 {word}")
         lines.append(f"%{name} = load {kind}, ptr %at.{name}, align 8")
     pause = "call void @llvm.x86.sse2.pause()" if platform.machine().lower() in ("x86_64", "amd64") else ""
-    give_way = "" if sys.platform == "win32" else "%y = call i32 @sched_yield()"
-    words = {"PATIENCE": PATIENCE, "NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES}
-    text = _TEXT.format(arguments="\n  ".join(lines), pause=pause, give_way=give_way, **words)
+    yield_processor = "" if sys.platform == "win32" else "%y = call i32 @sched_yield()"
+    words = {"NEXT": NEXT, "FINISHED": FINISHED, "ACTIVE": ACTIVE, "PIECES": PIECES}
+    words["POLLS_BEFORE_YIELD"] = POLLS_BEFORE_YIELD
+    text = _TEXT.format(arguments="\n  ".join(lines), pause=pause, yield_processor=yield_processor, **words)
     text += "declare void @llvm.x86.sse2.pause()\n" if pause else ""
-    return text + "declare i32 @sched_yield()\n" if give_way else text
+    return text + "declare i32 @sched_yield()\n" if yield_processor else text
 
 
-class _Member:
-    """A thread that helps with every batch it notices; ``cell`` holds the address of its scratch."""
+class _Worker:
+    """A thread that joins every batch it notices; ``scratch_address`` tells machine code where its scratch is."""
 
-    def __init__(self, team: Team) -> None:
-        self.team = team
+    def __init__(self, pool: ThreadPool) -> None:
+        self.pool = pool
         self.scratch = np.empty(1)
-        self.cell = np.zeros(1, dtype=np.int64)
+        self.scratch_address = np.zeros(1, dtype=np.int64)
         self.asleep = False
         self.wake = threading.Event()
         threading.Thread(target=self._serve, name="kinode", daemon=True).start()
@@ -159,67 +163,71 @@ class _Member:
     def _serve(self) -> None:
         seen = 0
         while True:
-            seen = self.team.attend(self.team.board.ctypes.data, self.cell.ctypes.data, seen, LOOKS)
+            control, scratch_address = self.pool.control.ctypes.data, self.scratch_address.ctypes.data
+            seen = self.pool.poll(control, scratch_address, seen, POLLS_BEFORE_SLEEP)
             self.asleep = True
             self.wake.wait()
             self.asleep = False
             self.wake.clear()
 
 
-class Team:
-    """The caller's thread and the members; one batch at a time."""
+class ThreadPool:
+    """The caller's thread and the workers; they compute one batch at a time."""
 
-    def __init__(self, members: int) -> None:
-        # compiled here, by one thread: LLVM is not for several
-        self.engine = load_object(keep("team", lambda: compile_text(_write())))
+    def __init__(self, workers: int) -> None:
+        # compiled here, by one thread: LLVM is not thread-safe
+        self.engine = load_object(keep("thread pool", lambda: compile_text(_write())))
         word, pointer = ctypes.c_int64, ctypes.c_void_p
         find = self.engine.get_function_address
-        self.attend = ctypes.CFUNCTYPE(word, pointer, pointer, word, word)(find("kinode_attend"))
+        self.poll = ctypes.CFUNCTYPE(word, pointer, pointer, word, word)(find("kinode_poll"))
         self.close = ctypes.CFUNCTYPE(None, pointer)(find("kinode_close"))
-        self.lead = ctypes.CFUNCTYPE(None, pointer, pointer, word)(find("kinode_lead"))
-        self.board = np.zeros(WORDS, dtype=np.int64)
+        self.run_pieces = ctypes.CFUNCTYPE(None, pointer, pointer, word)(find("kinode_run_pieces"))
+        self.control = np.zeros(CONTROL_WORDS, dtype=np.int64)
         self.lock = threading.Lock()
         self.ticket = 0
         self.scratch_size = 0
         self.scratch = np.empty(1)
-        self.members = [_Member(self) for _ in range(members)]
+        self.workers = [_Worker(self) for _ in range(workers)]
 
     def run(self, driver: int, rows: range, size: int, bases: int, strides: int, scratch: int) -> None:
-        """Work on a range of rows in pieces of ``size``, each with ``scratch`` numbers; returns when all is done."""
-        board = self.board.ctypes.data
-        self.close(board)
-        if scratch > self.scratch_size:
-            self._provide(scratch)
-        pieces = -(-len(rows) // size)
-        self.board[NEXT : STRIDES + 1] = 0, 0, pieces, driver, rows.start, rows.stop, size, bases, strides
-        self.ticket += 1
-        for member in self.members:
-            if member.asleep:
-                member.wake.set()
-        self.lead(board, self.scratch.ctypes.data, self.ticket)
+        """Compute the rows in pieces of ``size`` rows; returns when all are done.
 
-    def _provide(self, size: int) -> None:
-        """More scratch for everybody, while the board is closed: members read their cells when they enter."""
+        ``driver``, ``bases`` and ``strides`` are addresses.  ``scratch`` is the number of doubles that a thread needs.
+        """
+        control = self.control.ctypes.data
+        self.close(control)
+        if scratch > self.scratch_size:
+            self._enlarge_scratch(scratch)
+        pieces = -(-len(rows) // size)
+        self.control[NEXT : STRIDES + 1] = 0, 0, pieces, driver, rows.start, rows.stop, size, bases, strides
+        self.ticket += 1
+        for worker in self.workers:
+            if worker.asleep:
+                worker.wake.set()
+        self.run_pieces(control, self.scratch.ctypes.data, self.ticket)
+
+    def _enlarge_scratch(self, size: int) -> None:
+        """Give every thread more scratch; only while no batch is open, since a worker reads the address as it joins."""
         self.scratch = np.empty(size)
-        for member in self.members:
-            member.scratch = np.empty(size)
-            member.cell[0] = member.scratch.ctypes.data
+        for worker in self.workers:
+            worker.scratch = np.empty(size)
+            worker.scratch_address[0] = worker.scratch.ctypes.data
         self.scratch_size = size
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
+    except AttributeError:  # macOS and Windows have no such function
         return os.cpu_count() or 1
 
 
 @remember
-def team() -> Team:
-    """The team of this process."""
-    return Team(max(1, processors() - 1))
+def thread_pool() -> ThreadPool:
+    """The thread pool of this process."""
+    return ThreadPool(max(1, processors() - 1))
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=team.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # threads do not survive a fork

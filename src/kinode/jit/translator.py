@@ -1,21 +1,20 @@
-"""From loops in plain Python to LLVM text: the integrators, which go round a kernel without coming back to Python.
+"""Compiles loops in plain Python to LLVM text: the integrators, which call a kernel many times without Python.
 
 Why our own: numba took 5 to 7 s for the loop with step control, at each upgrade of either package and on each new
-machine, and 0.9 s to be imported; this takes 0.02 s, and LLVM 0.1 s (two cores at 2 GHz, 2026). What the loops need
-is little, and all types are known from annotations. A compiler of typed Python that starts in some 0.1 s and keeps the
+machine, and 0.9 s to be imported; this takes 0.02 s, and LLVM 0.1 s (two cores at 2 GHz, 2026). The loops need little
+of Python, and all types are known from annotations. A compiler of typed Python that starts in some 0.1 s and keeps the
 bits of Python would make this module, expression_translator.py and vectorizer.py obsolete.
 
-The language, a part of Python:
+The loop language, a subset of Python:
 
 - functions of ``int`` (64 bits), ``float``, ``bool``, `Floats`, `Ints` and records (`Struct`), annotated, that may call
   each other;
-- assignments, also of several at a time and in place, ``if``, ``while``, ``for`` over ``range``, ``break``,
-  ``continue``, ``return``; a variable keeps its type and is set before it is read, on every way;
-- arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`,
-  those of kinode.jit.pointers; numbers of the module and of enclosing functions, which count as constants, and
-  functions of either.
+- assignments, also of several values and in place, ``if``, ``while``, ``for`` over ``range``, ``break``, ``continue``,
+  ``return``; a variable keeps its type and is set before it is read, on every path;
+- arithmetic, comparisons, ``and``, ``or``, ``not``, ``a if c else b``; ``min max abs int float``, functions of `math`
+  and of kinode.jit.pointers; numbers of the module and of enclosing functions, as constants; functions of either.
 
-Whatever else is met is refused with its file and line. Results are those of Python to the last bit, save that
+Anything else raises a `TranslationError` with its file and line. Results are those of Python to the last bit, but
 nothing raises: integers wrap around at 64 bits and give 0 when divided by zero, real numbers follow IEEE 754.
 """
 
@@ -30,9 +29,9 @@ from typing import Any
 
 from kinode.jit.expression_translator import LIBRARY, ExpressionTranslator, TranslationError
 from kinode.jit.loop_kinds import INT, NOTHING, TRUTH, Kind, Value, find_kind
-from kinode.jit.vectorizer import by_fours
+from kinode.jit.vectorizer import vectorize
 
-LONG = 20  # instructions
+LONGEST_INLINED = 20  # instructions of a function that is compiled into its callers
 DECLARATIONS = """\
 declare double @pow(double, double) nounwind
 declare double @llvm.floor.f64(double)
@@ -43,9 +42,10 @@ declare i64 @llvm.fptosi.sat.i64.f64(double)
 
 @remember
 def _tree(file: str) -> ast.Module:
+    """The syntax tree of a file."""
     lines = linecache.getlines(file)
     if not lines:
-        raise TranslationError(f"{file}: the source of this file is needed to compile its loops and cannot be read")
+        raise TranslationError(f"{file}: the source of this file cannot be read; it is needed to compile its loops")
     return ast.parse("".join(lines), file)
 
 
@@ -61,49 +61,53 @@ def _definition(function: FunctionType) -> ast.FunctionDef:
 
 
 def translate(function: Callable[..., Any], name: str) -> str:
-    """LLVM text of a function, seen from outside under that name, and of all that it calls."""
+    """LLVM text of a function, exported under a name, and of the functions that it calls."""
     return translate_together({name: function})
 
 
 def translate_together(functions: Mapping[str, Callable[..., Any]]) -> str:
-    """LLVM text of several functions, seen from outside under their names; what they call is written once."""
+    """LLVM text of several functions, exported under their names; functions that they share are written once."""
     module = _Module()
     for name, function in functions.items():
         if not isinstance(function, FunctionType):
             raise TranslationError(f"{function!r} is not written in Python")
         module.find(function, name)
     parts = [DECLARATIONS]
-    parts += [f"declare double @{there}(double) nounwind" for there in dict.fromkeys(LIBRARY.values())]
+    parts += [f"declare double @{name}(double) nounwind" for name in dict.fromkeys(LIBRARY.values())]
     while module.waiting:
         module.waiting.pop().write()
-    return "\n".join([*parts, *(each.definition() for each in module.found.values())])
+    return "\n".join([*parts, *(function.definition() for function in module.functions.values())])
 
 
 class _Module:
-    """The functions met so far, and those that are still to be written."""
+    """The functions of one LLVM module; ``waiting`` are those still to be written."""
 
     def __init__(self) -> None:
-        self.found: dict[FunctionType, _Function] = {}
+        self.functions: dict[FunctionType, _Function] = {}
         self.waiting: list[_Function] = []
 
     def find(self, function: FunctionType, name: str | None = None) -> _Function:
-        """The function, under a name of its own where none is given."""
-        made = self.found.get(function)
-        if made is None:
-            inner = f"{function.__name__}.{len(self.found)}"
-            made = self.found[function] = _Function(self, function, name or inner, name is not None)
-            self.waiting.append(made)
-        return made
+        """The translation of a function; it is exported if a name is given."""
+        translated = self.functions.get(function)
+        if translated is None:
+            internal_name = f"{function.__name__}.{len(self.functions)}"
+            translated = self.functions[function] = _Function(self, function, name or internal_name, name is not None)
+            self.waiting.append(translated)
+        return translated
 
 
 class _Function(ExpressionTranslator):
-    """One function under way: its statements, and what others see of it."""
+    """Translates one function: its statements, signature and symbol.
+
+    ``loops`` holds the labels (next iteration, end) of the enclosing loops, ``jump_targets`` the labels that a
+    ``break`` or ``continue`` jumps to.
+    """
 
     def __init__(self, module: _Module, function: FunctionType, symbol: str, public: bool) -> None:
         super().__init__(function, _definition(function))
         self.module, self.symbol, self.public = module, symbol, public
         self.loops: list[tuple[str, str]] = []
-        self.left: set[str] = set()
+        self.jump_targets: set[str] = set()
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             self.refuse(self.node, "arguments must be plain: no defaults, no keywords, no stars")
@@ -112,13 +116,13 @@ class _Function(ExpressionTranslator):
         ]
         self.result = self.annotation(self.node, self.node.returns)
 
-    def annotation(self, place: ast.AST, node: ast.expr | None) -> Kind:
-        """The kind that an annotation names."""
+    def annotation(self, owner: ast.AST, node: ast.expr | None) -> Kind:
+        """The data type that an annotation names."""
         if node is None:
-            name = f"argument '{place.arg}'" if isinstance(place, ast.arg) else "what is returned"
-            self.refuse(place, f"{name} has no annotation")
-        meant = None if isinstance(node, ast.Constant) and node.value is None else self.static(node)
-        kind = find_kind(meant)
+            name = f"argument '{owner.arg}'" if isinstance(owner, ast.arg) else "the result"
+            self.refuse(owner, f"{name} has no annotation")
+        annotated = None if isinstance(node, ast.Constant) and node.value is None else self.static(node)
+        kind = find_kind(annotated)
         if kind is None:
             known = "int, float, bool, Floats, Ints, a Struct, None"
             self.refuse(node, f"'{ast.unparse(node)}' is no type of a loop: {known}")
@@ -129,43 +133,43 @@ class _Function(ExpressionTranslator):
         for name, kind in self.parameters:
             self.store(self.node, name, Value(kind, f"%{name}"))
         self.statements(self.node.body)
-        if self.open:
+        if self.reachable:
             if self.result != NOTHING:
-                self.refuse(self.node, f"there is a way to its end without returning {self.result.words}")
+                self.refuse(self.node, f"a path reaches its end without returning {self.result.words}")
             self.end("ret void")
 
     def definition(self) -> str:
-        """The text of the whole function; what is short is compiled into its callers."""
+        """The text of the whole function; a short one is marked to be inlined."""
         parameters = ", ".join(f"{kind.llvm} %{name}" for name, kind in self.parameters)
         slots = [f"  %{name}.at = alloca {kind.llvm}" for name, kind in self.kinds.items()]
         linkage = "" if self.public else "internal "
-        place = "noinline" if len(self.text) > LONG or self.public else "alwaysinline"
-        head = f"define {linkage}{self.result.llvm} @{self.symbol}({parameters}) {place} nounwind {{\nentry:"
+        inlining = "noinline" if len(self.text) > LONGEST_INLINED or self.public else "alwaysinline"
+        head = f"define {linkage}{self.result.llvm} @{self.symbol}({parameters}) {inlining} nounwind {{\nentry:"
         return "\n".join([head, *slots, *self.text, "}\n"])
 
     def store(self, node: ast.AST, name: str, value: Value) -> None:
-        """Set a variable; the first value decides on its kind."""
+        """Set a variable; its first value decides its type."""
         if value.kind == NOTHING:
             self.refuse(node, f"'{name}' would be nothing")
         kind = self.kinds.setdefault(name, value.kind)
         value = self.convert(node, value, kind, f"'{name}'")
         self.text.append(f"  store {value.typed}, ptr %{name}.at")
-        self.sure.add(name)
+        self.assigned.add(name)
 
     # Statements
 
     def statements(self, nodes: Sequence[ast.stmt]) -> None:
-        """One after the other, as far as there is a way."""
+        """Write statements one after the other, up to the first that leaves the block."""
         for node in nodes:
-            if self.open:
+            if self.reachable:
                 self.statement(node)
 
     def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 pass
-            case ast.Expr(value=ast.Call() as made):
-                self.value(made)
+            case ast.Expr(value=ast.Call() as call):
+                self.value(call)
             case ast.Assign(targets=[target]):
                 self.assign(target, node.value)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as source):
@@ -178,75 +182,80 @@ class _Function(ExpressionTranslator):
             case ast.While(orelse=[]):
                 self.repeat(node)
             case ast.For(orelse=[], target=ast.Name()):
-                self.count_through(node)
+                self.for_range(node)
             case ast.Break() | ast.Continue():
-                goal = self.loops[-1][isinstance(node, ast.Break)]
-                self.left.add(goal)
-                self.end(f"br label %{goal}")
+                label = self.loops[-1][isinstance(node, ast.Break)]
+                self.jump_targets.add(label)
+                self.end(f"br label %{label}")
             case ast.Return():
-                self.give(node)
+                self.write_return(node)
             case _:
-                self.refuse(node, f"'{ast.unparse(node).splitlines()[0]}' is not part of the language of loops")
+                self.refuse(node, f"'{ast.unparse(node).splitlines()[0]}' is not part of the loop language")
 
     def assign(self, target: ast.expr, source: ast.expr) -> None:
-        """Of one variable or entry, or of several once all values are known."""
+        """Assign to a variable, an entry or a field; to several after all values are computed."""
         if isinstance(target, ast.Tuple):
             if not isinstance(source, ast.Tuple) or len(source.elts) != len(target.elts):
-                self.refuse(target, "as many values as targets must be written out")
-            pairs = list(zip(target.elts, [self.value(each) for each in source.elts], strict=True))
+                self.refuse(target, "as many values as targets must be written")
+            pairs = list(zip(target.elts, [self.value(element) for element in source.elts], strict=True))
         else:
             pairs = [(target, self.value(source))]
-        for place, value in pairs:
-            match place:
+        for destination, value in pairs:
+            match destination:
                 case ast.Name(id=name):
-                    self.store(place, name, value)
+                    self.store(destination, name, value)
                 case ast.Subscript() | ast.Attribute():
-                    kind, address = self.target(place)
-                    value = self.convert(place, value, kind, f"'{ast.unparse(place)}'")
+                    kind, address = self.target(destination)
+                    value = self.convert(destination, value, kind, f"'{ast.unparse(destination)}'")
                     self.text.append(f"  store {value.typed}, ptr {address}, align 8")
                 case _:
-                    self.refuse(place, f"'{ast.unparse(place)}' cannot be assigned to")
+                    self.refuse(destination, f"'{ast.unparse(destination)}' cannot be assigned to")
 
-    def target(self, place: ast.Subscript | ast.Attribute) -> tuple[Kind, str]:
-        """Kind and address of an entry of a row, or of a field, that is assigned to."""
-        if isinstance(place, ast.Subscript):
-            return self.entry(place)
-        if not self.is_field(place):
-            self.refuse(place, f"'{ast.unparse(place)}' cannot be assigned to")
-        kind, address = self.field(place)
+    def target(self, destination: ast.Subscript | ast.Attribute) -> tuple[Kind, str]:
+        """Type and address of an entry of an array, or of a field, that is assigned to."""
+        if isinstance(destination, ast.Subscript):
+            return self.entry(destination)
+        if not self.is_field(destination):
+            self.refuse(destination, f"'{ast.unparse(destination)}' cannot be assigned to")
+        kind, address = self.field(destination)
         if kind.record is not None:
-            self.refuse(place, f"'{ast.unparse(place)}' is {kind.words}: its fields are assigned to one by one")
+            self.refuse(
+                destination, f"'{ast.unparse(destination)}' is {kind.words}: its fields are assigned to one by one"
+            )
         return kind, address
 
     def update(self, node: ast.AugAssign) -> None:
+        """Write an assignment in place, such as ``x += 1``."""
         match node.target:
             case ast.Name(id=name):
-                made = self.operation(node, node.op, self.variable(node.target), self.value(node.value))
-                self.store(node, name, made)
-            case (ast.Subscript() | ast.Attribute()) as place:
-                kind, address = self.target(place)
-                made = self.operation(node, node.op, self.load(kind, address), self.value(node.value))
-                made = self.convert(node, made, kind, f"'{ast.unparse(place)}'")
-                self.text.append(f"  store {made.typed}, ptr {address}, align 8")
+                result = self.operation(node, node.op, self.variable(node.target), self.value(node.value))
+                self.store(node, name, result)
+            case (ast.Subscript() | ast.Attribute()) as destination:
+                kind, address = self.target(destination)
+                result = self.operation(node, node.op, self.load(kind, address), self.value(node.value))
+                result = self.convert(node, result, kind, f"'{ast.unparse(destination)}'")
+                self.text.append(f"  store {result.typed}, ptr {address}, align 8")
             case other:
                 self.refuse(node, f"'{ast.unparse(other)}' cannot be assigned to")
 
     def choose(self, node: ast.If) -> None:
+        """Write an ``if``; a variable is set after it if both branches set it, or leave."""
         yes, no, after = self.label(), self.label(), self.label()
         self.branch(self.truth(node.test), yes, no)
-        before, ends = set(self.sure), []
+        before, ends = set(self.assigned), []
         for label, body in ((yes, node.body), (no, node.orelse)):
             self.begin(label)
-            self.sure = set(before)
+            self.assigned = set(before)
             self.statements(body)
-            if self.open:
-                ends.append(self.sure)
+            if self.reachable:
+                ends.append(self.assigned)
                 self.end(f"br label %{after}")
-        self.sure = set.intersection(*ends) if ends else before
+        self.assigned = set.intersection(*ends) if ends else before
         if ends:
             self.begin(after)
 
     def repeat(self, node: ast.While) -> None:
+        """Write a ``while``."""
         head, body, after = self.label(), self.label(), self.label()
         forever = isinstance(node.test, ast.Constant) and node.test.value is True
         self.end(f"br label %{head}")
@@ -255,33 +264,33 @@ class _Function(ExpressionTranslator):
             self.end(f"br label %{body}")
         else:
             self.branch(self.truth(node.test), body, after)
-        self.around(node.body, body, head, after)
-        if not forever or after in self.left:
+        self.loop_body(node.body, body, head, after)
+        if not forever or after in self.jump_targets:
             self.begin(after)
 
-    def around(self, nodes: Sequence[ast.stmt], body: str, again: str, after: str) -> None:
-        """The body of a loop; what it sets is not sure afterwards."""
-        before = set(self.sure)
+    def loop_body(self, nodes: Sequence[ast.stmt], body: str, again: str, after: str) -> None:
+        """Write the body of a loop; a variable that only the body sets may be unset afterwards."""
+        before = set(self.assigned)
         self.begin(body)
         self.loops.append((again, after))
         self.statements(nodes)
         self.loops.pop()
-        if self.open:
+        if self.reachable:
             self.end(f"br label %{again}")
-        self.sure = before
+        self.assigned = before
 
-    def count_through(self, node: ast.For) -> None:
-        """A loop over a range, whose ends are found once; the counter is not the variable, which the body may set."""
+    def for_range(self, node: ast.For) -> None:
+        """Write a loop over a range; the counter is separate from the variable, to which the body may assign."""
         match node.iter, node.target:
-            case ast.Call(func=ast.Name(id="range"), args=[*given], keywords=[]), ast.Name(id=name) if given:
+            case ast.Call(func=ast.Name(id="range"), args=[*bounds], keywords=[]), ast.Name(id=name) if bounds:
                 pass
             case _:
                 self.refuse(node, "a loop goes over a range")
-        ends = [self.integer(each) for each in given]
-        start, stop = (Value(INT, "0"), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
-        step = 1 if len(ends) < 3 else self.constant_step(given[2])
+        limits = [self.integer(bound) for bound in bounds]
+        start, stop = (Value(INT, "0"), limits[0]) if len(limits) == 1 else (limits[0], limits[1])
+        step = 1 if len(limits) < 3 else self.constant_step(bounds[2])
         if step == 1:
-            start = by_fours(self, node, name, start, stop)
+            start = vectorize(self, node, name, start, stop)
         head, body, again, after = self.label(), self.label(), self.label(), self.label()
         source, counter, following = self.block, f"%{head}.i", f"%{head}.next"
         self.end(f"br label %{head}")
@@ -289,46 +298,48 @@ class _Function(ExpressionTranslator):
         self.text.append(f"  {counter} = phi i64 [ {start.text}, %{source} ], [ {following}, %{again} ]")
         more = self.put(f"icmp {'slt' if step > 0 else 'sgt'} i64 {counter}, {stop.text}")
         self.branch(Value(TRUTH, more), body, after)
-        before = set(self.sure)
+        before = set(self.assigned)
         self.begin(body)
         self.store(node, name, Value(INT, counter))
         inner = self.label()
         self.end(f"br label %{inner}")
-        self.around(node.body, inner, again, after)
+        self.loop_body(node.body, inner, again, after)
         self.begin(again)
         self.text.append(f"  {following} = add nsw i64 {counter}, {step}")
         self.end(f"br label %{head}")
         self.begin(after)
-        self.sure = before
+        self.assigned = before
 
     def constant_step(self, node: ast.expr) -> int:
+        """The step of a range, which must be a literal."""
         try:
             step = ast.literal_eval(node)
         except ValueError:
             step = 0
         if not isinstance(step, int) or step == 0:
-            self.refuse(node, "the step of a range is written as a number other than 0")
+            self.refuse(node, "the step of a range must be a literal number other than 0")
         return step
 
-    def give(self, node: ast.Return) -> None:
+    def write_return(self, node: ast.Return) -> None:
+        """Write a ``return``."""
         if node.value is None or self.result == NOTHING:
             if node.value is not None or self.result != NOTHING:
                 self.refuse(node, f"must return {self.result.words}")
             self.end("ret void")
         else:
-            value = self.convert(node, self.value(node.value), self.result, "what is returned")
+            value = self.convert(node, self.value(node.value), self.result, "the result")
             self.end(f"ret {value.typed}")
 
-    def call_ours(self, node: ast.Call, meant: FunctionType, values: list[Value]) -> Value:
-        there = self.module.find(meant)
-        if len(values) != len(there.parameters):
-            self.refuse(node, f"'{meant.__name__}' takes {len(there.parameters)} arguments, not {len(values)}")
-        given = [
-            self.convert(node, value, kind, f"argument '{name}' of '{meant.__name__}'").typed
-            for value, (name, kind) in zip(values, there.parameters, strict=True)
+    def call_function(self, node: ast.Call, function: FunctionType, values: list[Value]) -> Value:
+        callee = self.module.find(function)
+        if len(values) != len(callee.parameters):
+            self.refuse(node, f"'{function.__name__}' takes {len(callee.parameters)} arguments, not {len(values)}")
+        arguments = [
+            self.convert(node, value, kind, f"argument '{name}' of '{function.__name__}'").typed
+            for value, (name, kind) in zip(values, callee.parameters, strict=True)
         ]
-        text = f"call {there.result.llvm} @{there.symbol}({', '.join(given)})"
-        if there.result == NOTHING:
+        text = f"call {callee.result.llvm} @{callee.symbol}({', '.join(arguments)})"
+        if callee.result == NOTHING:
             self.text.append(f"  {text}")
             return Value(NOTHING, "")
-        return Value(there.result, self.put(text))
+        return Value(callee.result, self.put(text))

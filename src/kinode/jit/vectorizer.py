@@ -1,9 +1,11 @@
-"""Loops over the entries of rows, four entries at a time: ``for i in range(n): out[i] = y[i] + h * k[i]``.
+"""Vector code for loops over the entries of arrays, such as ``for i in range(n): out[i] = y[i] + h * k[i]``.
 
-LLVM's own vectorizer finds them too, but costs as much time as all else that is done to a loop of the integrators, and
-llvmlite offers it only together with the rest of its pipeline. Each entry is computed by the same operations in either
-way, so that the results are the same to the bit. Where rows overlap, which is asked when the loop is reached, and for
-what is left of the last four, the plain loop serves.
+Four entries are computed at a time.  Each is computed by the same operations as in the scalar loop, so the results are
+the same to the last bit.  The scalar loop computes the remaining entries (fewer than four), and all of them if arrays
+overlap, which is checked when the loop is reached.
+
+Why our own: LLVM's vectorizer finds these loops too, but it takes as long as everything else that is done to a loop of
+the integrators, and llvmlite offers it only together with the rest of its pipeline.
 """
 
 from __future__ import annotations
@@ -19,44 +21,44 @@ from kinode.jit.loop_kinds import FLOATS, INT, REAL, TRUTH, Value
 if TYPE_CHECKING:
     from kinode.jit.expression_translator import ExpressionTranslator
 
-FOUR = "<4 x double>"
+VECTOR = "<4 x double>"
 
 
-def by_fours(own: ExpressionTranslator, node: ast.For, counter: str, start: Value, stop: Value) -> Value:
-    """Write the loop for as many fours as there are, if its body allows; gives where the plain loop is to begin."""
-    loop = _Fours(own, counter)
-    if not all(loop.suits(statement) for statement in node.body):
+def vectorize(own: ExpressionTranslator, node: ast.For, counter: str, start: Value, stop: Value) -> Value:
+    """Write the vector loop if the body allows it; returns the index at which the scalar loop begins."""
+    loop = _VectorLoop(own, counter)
+    if not all(loop.can_vectorize(statement) for statement in node.body):
         return start
     return loop.write(node.body, start, stop)
 
 
-class _Fours:
-    """One loop: the rows it reads and writes, and its body."""
+class _VectorLoop:
+    """One loop: the arrays that it reads and writes, by name, with their addresses."""
 
     def __init__(self, own: ExpressionTranslator, counter: str) -> None:
         self.own, self.counter = own, counter
         self.index = ""
-        self.rows: dict[str, str] = {}
+        self.arrays: dict[str, str] = {}
         self.written: set[str] = set()
 
-    def suits(self, node: ast.AST) -> bool:
-        """Whether a part works entry by entry."""
+    def can_vectorize(self, node: ast.AST) -> bool:
+        """Whether a statement or an expression uses entries at the loop's index only."""
         match node:
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=row)) as target], value=value):
-                self.written.add(row)
-                return self.suits(target) and self.suits(value)
-            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=row)) as target, op=op, value=value):
-                self.written.add(row)
-                return type(op) in REAL_OPERATIONS and self.suits(target) and self.suits(value)
-            case ast.Subscript(value=ast.Name(id=row), slice=ast.Name(id=index)):
-                self.rows[row] = ""
-                return index == self.counter and self.own.kinds.get(row) == FLOATS
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=array)) as target], value=value):
+                self.written.add(array)
+                return self.can_vectorize(target) and self.can_vectorize(value)
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=array)) as target, op=op, value=value):
+                self.written.add(array)
+                return type(op) in REAL_OPERATIONS and self.can_vectorize(target) and self.can_vectorize(value)
+            case ast.Subscript(value=ast.Name(id=array), slice=ast.Name(id=index)):
+                self.arrays[array] = ""
+                return index == self.counter and self.own.kinds.get(array) == FLOATS
             case ast.BinOp(left=left, op=op, right=right):
-                return type(op) in REAL_OPERATIONS and self.suits(left) and self.suits(right)
+                return type(op) in REAL_OPERATIONS and self.can_vectorize(left) and self.can_vectorize(right)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.suits(operand)
+                return self.can_vectorize(operand)
             case ast.Call(func=ast.Name(id=("abs" | "min" | "max") as name), args=[*given], keywords=[]):
-                return len(given) == (1 if name == "abs" else 2) and all(map(self.suits, given))
+                return len(given) == (1 if name == "abs" else 2) and all(map(self.can_vectorize, given))
             case ast.Name(id=name):
                 return name != self.counter and self.own.kinds.get(name, REAL) == REAL
             case ast.Constant(value=float()):
@@ -64,13 +66,14 @@ class _Fours:
         return False
 
     def write(self, body: list[ast.stmt], start: Value, stop: Value) -> Value:
+        """Write the vector loop; returns the index after its last entry."""
         own = self.own
-        for row in self.rows:
-            self.rows[row] = own.variable(ast.Name(row)).text
+        for array in self.arrays:
+            self.arrays[array] = own.variable(ast.Name(array)).text
         count = own.put(f"sub i64 {stop.text}, {start.text}")
-        fours = own.put(f"and i64 {count}, -4")
-        fours = own.put(f"select i1 {self.apart()}, i64 {fours}, i64 0")
-        end = own.put(f"add i64 {start.text}, {fours}")
+        vectorized = own.put(f"and i64 {count}, -4")
+        vectorized = own.put(f"select i1 {self.no_overlap()}, i64 {vectorized}, i64 0")
+        end = own.put(f"add i64 {start.text}, {vectorized}")
         head, inner, after = own.label(), own.label(), own.label()
         source, self.index, following = own.block, f"%{head}.i", f"%{head}.next"
         own.end(f"br label %{head}")
@@ -85,52 +88,54 @@ class _Fours:
         own.begin(after)
         return Value(INT, self.index)
 
-    def apart(self) -> str:
-        """Whether each row that is written is the same as another or at least four entries away from it."""
+    def no_overlap(self) -> str:
+        """Whether each array that is written is identical with another or at least four entries away from it."""
         own, fine = self.own, "true"
-        places = {row: own.put(f"ptrtoint ptr {text} to i64") for row, text in self.rows.items()}
-        for a, b in product(sorted(self.written), self.rows):
+        addresses = {array: own.put(f"ptrtoint ptr {text} to i64") for array, text in self.arrays.items()}
+        for a, b in product(sorted(self.written), self.arrays):
             if a != b and not (b in self.written and b < a):
-                distance = own.put(f"sub i64 {places[a]}, {places[b]}")
+                distance = own.put(f"sub i64 {addresses[a]}, {addresses[b]}")
                 far = own.put(f"icmp ugt i64 {own.put(f'add i64 {distance}, 31')}, 62")
                 same = own.put(f"icmp eq i64 {distance}, 0")
                 fine = own.put(f"and i1 {fine}, {own.put(f'or i1 {far}, {same}')}")
         return fine
 
     def statement(self, node: Any) -> None:
+        """Write an assignment."""
         target: Any = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        made = self.value(node.value)
-        place = self.place(target.value.id)
+        value = self.value(node.value)
+        address = self.address(target.value.id)
         if isinstance(node, ast.AugAssign):
-            made = self.operation(node.op, self.own.put(f"load {FOUR}, ptr {place}, align 8"), made)
-        self.own.text.append(f"  store {FOUR} {made}, ptr {place}, align 8")
+            value = self.operation(node.op, self.own.put(f"load {VECTOR}, ptr {address}, align 8"), value)
+        self.own.text.append(f"  store {VECTOR} {value}, ptr {address}, align 8")
 
-    def place(self, row: str) -> str:
-        return self.own.put(f"getelementptr inbounds double, ptr {self.rows[row]}, i64 {self.index}")
+    def address(self, array: str) -> str:
+        """The address of the array's entry at the loop's index."""
+        return self.own.put(f"getelementptr inbounds double, ptr {self.arrays[array]}, i64 {self.index}")
 
     def operation(self, op: ast.operator, a: str, b: str) -> str:
-        return self.own.put(f"{REAL_OPERATIONS[type(op)]} {FOUR} {a}, {b}")
+        return self.own.put(f"{REAL_OPERATIONS[type(op)]} {VECTOR} {a}, {b}")
 
     def value(self, node: Any) -> str:
-        """Four entries of an expression."""
+        """Write an expression for four entries."""
         own = self.own
         match node:
-            case ast.Subscript(value=ast.Name(id=row)):
-                return own.put(f"load {FOUR}, ptr {self.place(row)}, align 8")
+            case ast.Subscript(value=ast.Name(id=array)):
+                return own.put(f"load {VECTOR}, ptr {self.address(array)}, align 8")
             case ast.BinOp():
                 left = self.value(node.left)
                 return self.operation(node.op, left, self.value(node.right))
             case ast.UnaryOp():
-                return own.put(f"fneg {FOUR} {self.value(node.operand)}")
+                return own.put(f"fneg {VECTOR} {self.value(node.operand)}")
             case ast.Call(func=ast.Name(id="abs")):
-                return own.put(f"call {FOUR} @llvm.fabs.v4f64({FOUR} {self.value(node.args[0])})")
+                return own.put(f"call {VECTOR} @llvm.fabs.v4f64({VECTOR} {self.value(node.args[0])})")
             case ast.Call(func=ast.Name(id=name)):
                 first, second = map(self.value, node.args)
                 test = COMPARISONS[ast.Lt if name == "min" else ast.Gt][1]
-                beyond = own.put(f"fcmp {test} {FOUR} {second}, {first}")
-                return own.put(f"select <4 x i1> {beyond}, {FOUR} {second}, {FOUR} {first}")
+                beyond = own.put(f"fcmp {test} {VECTOR} {second}, {first}")
+                return own.put(f"select <4 x i1> {beyond}, {VECTOR} {second}, {VECTOR} {first}")
             case ast.Constant(value=float(given)):
                 return constant(given, 4)
         scalar = own.real(node, own.value(node))
-        single = own.put(f"insertelement {FOUR} undef, {scalar.typed}, i32 0")
-        return own.put(f"shufflevector {FOUR} {single}, {FOUR} undef, <4 x i32> zeroinitializer")
+        single = own.put(f"insertelement {VECTOR} undef, {scalar.typed}, i32 0")
+        return own.put(f"shufflevector {VECTOR} {single}, {VECTOR} undef, <4 x i32> zeroinitializer")

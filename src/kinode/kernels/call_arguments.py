@@ -1,7 +1,7 @@
-"""What is given to compiled functions, checked and brought into the shape that kernels take.
+"""Reads the arguments of compiled functions: checks them and converts them to the arrays that kernels take.
 
-Numbers, names and places come in as users write them; whatever does not fit is told in words here, so that
-no kernel ever reads beyond an array.
+Users write numbers, names and frames in several ways.  An argument that does not fit raises an error here, so that no
+kernel reads beyond an array.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ from kinode.model.quantity_names import find_quantity
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
-FEW = 16  # rows of parameters that are all looked at
+MOST_CHECKED_SAMPLES = 16  # of a batch of parameters; of a larger batch only the extremes are checked
 
 
 class Arguments:
-    """A system's names, sizes and default values, and the reading of arguments by them."""
+    """Reads arguments by the names, sizes and default values of a system."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.system = topology, topology.system
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
-        self._checked = b""  # the parameters that parts were last checked with
+        self._checked = b""  # the parameters with which components were last checked
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:
-        """The point that the arguments of a compiled function describe; u is zero where it is not given."""
-        n = self.topology
+        """The evaluation point that the arguments of a compiled function describe; u is zero by default."""
+        topology = self.topology
         times = self.read_array("t", t, 1)
         return EvaluationPoint(
             times[0] if times.ndim == 1 else times[:, 0],
-            self.read_array("q", q, n.n_q),
-            self.read_array("u", u, n.n_u, np.zeros(n.n_u)),
-            self.read_array("z", z, n.n_z, default_z),
+            self.read_array("q", q, topology.n_q),
+            self.read_array("u", u, topology.n_u, np.zeros(topology.n_u)),
+            self.read_array("z", z, topology.n_z, default_z),
             self.read_parameters(p),
             self.read_inputs(inputs),
         )
 
     def read_array(self, name: str, value: Any, size: int, default: Array | None = None) -> Array:
+        """An argument as an array of shape (size,), or (rows, size) of a batch."""
         if value is None:
             if default is None:
                 raise ArgumentError(f"{name}: needed and not given")
@@ -67,72 +68,74 @@ class Arguments:
         return array
 
     def read_parameters(self, p: Any) -> Array:
-        """Parameters from names, from a vector, or from one for each row; None stands for the model's own."""
+        """Parameters from a mapping by name, a vector, or one vector for each row; None means the model's values."""
         return self.parameters if p is None else self._read_vector("p", p)
 
     def read_inputs(self, inputs: Any) -> Array:
-        """Inputs in the same ways."""
+        """Inputs; given like parameters."""
         return self.inputs if inputs is None else self._read_vector("inputs", inputs)
 
     def _read_vector(self, name: str, value: Any) -> Array:
         names = self.topology.parameters if name == "p" else self.topology.inputs
         vector = self._by_name(name, value) if isinstance(value, Mapping) else self.read_array(name, value, len(names))
         if name == "p":
-            self._check_parts(vector)
+            self._check_components(vector)
         return vector
 
     def _by_name(self, name: str, value: Mapping[str, Any]) -> Array:
-        """Parameters or inputs of which some have other values."""
+        """Parameters or inputs, with the model's values except for those in the mapping."""
         if name == "p":
-            names, found = self.topology.parameters, self.parameters.copy()
+            names, vector = self.topology.parameters, self.parameters.copy()
             for key, new in self.system.read_parameters(value).items():
                 if key not in names:
                     raise ArgumentError(f"p: {key} is calculated from other parameters; change those")
-                found[names.index(key)] = self.system.nominal(new)
-            return found
-        names, found = self.topology.inputs, self.inputs.copy()
+                vector[names.index(key)] = self.system.nominal(new)
+            return vector
+        names, vector = self.topology.inputs, self.inputs.copy()
         for key, new in value.items():
             if key not in names:
                 raise ArgumentError(unknown("inputs: no input is called", key, names))
-            found[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
-        return found
+            vector[names.index(key)] = self.system.nominal(self.system.reader(key).number(new, None, "value"))
+        return vector
 
     @cached_property
-    def _tunable(self) -> tuple[Part, ...]:
-        """The parts with numbers that are made of parameters."""
+    def _parametric_components(self) -> tuple[Part, ...]:
+        """The network components with numbers that depend on parameters."""
         names = set(self.system.parameters)
         parts = self.system.parts.values()
         return tuple(part for part in parts if any(not names.isdisjoint(x.names()) for _, x in part.expressions()))
 
-    def _check_parts(self, p: Array) -> None:
-        """Parts can be what parameters make of them; of many rows those with the least and greatest of each."""
-        if not self._tunable or p.tobytes() == self._checked:
+    def _check_components(self, p: Array) -> None:
+        """Check the numbers of network components; of a large batch, only at the extremes of each parameter."""
+        if not self._parametric_components or p.tobytes() == self._checked:
             return
-        rows = np.atleast_2d(p)
-        if len(rows) > FEW:
-            rows = rows[np.unique([*rows.argmin(axis=0), *rows.argmax(axis=0)])]
-        for resolve in map(self._resolve_row, rows):
-            for part in self._tunable:
-                check_numbers(part, self.system, resolve)
+        samples = np.atleast_2d(p)
+        if len(samples) > MOST_CHECKED_SAMPLES:
+            samples = samples[np.unique([*samples.argmin(axis=0), *samples.argmax(axis=0)])]
+        for resolve in map(self._resolver_of_sample, samples):
+            for component in self._parametric_components:
+                check_numbers(component, self.system, resolve)
         self._checked = p.tobytes()
 
     def resolver(self, p: Any) -> Callable[[Any], float]:
-        return self.system.nominal if p is None else self._resolve_row(self.read_parameters(p))
+        """A function that evaluates numbers of the model with given parameters."""
+        return self.system.nominal if p is None else self._resolver_of_sample(self.read_parameters(p))
 
-    def _resolve_row(self, p: Array) -> Callable[[Any], float]:
-        """What numbers of the model are with one value for each parameter."""
+    def _resolver_of_sample(self, p: Array) -> Callable[[Any], float]:
+        """A function that evaluates numbers of the model with one value for each parameter."""
         values = dict(zip(self.topology.parameters, p, strict=True))
         full = self.system.parameter_values({k: float(v) for k, v in values.items()})
         return lambda value: float(value) if isinstance(value, float) else float(value.evaluate(full.__getitem__))
 
     def read_number(self, name: str, value: Any) -> float:
+        """A value for a quantity, in SI."""
         reader = self.system.reader(name)
-        found = find_quantity(self.system, name)
-        dimension = found.dimension if isinstance(found.dimension, str) else None
+        quantity = find_quantity(self.system, name)
+        dimension = quantity.dimension if isinstance(quantity.dimension, str) else None
         return self.system.nominal(reader.number(value, dimension, "start"))
 
     def frame_name(self, of: Any) -> str:
-        """A name for a frame that a kernel can be told by; places without a name are refused."""
+        """The name of a frame, part of a kernel's identity; a frame without a name is refused."""
         frame = self.system.find_frame(of if not hasattr(of, "com") else of.name)
         if isinstance(of, str):
             return of
@@ -141,7 +144,7 @@ class Arguments:
         raise ArgumentError("give the place a name: body.at(..., name=...)")
 
     def joints_on(self, on: str | None, joints: str | Sequence[str] | None) -> tuple[str, ...]:
-        """The joints whose reactions are asked for; of all joints, those of the body ``on``."""
+        """The names of joints for which reactions are requested; with ``on``, joints of that body."""
         known = self.system.joints
         names = tuple(known) if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
         for name in names:
@@ -151,37 +154,37 @@ class Arguments:
             return names
         if on != "world" and on not in self.system.bodies:
             raise ArgumentError(unknown("on: no body is called", on, self.system.bodies))
-        found = tuple(name for name in names if on in (known[name].a.body, known[name].b.body))
-        if joints is not None and found != names:
-            joint = known[next(name for name in names if name not in found)]
+        on_body = tuple(name for name in names if on in (known[name].a.body, known[name].b.body))
+        if joints is not None and on_body != names:
+            joint = known[next(name for name in names if name not in on_body)]
             raise ArgumentError(f"on: {joint.name} joins {joint.a.body} and {joint.b.body}, not {on}")
-        return found
+        return on_body
 
     def read_loads(self, effort: Any, wrenches: Any) -> Array:
-        """Added efforts and wrenches as the kernel takes them; any of them may have one row for each state."""
+        """The argument ``x`` of added efforts and wrenches; each of them may have one row for each state."""
         n = self.topology.n_u
-        parts = [(slice(0, n), self.read_array("effort", effort, n, np.zeros(n)))]
-        places = {body: n + 6 * i for i, body in enumerate(self.system.bodies)}
+        blocks = [(slice(0, n), self.read_array("effort", effort, n, np.zeros(n)))]
+        starts = {body: n + 6 * i for i, body in enumerate(self.system.bodies)}
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise ArgumentError(f"wrenches: {{body: (force, moment)}} is expected, not {short(wrenches)}")
         for body, wrench in (wrenches or {}).items():
-            if body not in places:
-                raise ArgumentError(unknown("wrenches: no body is called", body, places))
+            if body not in starts:
+                raise ArgumentError(unknown("wrenches: no body is called", body, starts))
             try:
                 force, moment = (wrench.force, wrench.moment) if isinstance(wrench, Wrench) else wrench
             except (TypeError, ValueError):
                 raise ArgumentError(
                     f"wrenches: {body} takes (force, moment) of three numbers each, not {short(wrench)}"
                 ) from None
-            start = places[body]
-            parts.append((slice(start, start + 3), self.read_array(f"force on {body}", force, 3)))
-            parts.append((slice(start + 3, start + 6), self.read_array(f"moment on {body}", moment, 3)))
-        rows = {len(values) for _, values in parts if values.ndim == 2}
+            start = starts[body]
+            blocks.append((slice(start, start + 3), self.read_array(f"force on {body}", force, 3)))
+            blocks.append((slice(start + 3, start + 6), self.read_array(f"moment on {body}", moment, 3)))
+        rows = {len(values) for _, values in blocks if values.ndim == 2}
         if len(rows) > 1:
             raise ArgumentError(
                 f"effort and wrenches: batches of {' and '.join(map(str, sorted(rows)))} rows do not fit"
             )
-        x = np.zeros((*rows, self.topology.n_u + 6 * len(places)))
-        for where, values in parts:
-            x[..., where] = values
+        x = np.zeros((*rows, self.topology.n_u + 6 * len(starts)))
+        for columns, values in blocks:
+            x[..., columns] = values
         return x

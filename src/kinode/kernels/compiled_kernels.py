@@ -1,4 +1,4 @@
-"""The machine code of one topology: each kernel is compiled when it is first called, or found in the cache on disk."""
+"""The machine code of one topology: a kernel is compiled, or loaded from the cache on disk, at its first call."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kinode.multibody.composition import Composition
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
-SHORT_TREE = 12  # links up to which two vectors side by side hide each other's delays; beyond, they only cost compiling
-LANES_FROM = 64  # rows from which a batch is worth code for several lanes
+SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
+LANES_FROM = 64  # rows; smaller batches are not worth compiling code for several lanes
 
 
 class Kernels:
@@ -29,11 +29,11 @@ class Kernels:
     Parameters
     ----------
     topology : Topology
-        What the kernels are traced from; its constraint rows are part of their identity.
+        The system; its independent constraint rows are part of the identity of the machine code.
     formulation : str
-        Its name, part of the identity of the machine code.
+        The name of the formulation, part of the identity of the machine code.
     composition : Composition
-        The parts of the snapshot that the formulation traces.
+        The classes of the formulation from which the kernels are traced.
     check_forward : callable
         Called before the first kernel of forward dynamics is made; raises where the system has no such dynamics.
     """
@@ -51,23 +51,23 @@ class Kernels:
 
     @cached_property
     def fingerprint(self) -> str:
-        """All of the model that the machine code depends on."""
+        """Everything of the model that the machine code depends on, as text."""
         rows = "" if self.topology.rows is None else f"\nrows {self.topology.rows}"
         return f"{self.formulation}\n{kernel_programs.fingerprint(self.topology)}{rows}"
 
     @property
     def lanes(self) -> int:
-        """Rows that batches work on at once: twice the width of the machine's vectors where the code is short."""
+        """Rows that a batch computes at once: the width of the CPU's vectors, or twice that for short code."""
         lanes = compiler.choose_lanes()
         return 2 * lanes if lanes > 1 and len(self.topology.tree.nodes) <= SHORT_TREE else lanes
 
     def has(self, kernel: Kernel) -> bool:
-        """Whether a kernel is made already."""
+        """Whether a kernel is compiled or loaded already."""
         return (kernel, 1) in self._machines
 
     @property
     def made(self) -> frozenset[Kernel]:
-        """The kernels that are made already."""
+        """The kernels that are compiled or loaded already."""
         return frozenset(kernel for kernel, _ in self._machines)
 
     def machine(self, kernel: Kernel, lanes: int = 1) -> Machine:
@@ -83,7 +83,9 @@ class Kernels:
         return code
 
     def _make_program(self, kernel: Kernel) -> Program:
-        from kinode.kernels.rolled_programs import make_program  # new code only: many runs find theirs in the cache
+        from kinode.kernels.rolled_programs import (
+            make_program,
+        )  # imported for new code only; many runs load theirs from the cache
 
         return make_program(self.topology, kernel, self._composition)
 
@@ -96,12 +98,12 @@ class Kernels:
         point : EvaluationPoint
             Of floats.  Arrays of two dimensions have one row for each call, others are shared.
         x : array, optional
-            What the kernel takes besides the point (``kernel_table.py``); zero by default.
+            The argument of the kernel besides the point (``kernel_table.py``); zero by default.
 
         Returns
         -------
         array
-            The result of the kernel, of a batch a row for each point.
+            The result of the kernel; for a batch, one row for each point.
         """
         single = self.machine(kernel)
         given = {
@@ -126,5 +128,6 @@ class Kernels:
 
 
 def _as_column(t: object) -> Array:
+    """Times as an array of shape (rows, 1); a single time as (1,)."""
     times = np.asarray(t, dtype=float)
     return times.reshape(-1, 1) if times.ndim else times.reshape(1)

@@ -1,4 +1,4 @@
-"""Methods of ``Dynamics`` that become built-in functions of machine code when they are first asked for."""
+"""Methods of ``Dynamics`` that are replaced by built-in functions of machine code at their first use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kinode.kernels.kernel_table import KernelRow
 
 
 class Fast:
-    """A method that is replaced, when it is first asked of an object, by a built-in function of machine code.
+    """A method that is replaced by a built-in function of machine code when an object first uses it.
 
-    The kernel table says by the method's name which arguments it takes by position.  What does not fit the built-in
-    function exactly comes back to the method.
+    The row of the kernel table with the method's name lists the positional arguments.  Calls that the built-in function
+    does not handle go to the method.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -41,15 +41,15 @@ def fast(method: Callable[..., Any]) -> Any:
 def make_builtin(
     row: KernelRow, machine: Machine, defaults: Mapping[str, Array], n_u: int, method: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The built-in function of a kernel; calls that do not fit it exactly go to ``method``."""
+    """The built-in function of a kernel; calls that it does not handle go to ``method``."""
     shape = (n_u, n_u) if row.square else (machine.sizes["out"],)
-    kept = {name: array for name, array in defaults.items() if name not in row.arguments}
+    default_arrays = {name: array for name, array in defaults.items() if name not in row.arguments}
     parameters = list(inspect.signature(method).parameters.values())
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
     function: Callable[..., Any] = builtin_function.make_callable(
         machine,
         row.arguments,
-        kept,
+        default_arrays,
         shape,
         method,
         name=row.name,

@@ -1,4 +1,4 @@
-"""What tells kernels of one name apart: records of options, part of a kernel's identity."""
+"""Options of kernels: with the name, they identify a kernel."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Kernel(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Which share of all that transmits loads between bodies.
+    """Options of the kernels for load-bearing constraints: which share of their loads.
 
-    ``support`` are the freedoms that hold loops while inertia is left out.
+    ``support`` are the joint freedoms that support loops in a static equilibrium.
     """
 
     part: str = "total"
@@ -36,10 +36,10 @@ class LoadOptions:
 
 @dataclass(frozen=True)
 class ReactionOptions(LoadOptions):
-    """Which share of the reactions of which joints, on which body, about which point, in whose axes.
+    """Options of the kernels for reactions: share, joints, body, reference point, axes.
 
-    ``whole`` adds the efforts along the freedoms.  None means the convention: on the child, about its joint point, in
-    the joint axes of the parent.
+    ``whole`` adds the efforts along the freedoms.  None means the default: on the child, about its joint point, in the
+    joint axes of the parent.
     """
 
     whole: bool = False

@@ -1,4 +1,4 @@
-"""What each kernel gives: functions from a snapshot of traced numbers to the entries of the kernel's result."""
+"""The result of each kernel, computed from a snapshot (one evaluation of the model with traced scalars)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Names = tuple[str, ...]
 
 
 def flat(values: Any) -> list[Scalar]:
-    """All entries of a result in a row."""
+    """All entries of a result as a flat list."""
     return list(np.asarray(values, dtype=object).ravel())
 
 
@@ -32,13 +32,13 @@ def rate(snapshot: Snapshot, options: Any = ()) -> Outputs:
 
 
 def energy(snapshot: Snapshot, options: Any) -> Outputs:
-    """Kinetic energy, and potential energy with the electric one."""
+    """Kinetic energy, and potential plus electric energy."""
     kinetic, potential, electric = snapshot.energies
     return [kinetic, potential + electric]
 
 
 def power_of_all(snapshot: Snapshot, options: Any) -> Outputs:
-    """Rate of the state, and the power of all that changes the energy."""
+    """Rate of the state vector, and the powers of everything that changes the energy."""
     return [*rate(snapshot), *power.powers(snapshot)]
 
 
@@ -56,13 +56,13 @@ def evaluate(snapshot: Snapshot, options: Names) -> Outputs:
 
 
 def law(snapshot: Snapshot, options: Names) -> Outputs:
-    """The value of a law given as text."""
+    """The value of an expression given as text."""
     return [snapshot.resolve(parse(options[0], snapshot.system.call_counts()))]
 
 
 # -- reactions -------------------------------------------------------------------------------------
 def reactions(snapshot: Snapshot, options: ReactionOptions) -> Outputs:
-    """Force and moment of joints; behind them the doubt of the support, where loops have one."""
+    """Force and moment of joints; with a support of loops, followed by ``doubt``, its relative error."""
     find = snapshot.system.find_frame
     outputs: list[Scalar] = []
     for name in options.joints:
@@ -80,8 +80,10 @@ def reactions(snapshot: Snapshot, options: ReactionOptions) -> Outputs:
 
 
 def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
-    """Force and moment of all that makes up the kinetic share of a joint's reaction; the doubt as in ``reactions``."""
-    from kinode.formulations.reaction_contributions import contributions  # with all formulations, which few runs need
+    """Force and moment of each contribution to the kinetic share of a joint's reaction; the end as in ``reactions``."""
+    from kinode.formulations.reaction_contributions import (
+        contributions,
+    )  # imports all formulations, which few runs need
 
     find, support = snapshot.system.find_frame, options.support
     point, frame = (None if name is None else find(name) for name in (options.about, options.axes))
@@ -93,13 +95,13 @@ def contributions(snapshot: Snapshot, options: ContributionOptions) -> Outputs:
 
 
 def holding(snapshot: Snapshot, options: LoadOptions) -> Outputs:
-    """Everything that transmits a load between bodies, in the order of ``topology.holding``."""
-    each = (snapshot.holding(name, options.part, options.support) for name in snapshot.topology.holding)
-    return [x for values in each for x in values]
+    """The loads of all load-bearing constraints, in the order of ``topology.holding``."""
+    loads = (snapshot.holding(name, options.part, options.support) for name in snapshot.topology.holding)
+    return [x for values in loads for x in values]
 
 
 def unit_wrench(snapshot: Snapshot, options: Names) -> Outputs:
-    """What a constraint does to a body for each unit multiplier, for a quantity of the constraint by name."""
+    """The wrench on a body for each unit multiplier of a constraint; the option names a quantity of the constraint."""
     return snapshot.unit_wrenches(find_quantity(snapshot.system, options[0]))
 
 
@@ -112,7 +114,7 @@ def tiers(snapshot: Snapshot, options: Names) -> Outputs:
 
 
 def segments(snapshot: Snapshot, options: Names) -> Outputs:
-    """The same along the radius vectors."""
+    """The acceleration of a point by cause and chain segment, along the radius vectors."""
     from kinode.formulations.acceleration_contributions import by_segment
 
     return by_segment(snapshot, snapshot.system.find_frame(options[0]))
@@ -120,26 +122,26 @@ def segments(snapshot: Snapshot, options: Names) -> Outputs:
 
 # -- loops -----------------------------------------------------------------------------------------
 def closure(snapshot: Snapshot, options: Any) -> Outputs:
-    """Residuals and rates of all constraint rows, and the entries of their Jacobian that need not be zero."""
+    """Residuals and rates of all constraint rows, and the entries of their Jacobian that are not structurally zero."""
     constraints = snapshot.constraints
-    rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
-    return [*rates, *(x for row in constraints.all_rows for x in row.values())]
+    residuals_and_rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
+    return [*residuals_and_rates, *(x for row in constraints.all_rows for x in row.values())]
 
 
 def projection(snapshot: Snapshot, options: Any) -> Outputs:
-    """The state on its constraints, and their effective mass."""
+    """The state projected onto the constraints, and the effective mass of the constraints."""
     q, u, mass = snapshot.projected()
     return np.concatenate([q, u, snapshot.z, [mass]])
 
 
 # -- derivatives -----------------------------------------------------------------------------------
 def jacobian(snapshot: Snapshot, options: Names) -> Outputs:
-    """Angular and linear velocity of a frame for unit speeds, 6 x n_u."""
+    """Angular and linear velocity of a frame for unit speeds: a matrix 6 x n_u."""
     point, n = snapshot.point, len(snapshot.point.u)
 
     def velocity(u: Array) -> Array:
-        there = snapshot.at(point.replaced(u=u))
-        return np.concatenate(there.velocity(there.system.find_frame(options[0])))
+        moving = snapshot.at(point.replaced(u=u))
+        return np.concatenate(moving.velocity(moving.system.find_frame(options[0])))
 
     at_rest = velocity(np.zeros(n))
     columns = [velocity(np.eye(n)[k]) - at_rest for k in range(n)]
@@ -149,9 +151,9 @@ def jacobian(snapshot: Snapshot, options: Names) -> Outputs:
 def directional_derivative(
     snapshot: Snapshot, tape: Tape, arguments: Sequence[tuple[str, int]], names: Names
 ) -> list[Scalar]:
-    """Change of the rate of the state, or of quantities by name, along a direction in some arguments.
+    """Directional derivative of the rate of the state, or of quantities by name.
 
-    ``arguments`` are names and sizes of the tape's inputs; the direction is the input ``x``.
+    ``arguments`` are the names and sizes of the inputs that vary; the direction is the input ``x``.
     """
     outputs = flat(evaluate(snapshot, names) if names else rate(snapshot))
     seeds: dict[tuple[str, int], Any] = {}

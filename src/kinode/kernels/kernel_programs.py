@@ -1,4 +1,4 @@
-"""From a kernel to the straight-line program that computes it, and what its machine code depends on."""
+"""The straight-line program of a kernel, and the fingerprint of everything its machine code depends on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kinode.structure.topology import Topology
 
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
-    """The straight-line program of a kernel; ``formulation`` is what it is traced from."""
+    """The straight-line program of a kernel in a formulation."""
     results = trace(topology, kernel, formulation)
     stores = [("out", i, x) for i, x in enumerate(results)]
     counts = {**sizes(topology, kernel), "out": len(results)}
@@ -38,7 +38,7 @@ def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSI
 
 
 def fingerprint(topology: Topology) -> str:
-    """All of a model that its machine code depends on; values of parameters and initial values are not among it."""
+    """Everything of a model that its machine code depends on, as text; not values of parameters and initial values."""
     system = topology.system
     parts: list[Any] = [system.gravity, system.world.frames]
     for component in system.components.values():
@@ -49,20 +49,20 @@ def fingerprint(topology: Topology) -> str:
             specs = component.specs()
             given = {k: v for k, v in component.given().items() if not specs[k][1].aside}
             parts.append((component.name, component.section, component.kind, given))
-            parts.append(getattr(component, "declaration", None))  # of a kind that a file or a call declares
+            parts.append(getattr(component, "declaration", None))  # of a type that a file or a call declares
             axes = [given.get("axis"), given.get("normal"), *given.get("axes", ())]
-            # Which helper axis serves depends on the values.
+            # The choice of the helper axis depends on the values.
             parts += [[system.nominal(x) for x in v] for v in axes if v is not None and not isinstance(v, str)]
         else:
             parts.append(component)
-    if topology.network is not None:  # which of several states serve depends on the initial values that are given
+    if topology.network is not None:  # the choice of states depends on which initial values are given
         parts.append(topology.network.states)
     foreign = {type(c) for c in system.components.values() if not type(c).__module__.startswith("kinode.")}
     return repr(parts) + "".join(sorted(map(_source, foreign)))
 
 
 def _source(cls: type) -> str:
-    """The text of a plug-in's module, so that changed code is compiled anew; without text it always is."""
+    """The text of a plug-in's module, so that changed code is compiled again; without text it always is."""
     import inspect
 
     module = sys.modules.get(cls.__module__)

@@ -1,7 +1,7 @@
-"""The table of kernels: all that distinguishes one compiled model function from another, a row for each.
+"""The table of kernels: one row for each compiled model function, with its properties.
 
-``x`` holds what a kernel takes besides the point of evaluation: accelerations, added efforts and wrenches, a direction,
-or marks of what happened.
+``x`` is the argument of a kernel besides the evaluation point: accelerations, added efforts and wrenches, a direction,
+or flags of the events that occurred.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from kinode.structure.topology import Topology
 
 
 class Modes(Enum):
-    """What a kernel makes of the modes in z, where the system has any."""
+    """How a kernel treats the modes in z, if the system has any."""
 
-    FITTED = "where z is not given, modes are fitted to the state"
-    BY_ACCELERATION = "where z is not given, modes are those that the given accelerations lead to"
-    GIVEN = "modes are taken as they stand in z, and checked"
+    FITTED = "if z is not given, modes are made consistent with the state"
+    BY_ACCELERATION = "if z is not given, modes follow from the given accelerations"
+    GIVEN = "modes are those in z, and are checked"
     UNUSED = "the result depends on positions alone"
 
 
 @dataclass(frozen=True)
 class KernelRow:
-    """One kind of kernel.
+    """One row of the table.
 
-    ``write`` gives the result from a snapshot and the options; ``trace`` takes its place where the tape or ``x`` is
-    needed too.  ``given`` turns ``x`` into what the snapshot is given at its construction.  ``arguments`` are the
-    positional arguments of the ``Dynamics`` method of the same name that becomes a built-in function.
+    ``write`` computes the result from a snapshot and the options; ``trace`` replaces it if the tape or ``x`` is needed
+    too.  ``given`` converts ``x`` to keyword arguments of the snapshot.  ``arguments`` are the positional arguments of
+    the ``Dynamics`` method of the same name, which becomes a built-in function.
     """
 
     name: str
@@ -49,9 +49,9 @@ class KernelRow:
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
-    rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loops for it
-    lanes: bool = False  # whether batches have code for several states at once
-    forward: bool = False  # whether every freedom needs inertia
+    rolled: Callable[[Any], bool] = lambda options: False  # whether large trees have loop code for it
+    lanes: bool = False  # whether batches compute several states at once
+    forward: bool = False  # whether it is forward dynamics, so that every freedom needs inertia
     open: bool = False  # whether it is used before the independent constraint rows are known
     rare: bool = False  # whether it is called a few dozen times only
     arguments: tuple[str, ...] = ()
@@ -59,10 +59,10 @@ class KernelRow:
 
 
 def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
-    """Efforts and wrenches (force, moment for each body) that ``x`` adds."""
+    """The added efforts and wrenches (force, moment for each body) in ``x``."""
     n = topology.n_u
-    at = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
-    return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in at.items()}}
+    starts = {body: n + 6 * i for i, body in enumerate(topology.system.bodies)}
+    return {"effort": x[:n], "wrenches": {body: (x[i : i + 3], x[i + 3 : i + 6]) for body, i in starts.items()}}
 
 
 def _n_u(topology: Topology) -> int:
@@ -111,7 +111,7 @@ def _always(options: Any) -> bool:
 
 
 def _total_only(options: ReactionOptions) -> bool:
-    """Static and kinetic shares have no loops yet."""
+    """Static and kinetic shares have no loop code."""
     return options.part == "total"
 
 
@@ -159,7 +159,7 @@ _ROWS = (
     # events
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
-    KernelRow("glance", lambda s, _: instant_events.glance(s)),
+    KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),
@@ -173,7 +173,7 @@ def find_row(kernel: Kernel) -> KernelRow:
 
 
 def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
-    """Sizes of the arguments that a kernel reads."""
+    """The number of entries of each argument that a kernel reads."""
     return {
         "t": 1,
         "q": topology.n_q,

@@ -1,7 +1,7 @@
-"""A snapshot of a large tree whose links are computed by loops: its parts load what the loops have left.
+"""Kinematics and motion of a large tree that load the results of loops.
 
-Laws and elements are straight-line code between the loops; they see poses, velocities and accelerations through these
-parts.  What they ask for is noted, so that the loops compute no more.
+Expressions and elements are straight-line code between the loops (``rolled_builder.py``).  They get poses, velocities
+and accelerations through these classes, which note what is loaded, so that the loops compute nothing else.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ T = TypeVar("T")
 
 
 class LoopResults(Protocol):
-    """What the loops over one tree have left."""
+    """The results of the loops over one tree."""
 
     def load(self, tape: Tape, name: str, index: int, size: int) -> Array:
-        """Values that a loop gave for a node; that they were asked for is noted."""
+        """The values that a loop computed for a node, by name; the name is noted as loaded."""
         ...
 
 
 class Loaded(Sequence[T]):
-    """A list whose entries are made when they are asked for."""
+    """A list whose entries are made at their first use."""
 
     def __init__(self, size: int, make: Callable[[int], T]) -> None:
         self._size, self._make, self._made = size, make, dict[int, T]()
@@ -59,7 +59,7 @@ class Loaded(Sequence[T]):
 
 
 class RolledKinematics(Kinematics):
-    """The kinematics of a tree whose links loops have moved; ``loops_of`` gives the loops of each tree."""
+    """Kinematics of a tree, loaded from the results of loops; ``loops_of`` gives the loops of each tree."""
 
     def __init__(
         self,
@@ -79,12 +79,12 @@ class RolledKinematics(Kinematics):
         return RolledKinematics(self.topology, tree, self.point, self.laws, self.given, self._loops_of, self._tape)
 
     def load(self, name: str, index: int, size: int) -> Array:
-        """Values that a loop gave for a node."""
+        """The values that a loop computed for a node."""
         return self._loops.load(self._tape, name, index, size)
 
     @cached_property
     def link_kinematics(self) -> Sequence[LinkKinematics]:
-        """Pose, subspace and angular velocity of each link; biases of accelerations stay in the loops."""
+        """Pose, subspace and angular velocity of each link; bias accelerations are not available."""
 
         def make(i: int) -> LinkKinematics:
             node, (q, _, _) = self.tree.nodes[i], self.node_states[i]
@@ -116,7 +116,7 @@ class RolledKinematics(Kinematics):
 
 
 class RolledMotion(Motion):
-    """The motion that loops have computed, on the tree with welds and on the full one."""
+    """The motion that loops have computed, for the tree with merged welds and for the full one."""
 
     sweeps_full_tree: ClassVar[bool] = True
     kinematics: RolledKinematics
@@ -128,32 +128,32 @@ class RolledMotion(Motion):
 
     @property
     def mass_rows(self) -> list[Row]:
-        """Those of the bodies."""
+        """Rows of the mass matrix of the bodies."""
         return self.kinematics.mass_rows
 
     @property
     def bias_effort(self) -> Array:
         """Not available: loops solve for accelerations without it."""
-        raise NotImplementedError("the bias of a rolled motion stays in its loops")
+        raise NotImplementedError("loop code does not provide the bias effort")
 
     def find_accelerations(self) -> tuple[Sequence[Array], Sequence[Spatial]]:
         """Accelerations of node joints, and of links less gravity."""
-        k = self.kinematics
-        n = len(k.tree.nodes)
+        kinematics = self.kinematics
+        n = len(kinematics.tree.nodes)
 
         def link(i: int) -> Spatial:
-            values = k.load("A", i, 6)
+            values = kinematics.load("A", i, 6)
             return values[:3], values[3:]
 
         def joint(i: int) -> Array:
-            known = k.node_states[i][2]
-            return known if known is not None else k.load("u_dot", i, k.tree.nodes[i].joint.n_u)
+            known = kinematics.node_states[i][2]
+            return known if known is not None else kinematics.load("u_dot", i, kinematics.tree.nodes[i].joint.n_u)
 
         return Loaded(n, joint), Loaded(n, link)
 
     @cached_property
     def link_wrenches(self) -> Sequence[Spatial]:
-        """What each node's joint passes on to its link, about the link's origin, in link axes."""
+        """The wrench of each node's joint on its link, about the link's origin, in link axes."""
 
         def make(i: int) -> Spatial:
             values = self.kinematics.load("f", i, 6)

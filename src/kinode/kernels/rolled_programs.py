@@ -1,8 +1,9 @@
-"""Programs for large trees: loops over a table of bodies instead of straight-line code.
+"""Loop code for large trees: programs that loop over a table of links instead of straight-line code.
 
-The steps are those of multibody/links/link_steps.py, traced once for each kind of link.  Laws and elements are
-straight-line code between the loops; they see the loops' results through a snapshot that loads them (rolled_motion.py).
-What cannot be rolled (couplings of joints, friction, stops, brakes, networks) is written out in full, of any size.
+The steps are those of multibody/links/link_steps.py, traced once for each structure of link.  Expressions and elements
+are straight-line code between the loops; they read the loops' results through a snapshot that loads them
+(rolled_motion.py).  Systems with couplings of joints, friction, stops, brakes or networks have no loop code: their
+programs are straight-line code of any size.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
 from kinode.kernels.tree_size import is_large
-from kinode.kernels.tree_sweeps import TracedLink, TreePass, Values
+from kinode.kernels.tree_sweeps import StagedView, TracedLink, TreePass, Values
 from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial
@@ -24,7 +25,7 @@ from kinode.structure.topology import Topology
 
 
 def make_program(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> Program:
-    """The program of a kernel, rolled where the tree is large and the ``formulation`` the recursive one."""
+    """The program of a kernel: loop code if the tree is large and the ``formulation`` is the recursive one."""
     if not is_large(topology) or not find_row(kernel).rolled(kernel.options) or formulation is not RECURSIVE:
         return kernel_programs.make_program(topology, kernel, formulation)
     from kinode.kernels.rolled_builder import RolledBuilder
@@ -32,147 +33,173 @@ def make_program(topology: Topology, kernel: Kernel, formulation: Composition = 
     return RolledBuilder(topology, kernel).program()
 
 
+ZERO_ACCELERATIONS = "zero"  # in place of a view of given accelerations
+
+
 class Sweeper:
-    """The passes over one tree, with the link's numbers unpacked."""
+    """The passes over one tree.
+
+    Parameters
+    ----------
+    poses, speeds : bool
+        Whether poses of links, and velocities of their origins, are needed.
+    rates : bool
+        Whether the rates of the coordinates are results.
+    given : str, optional
+        The view of the given accelerations of inverse dynamics, or ``ZERO_ACCELERATIONS``.
+    effort_out : bool
+        Whether the efforts of the joints are results, and not the wrenches.
+    added : bool
+        Whether the argument ``x`` adds efforts.
+    """
 
     def __init__(
         self, *, poses: bool, speeds: bool, rates: bool, given: str | None, effort_out: bool, added: bool
     ) -> None:
         self.poses, self.speeds, self.rates = poses, speeds, rates
-        self.given = given  # view of given accelerations; "zero" for none at all
+        self.given = given
         self.effort_out, self.added = effort_out, added
 
     def kinematics(self) -> TreePass:
-        """Outward: angular velocities, and poses and velocities where they are wanted."""
+        """Outward: angular velocities, and poses and velocities if they are needed."""
         gives = {"w": 3, **({"X": 12} if self.poses else {}), **({"v": 3} if self.speeds else {})}
-        return TreePass(True, gives, gives, self._move)
+        return TreePass(True, gives, gives, self._kinematics_of)
 
-    def _move(self, link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
+    def _kinematics_of(self, link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
+        """Kinematics of one link, and the effort of its joint's constant stiffness and damping."""
         X_PF, form, inertia, stiffness, neutral, damping = unpack(link)
-        driven = link.flags[0]
+        driven = link.flags.is_driven
         mechanics = link.mechanics
-        q = link.tape.inputs("dq" if driven else "q", mechanics.n_q)
-        u = link.tape.inputs("du" if driven else "u", mechanics.n_u)
-        moved = link_steps.move(mechanics, X_PF, form, q, u, read["w"])
-        link.local.update(X_PF=X_PF, inertia=inertia, moved=moved)
+        q = link.tape.inputs("driven_q" if driven else "q", mechanics.n_q)
+        u = link.tape.inputs("driven_u" if driven else "u", mechanics.n_u)
+        kinematics = link_steps.move(mechanics, X_PF, form, q, u, read["w"])
+        link.local.update(X_PF=X_PF, inertia=inertia, kinematics=kinematics)
         link.local["tau"] = -stiffness * (q - neutral) - damping * u if len(stiffness) == len(q) else -damping * u
-        gives = {"w": moved.w}
+        gives = {"w": kinematics.w}
         if self.poses:
             parent = Pose(read["X"][:9].reshape(3, 3), read["X"][9:])
-            X = parent @ (X_PF @ moved.X)
+            X = parent @ (X_PF @ kinematics.X)
             gives["X"] = np.concatenate([np.asarray(X.R, dtype=object).ravel(), X.p])
             link.local["X_W"] = X
         if self.speeds:
-            _, v = moved_motion(moved.X, *moved_motion(X_PF, read["w"], read["v"]))
-            gives["v"] = v + (moved.S[3:] @ u if mechanics.n_u else ZERO3)
+            _, v = moved_motion(kinematics.X, *moved_motion(X_PF, read["w"], read["v"]))
+            gives["v"] = v + (kinematics.S[3:] @ u if mechanics.n_u else ZERO3)
             link.local["v"] = gives["v"]
         out = {"out_q": mechanics.rate_map(q, u)} if self.rates and not driven and mechanics.n_q else {}
         return gives, out
 
     def _tau(self, link: TracedLink, k: int) -> Array:
+        """The effort of a joint, as pass k reads it."""
         n = link.mechanics.n_u
-        tau = link.tape.inputs(f"tau {k}", n) if link.flags[1] else link.local["tau"]
-        if self.added and not link.flags[0] and n:
-            tau = tau + link.tape.inputs(f"xe {k}", n)
+        tau = link.tape.inputs(StagedView("tau", k), n) if link.flags.has_effort else link.local["tau"]
+        if self.added and not link.flags.is_driven and n:
+            tau = tau + link.tape.inputs(StagedView("x_effort", k), n)
         return tau
 
-    def _unloaded(self, link: TracedLink, wrench: Spatial, k: int) -> Spatial:
-        """A wrench less the loads on the link."""
-        if not link.flags[2]:
+    def _without_loads(self, link: TracedLink, wrench: Spatial, k: int) -> Spatial:
+        """A wrench minus the loads on the link, as pass k reads them."""
+        if not link.flags.has_load:
             return wrench
-        load = link.tape.inputs(f"load {k}", 6)
+        load = link.tape.inputs(StagedView("load", k), 6)
         return wrench[0] - load[:3], wrench[1] - load[3:]
 
-    def gather(self) -> TreePass:
-        """Inward: articulated inertias."""
+    def articulated_inertias(self) -> TreePass:
+        """Inward: articulated inertias and bias wrenches."""
         sizes = {"I": 21, "p": 6}
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
-            moved, rigid = link.local["moved"], link.local["inertia"]
+            kinematics, rigid = link.local["kinematics"], link.local["inertia"]
             inertia = rigid.articulated() + unpack_inertia(read["I"])
-            moment, force = self._unloaded(link, link_steps.bias_wrench(rigid, moved.w), 1)
+            moment, force = self._without_loads(link, link_steps.bias_wrench(rigid, kinematics.w), 1)
             p = (moment + read["p"][:3], force + read["p"][3:])
-            if link.flags[0]:
-                rest, push = link_steps.pass_on_driven(moved, inertia, p, link.tape.inputs("da", link.mechanics.n_u))
+            if link.flags.is_driven:
+                seen_inertia, seen_bias = link_steps.pass_on_driven(
+                    kinematics, inertia, p, link.tape.inputs("driven_u_dot", link.mechanics.n_u)
+                )
             else:
-                g = link_steps.gather(moved.S, inertia, p, self._tau(link, 1))
-                link.local["gathered"] = g
-                rest, push = link_steps.pass_on(moved, inertia, p, g)
+                factor = link_steps.gather(kinematics.S, inertia, p, self._tau(link, 1))
+                link.local["factor"] = factor
+                seen_inertia, seen_bias = link_steps.pass_on(kinematics, inertia, p, factor)
             if link.is_root:
                 return {}, {}
-            up = link_steps.lift_inertia(link.local["X_PF"], moved, rest)
+            inertia_on_parent = link_steps.lift_inertia(link.local["X_PF"], kinematics, seen_inertia)
             return {
-                "I": pack_inertia(up),
-                "p": np.concatenate(link_steps.lift_wrench(link.local["X_PF"], moved, push)),
+                "I": pack_inertia(inertia_on_parent),
+                "p": np.concatenate(link_steps.lift_wrench(link.local["X_PF"], kinematics, seen_bias)),
             }, {}
 
         return TreePass(False, sizes, sizes, run)
 
-    def accelerate(self, most: int, out: str | None, *, keep: bool) -> TreePass:
-        """Outward: accelerations of joints and links."""
-        gives = {"A": 6, **({"u_dot": most} if keep else {})}
+    def accelerations(self, largest_n_u: int, out: str | None, *, keep: bool) -> TreePass:
+        """Outward: accelerations of joints and links; ``keep`` leaves them for the code behind the loops."""
+        gives = {"A": 6, **({"u_dot": largest_n_u} if keep else {})}
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
-            moved, n = link.local["moved"], link.mechanics.n_u
-            A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
-            driven = link.flags[0]
-            u_dot = link.tape.inputs("da", n) if driven else link_steps.joint_acceleration(link.local["gathered"], A)
+            kinematics, n = link.local["kinematics"], link.mechanics.n_u
+            A = link_steps.carry(link.local["X_PF"], kinematics, (read["A"][:3], read["A"][3:]))
+            driven = link.flags.is_driven
+            if driven:
+                u_dot = link.tape.inputs("driven_u_dot", n)
+            else:
+                u_dot = link_steps.joint_acceleration(link.local["factor"], A)
             result: Values = {}
             if not link.is_leaf or keep:
-                result["A"] = np.concatenate(link_steps.accelerate(moved, A, u_dot))
+                result["A"] = np.concatenate(link_steps.accelerate(kinematics, A, u_dot))
             if keep:
                 result["u_dot"] = u_dot
             return result, {out: u_dot} if out and not driven else {}
 
         return TreePass(True, {"A": 6}, gives, run)
 
-    def require(self) -> TreePass:
-        """Outward: accelerations of links from those of joints; the wrench that each link's own motion asks for."""
+    def required_wrenches(self) -> TreePass:
+        """Outward: accelerations of links from those of joints, and the wrench that each link's motion requires."""
+        given = self.given
+        assert given is not None, "the accelerations of joints are given"
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
-            moved, n = link.local["moved"], link.mechanics.n_u
-            A = link_steps.carry(link.local["X_PF"], moved, (read["A"][:3], read["A"][3:]))
-            if link.flags[0]:
-                u_dot = link.tape.inputs("da", n)
+            kinematics, n = link.local["kinematics"], link.mechanics.n_u
+            A = link_steps.carry(link.local["X_PF"], kinematics, (read["A"][:3], read["A"][3:]))
+            if link.flags.is_driven:
+                u_dot = link.tape.inputs("driven_u_dot", n)
             else:
-                u_dot = np.zeros(n) if self.given == "zero" else link.tape.inputs(f"{self.given} 1", n)
-            A = link_steps.accelerate(moved, A, u_dot)
-            link.local["need"] = link_steps.inertia_wrench(link.local["inertia"], moved.w, A)
+                u_dot = np.zeros(n) if given == ZERO_ACCELERATIONS else link.tape.inputs(StagedView(given, 1), n)
+            A = link_steps.accelerate(kinematics, A, u_dot)
+            link.local["required"] = link_steps.inertia_wrench(link.local["inertia"], kinematics.w, A)
             return {"A": np.concatenate(A)}, {}
 
         return TreePass(True, {"A": 6}, {"A": 6}, run)
 
-    def collect(self) -> TreePass:
-        """Inward: the wrench in every joint."""
+    def joint_wrenches(self) -> TreePass:
+        """Inward: the wrench of every joint, or its effort."""
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
-            moved = link.local["moved"]
-            moment, force = self._unloaded(link, link.local["need"], 2)
+            kinematics = link.local["kinematics"]
+            moment, force = self._without_loads(link, link.local["required"], 2)
             wrench = (moment + read["f"][:3], force + read["f"][3:])
-            up = np.concatenate(link_steps.lift_wrench(link.local["X_PF"], moved, wrench))
-            out: dict[str, Array] = {"keep_f": np.concatenate(wrench)}
-            if self.effort_out and not link.flags[0] and link.mechanics.n_u:
-                out = {"out_u": moved.S.T @ np.concatenate(wrench) - self._tau(link, 2)}
+            on_parent = np.concatenate(link_steps.lift_wrench(link.local["X_PF"], kinematics, wrench))
+            out: dict[str, Array] = {"joint_wrench": np.concatenate(wrench)}
+            if self.effort_out and not link.flags.is_driven and link.mechanics.n_u:
+                out = {"out_u": kinematics.S.T @ np.concatenate(wrench) - self._tau(link, 2)}
             elif self.effort_out:
                 out = {}
-            return ({} if link.is_root else {"f": up}), out
+            return ({} if link.is_root else {"f": on_parent}), out
 
         return TreePass(False, {"f": 6}, {"f": 6}, run)
 
-    def sums(self) -> TreePass:
+    def momentum_sums(self) -> TreePass:
         """Inward: kinetic energy, momentum, angular momentum, first moment and mass, in world axes."""
 
         def run(link: TracedLink, read: Values) -> tuple[Values, dict[str, Array]]:
-            inertia, moved = link.local["inertia"], link.local["moved"]
+            inertia, kinematics = link.local["inertia"], link.local["kinematics"]
             X, v = link.local["X_W"], link.local["v"]
-            own = np.concatenate(link_steps.momentum_sums(inertia, moved.w, v, X))
+            own = np.concatenate(link_steps.momentum_sums(inertia, kinematics.w, v, X))
             return {"sums": own + read["sums"]}, {}
 
         return TreePass(False, {"sums": 11}, {"sums": 11}, run)
 
 
 def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Array:
-    """All constants of a link in a row."""
+    """All constants of a link as one vector: placement, joint constants, inertia, stiffness, neutral, damping."""
     J = inertia.J
     tensor = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
     parts = [np.asarray(X.R, dtype=object).ravel(), X.p, form, [inertia.mass], inertia.moment, tensor, laws]
@@ -180,7 +207,7 @@ def pack_numbers(X: Pose, form: Array, inertia: RigidInertia, laws: Array) -> Ar
 
 
 def unpack(link: TracedLink) -> tuple[Pose, Array, RigidInertia, Array, Array, Array]:
-    """Placement, form, inertia, stiffness, neutral and damping from a link's row."""
+    """Placement, joint constants, inertia, stiffness, neutral and damping of a link; see ``pack_numbers``."""
     x = link.numbers
     laws = 3 * link.mechanics.n_u
     end = len(x) - laws
@@ -191,19 +218,19 @@ def unpack(link: TracedLink) -> tuple[Pose, Array, RigidInertia, Array, Array, A
     return Pose(x[:9].reshape(3, 3), x[9:12]), form, inertia, stiffness, neutral, damping
 
 
-UPPER = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+UPPER_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def pack_inertia(inertia: ArticulatedInertia) -> Array:
-    """The 21 numbers of a symmetric 6x6 matrix."""
-    J, M = ([block[i, j] for i, j in UPPER] for block in (inertia.J, inertia.M))
+    """The 21 independent numbers of a symmetric 6x6 matrix."""
+    J, M = ([block[i, j] for i, j in UPPER_ENTRIES] for block in (inertia.J, inertia.M))
     return np.array([*J, *M, *np.asarray(inertia.H, dtype=object).ravel()], dtype=object)
 
 
 def unpack_inertia(values: Array) -> ArticulatedInertia:
-    """The blocks of 21 numbers."""
+    """The matrix of 21 numbers; see ``pack_inertia``."""
     J, M = np.empty((3, 3), dtype=object), np.empty((3, 3), dtype=object)
-    for k, (i, j) in enumerate(UPPER):
+    for k, (i, j) in enumerate(UPPER_ENTRIES):
         J[i, j] = J[j, i] = values[k]
         M[i, j] = M[j, i] = values[6 + k]
     return ArticulatedInertia(J, values[12:].reshape(3, 3), M)

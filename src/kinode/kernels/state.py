@@ -1,4 +1,4 @@
-"""What compiled functions take and give: states and wrenches."""
+"""States and wrenches: arguments and results of compiled functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class State:
 
     @property
     def y(self) -> Array:
-        """All of it as one vector [q, u, z]."""
+        """The state vector [q, u, z]."""
         return np.concatenate([self.q, self.u, self.z])
 
 
@@ -28,9 +28,9 @@ class State:
 class Wrench:
     """A force and a moment: on which body, about which point, in whose axes.
 
-    ``unique`` if no other is possible; where some components are and others are not, ``components`` tells of
-    force x, y, z and moment x, y, z, as far as they are known apart, and ``shared`` by what the others were chosen:
-    the compliance of joints, or least norm.
+    ``unique`` tells whether the wrench is determined by equilibrium alone.  If only some components are, ``components``
+    has a flag for each of force x, y, z and moment x, y, z (None if the components are not distinguished), and
+    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.
     """
 
     force: Array

@@ -84,16 +84,16 @@ def _check_fields(name: str, fields: dict[str, Any], allowed: tuple[str, ...]) -
 
 
 def _follow_frames(system: System, body: Body) -> None:
-    """Bring what stands on the body's named frames, its mass center included, to where these are now."""
+    """Update the components that use named frames of a body, its mass center included, after the body has changed."""
     for component in list(system.components.values()):
-        moved: dict[str, Any] = {}
+        frames: dict[str, Any] = {}
         for field, _ in component.specs().values():
             frame = getattr(component, field.name)
             if isinstance(frame, Frame) and frame.body == body.name and frame.name is not None:
                 try:
-                    moved[field.name] = find_frame(system, f"{body.name}.{frame.name}")
+                    frames[field.name] = find_frame(system, f"{body.name}.{frame.name}")
                 except ModelError:
                     message = f"its frame {frame.name!r} is still used by {component.name}"
                     raise ModelError(message, component=body.name, field="frames") from None
-        if any(moved[key] != getattr(component, key) for key in moved):
-            system.replace(dataclasses.replace(component, **moved))
+        if any(frames[key] != getattr(component, key) for key in frames):
+            system.replace(dataclasses.replace(component, **frames))

@@ -24,7 +24,7 @@ C = TypeVar("C", bound=Component)
 
 
 class ComponentStore:
-    """Holds components under their names; a record is not changed but replaced."""
+    """Components by name; records are immutable and are replaced, never changed."""
 
     name: str
     components: dict[str, Component]
@@ -68,7 +68,7 @@ class ComponentStore:
 
     @property
     def frames(self) -> dict[str, Observer]:
-        """Frames of their own, beside those on bodies."""
+        """Observer frames, which are not part of a body."""
         return self._section("frames")
 
     @property
@@ -111,7 +111,7 @@ class ComponentStore:
 
     # -- names -------------------------------------------------------------------------------------
     def check_name(self, name: str) -> str:
-        """Refuse what is no name, is reserved or is taken."""
+        """Refuse a name that is invalid, reserved or taken."""
         if not isinstance(name, str) or not NAME.match(name):
             raise ModelError(f"{name!r} is no name: use letters, digits and _, starting with a letter")
         if name in RESERVED:
@@ -129,7 +129,7 @@ class ComponentStore:
         return name
 
     def check_quantity_name(self, name: str) -> str:
-        """The same for what laws call by its bare name."""
+        """The same for names that laws use without an owner: parameters, inputs, signals, tables."""
         if isinstance(name, str) and keyword.iskeyword(name):
             raise ModelError(f"the name {name!r} has a meaning in Python; choose another", component=name)
         return self.check_name(name)
@@ -143,12 +143,12 @@ class ComponentStore:
         return component
 
     def add_component(self, component: C) -> C:
-        """Take in a finished record under its name."""
+        """Add a finished record under its name."""
         self.check_name(component.name)
         return self._put(component)
 
     def replace(self, component: Component) -> None:
-        """Put a record in the place of the one that has its name, which may be the world."""
+        """Replace the record of the same name, which may be the world."""
         if isinstance(component, Body) and component.name == "world":
             self._world = component
         else:

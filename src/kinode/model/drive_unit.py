@@ -101,9 +101,11 @@ def _assemble(system: System, name: str, given: Mapping[str, Any]) -> Joint:
         message = f"is on {carrier.body}, which {driven.name} moves; a drive is carried by the other side"
         raise ModelError(message, component=name, field="on")
     axis = _find_axis(system, name, driven, carrier, given.get("axis"))
-    looks = {} if "meshes" not in given else {"meshes": given["meshes"]}
+    visuals = {} if "meshes" not in given else {"meshes": given["meshes"]}
     inertia = _tensor(axis, *_read_inertia(reader, given["inertia"]))
-    system.body(f"{name}.rotor", mass=given.get("mass", 0.0), com=given.get("com", (0, 0, 0)), inertia=inertia, **looks)
+    system.body(
+        f"{name}.rotor", mass=given.get("mass", 0.0), com=given.get("com", (0, 0, 0)), inertia=inertia, **visuals
+    )
     acting = {field: given[field] for field in ACTS if field in given}
     shaft = system.joint(f"{name}.shaft", Revolute.kind, carrier, system[f"{name}.rotor"], axis=axis, **acting)
     system.constraint(

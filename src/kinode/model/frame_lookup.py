@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kinode.errors import ModelError
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component, short, unknown
-from kinode.model.base.frames import Frame, check_frame_name, read_place
+from kinode.model.base.frames import Frame, check_frame_name, read_frame
 from kinode.model.base.moving_frames import Observer
 from kinode.model.joints.joint import Joint
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def place(system: System, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
-    """A frame on a body, kept if it has a name."""
+    """A frame on a body; a named one is stored with the body."""
     owner = system[body]
     reader = system.reader(body)
-    frame = read_place(reader, body, given, name or "at", name)
+    frame = read_frame(reader, body, given, name or "at", name)
     if name is not None:
         check_frame_name(reader, name, (f.name for f in owner.frames))
         if body == "world" and name in system.frames:
@@ -41,7 +41,7 @@ def find_frame(system: System, raw: Any) -> Frame:
             raise ModelError(f"body {raw.name!r} belongs to another system")
         return Frame(raw.name)
     if isinstance(raw, Mapping):
-        return _find_place(system, raw)
+        return _read_frame(system, raw)
     if isinstance(raw, Observer) and raw.name in system.frames:
         return Frame(raw.name)
     if isinstance(raw, Component):
@@ -51,15 +51,15 @@ def find_frame(system: System, raw: Any) -> Frame:
     return find_named_frame(system, raw)
 
 
-def _find_place(system: System, raw: Mapping[str, Any]) -> Frame:
+def _read_frame(system: System, raw: Mapping[str, Any]) -> Frame:
     start = raw.get("body", raw.get("on"))
     if not isinstance(start, str):
-        raise ModelError("a place needs its body: {body: upper, at: [x, y, z]}")
+        raise ModelError("a frame needs its body: {body: upper, at: [x, y, z]}")
     base = find_named_frame(system, start)
     if "body" in raw and not base.is_plain:
         raise ModelError(f"{start} is a frame, not a body: write {{on: {start}, ...}}")
     given = {key: value for key, value in raw.items() if key != "body"}
-    return read_place(system.reader(base.body), base.body, given, "at", None)
+    return read_frame(system.reader(base.body), base.body, given, "at", None)
 
 
 def find_named_frame(system: System, name: str) -> Frame:

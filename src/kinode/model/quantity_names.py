@@ -59,13 +59,13 @@ JOINT_WRENCHES = {
     "wrench.force": ("force", XYZ),
     "wrench.moment": ("moment", XYZ),
 }
-# Unit of a constraint's row -> unit of what holds it.
-DERIVED_HOLD = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
+# Unit of a constraint row -> unit of its constraint force.
+FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
 EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
 
 
 class QuantityName(NamedTuple):
-    """What a name means: whose, which, which part of it, in whose axes, and in what unit."""
+    """The meaning of a name: its owner, quantity, component, axes and unit."""
 
     text: str
     owner: str
@@ -133,7 +133,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
     if isinstance(component, Element):
         table = {name: (unit, parts, "velocity") for name, (unit, parts) in component.offered().items()}
         if component.pushes:
-            table["power"] = ("power", (), "acceleration")  # of its loads; a law that used it would go in a circle
+            table["power"] = ("power", (), "acceleration")  # of its loads; laws cannot use it
         elif axes is not None:
             raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
         return _pick(text, owner, "element", rest, table, None, axes)
@@ -143,7 +143,7 @@ def find_quantity(system: System, text: str) -> QuantityName:
 
 
 def link_quantity(joint: Joint, rest: str) -> str:
-    """The words of a network for a joint that parts act on: ``elbow.speed``, ``slide.angle.speed`` are rates u."""
+    """The quantity behind a network name of a joint: ``elbow.speed`` and ``slide.angle.speed`` are speeds u."""
     several = len(joint.coordinates) > 1
     for name, unit in joint.coordinates if joint.n_q == joint.n_u else ():
         kind = DOMAINS[COORDINATES[unit]]
@@ -156,7 +156,7 @@ def link_quantity(joint: Joint, rest: str) -> str:
 def _network_quantity(
     text: str, sort: str, owner: str, rest: str, units: Mapping[str, str], axes: Frame | None
 ) -> QuantityName:
-    """Of a part (``current``, ``plus.current``) or of a node (``voltage``): single numbers."""
+    """A scalar quantity of a network part (``current``, ``plus.current``) or of a node (``voltage``)."""
     if axes is not None:
         raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
     if rest not in units:
@@ -170,9 +170,9 @@ def _network_quantity(
 def _constraint_quantity(
     system: System, text: str, constraint: Constraint, rest: str, axes: Frame | None
 ) -> QuantityName:
-    """How far it is from holding, what it holds with, and its force and moment on a body (``on.body.force``)."""
+    """Residual and constraint force of a constraint, and its force and moment on a body (``on.body.force``)."""
     rows = constraint.rows(system)
-    tables = {"residual": rows, "reaction": tuple(DERIVED_HOLD[unit] for unit in rows)}
+    tables = {"residual": rows, "reaction": tuple(FORCE_OF_ROW[unit] for unit in rows)}
     head, _, tail = rest.partition(".")
     if head in tables:
         if axes is not None:
@@ -183,16 +183,16 @@ def _constraint_quantity(
         unit = unit[index] if index is not None and isinstance(unit, tuple) else unit
         needs = "acceleration" if head == "reaction" else "velocity"
         return QuantityName(text, constraint.name, "constraint", head, parts, index, None, axes, unit, needs)
-    places = constraint.places(system)
-    known = [*tables, *(f"on.{body}.{what}" for body in places for what in ("force", "moment"))]
-    for body, place in places.items():
+    points = constraint.places(system)
+    known = [*tables, *(f"on.{body}.{what}" for body in points for what in ("force", "moment"))]
+    for body, point in points.items():
         if rest.startswith(f"on.{body}."):
             what, _, part = rest.removeprefix(f"on.{body}.").partition(".")
             if what in ("force", "moment"):
                 index = _part(text, part, XYZ)
                 quantity = f"on.{what}"
                 return QuantityName(
-                    text, constraint.name, "constraint", quantity, XYZ, index, place, axes, what, "acceleration"
+                    text, constraint.name, "constraint", quantity, XYZ, index, point, axes, what, "acceleration"
                 )
     if not rest:
         raise LawError(f"{constraint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
@@ -201,7 +201,7 @@ def _constraint_quantity(
 
 
 def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> QuantityName:
-    """Of the body itself, or of one of its named frames, whose names may hold points."""
+    """A quantity of the body itself, or of one of its named frames, whose names may contain dots."""
     first = rest.partition(".")[0]
     if not first or first in FRAME_QUANTITIES:
         return _pick(text, body.name, "frame", rest, FRAME_QUANTITIES, Frame(body.name), axes)
@@ -236,10 +236,10 @@ def _pick(
 ) -> QuantityName:  # fmt: skip
     quantity, _, part = rest.partition(".")
     if quantity not in table:
-        place = len(text.partition("@")[0]) - len(rest)
+        position = len(text.partition("@")[0]) - len(rest)
         if not rest:
             raise LawError(f"{owner} is no number; ask for one of {', '.join(table)}", text=text, position=0)
-        raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=place)
+        raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
     return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
 
@@ -255,7 +255,10 @@ def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
 
 
 def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
-    """``led``: a drive, a gear or friction has a part in the joint's effort, which accelerations then decide."""
+    """A quantity of a joint.
+
+    ``led``: a drive, a gear or friction contributes to the joint's effort, which then depends on accelerations.
+    """
 
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:

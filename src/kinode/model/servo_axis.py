@@ -55,9 +55,9 @@ SIZES: dict[str, dict[str, Any]] = {
         "load": "5 kg*m^2",
     },
 }  # fmt: skip
-SPEED_LOOP, CURRENT_LOOP = 4.0, 8.0  # how much faster each loop is than the one around it
-FASTEST = 20.0  # bandwidth of the position loop in 1/s
-APART = 5.0  # how far below the swing of an elastic gear that is
+SPEED_LOOP, CURRENT_LOOP = 4.0, 8.0  # bandwidth of each loop over that of the loop around it
+FASTEST_POSITION_LOOP = 20.0  # 1/s, bandwidth
+RESONANCE_MARGIN = 5.0  # natural frequency of the load on an elastic gear over the bandwidth of the position loop
 
 
 def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **numbers: Any) -> System:
@@ -69,7 +69,7 @@ def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **num
     ``lead``, travel for a turn of the gear's output, the axis moves a joint that slides, and the load is a mass.
     """
     system = System(name, gravity=(0.0, 0.0, 0.0))
-    given = _gather(size, numbers, name, lead)
+    given = _choose_numbers(size, numbers, name, lead)
     system.input("target", "0 m" if lead is not None else "0 rad")
     system.input("target_speed", "0 m/s" if lead is not None else "0 rad/s")
     for key, value in given.items():
@@ -97,8 +97,8 @@ def axis(size: str | None = None, *, name: str = "axis", lead: Any = None, **num
     return system
 
 
-def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) -> dict[str, Any]:
-    """Every number of the axis, those that were given first."""
+def _choose_numbers(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) -> dict[str, Any]:
+    """Every number of the axis; given ones replace those of the size."""
     if size is not None and size not in SIZES:
         raise ModelError(
             unknown("no axis has the size", size, SIZES) + f"; there are {', '.join(SIZES)}", component=name
@@ -127,7 +127,7 @@ def _gather(size: str | None, numbers: Mapping[str, Any], name: str, lead: Any) 
 
 
 def _declare(system: System, key: str, value: Any, dimension: str, note: str) -> None:
-    """A parameter whose unit is known, and its sign where another would make the controller drive away."""
+    """Declare a parameter after checking its unit, and its sign where a wrong one makes the controller unstable."""
     reader = system.reader(system.name)
     number = system.nominal(reader.number(value, dimension, key))
     if key in POSITIVE and not number > 0.0:
@@ -138,10 +138,9 @@ def _declare(system: System, key: str, value: Any, dimension: str, note: str) ->
 
 
 def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
-    """Gains by the speeds of the loops: J w for speed, L w and R w for current.
+    """Gains from the bandwidths w of the loops: J w for speed, L w and R w for current.
 
-    Unless it is told how fast to be, a loop around an elastic gear keeps away from the frequency at which the load
-    swings on the gear.
+    The default bandwidth with an elastic gear stays below the natural frequency of the load on the gear.
     """
     if lead is None:
         system.parameter("reduction", "ratio", note="angle of the rotor for a unit of the joint's coordinate")
@@ -152,7 +151,9 @@ def _add_gains(system: System, lead: Any, bandwidth: Any) -> None:
     if bandwidth == "":
         swing = "stiffness/load" if lead is None else "stiffness/(load*reach^2)"
         bandwidth = (
-            f"min({FASTEST:g}, sqrt({swing})/{APART:g})" if "stiffness" in system.parameters else f"{FASTEST:g} 1/s"
+            f"min({FASTEST_POSITION_LOOP:g}, sqrt({swing})/{RESONANCE_MARGIN:g})"
+            if "stiffness" in system.parameters
+            else f"{FASTEST_POSITION_LOOP:g} 1/s"
         )
     _declare(system, "bandwidth", bandwidth, *NUMBERS["bandwidth"][1:])
     system.parameter("speed_bandwidth", f"{SPEED_LOOP:g}*bandwidth")

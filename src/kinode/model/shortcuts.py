@@ -1,7 +1,7 @@
-"""The shortcut methods of System, as the kinds that are registered declare them.
+"""The shortcut methods of System, one for each registered kind that declares one.
 
-Type checkers and editors read ``shortcuts.pyi`` in the place of this file: there every method has its arguments.
-``python -m kinode.model.stub_writer`` writes it, and a test compares.
+Type checkers and editors read ``shortcuts.pyi`` instead of this file, where every method has its arguments.
+``tools/write_stubs.py`` writes it, and a test compares.
 """
 
 from __future__ import annotations

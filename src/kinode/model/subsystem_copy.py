@@ -118,7 +118,7 @@ class _Copier:
             self.connected[key] = name
 
     def _check_meeting(self, node: Node, name: str, fail: Callable[[str], ModelError]) -> None:
-        """What a node is connected to is of its kind, as far as the target has it already."""
+        """Refuse to connect a node to one of another kind, as far as the target has it already."""
         part, port = node.ports[0]
         one = dataclasses.replace(self.system.parts[part], **{port: name})
         try:
@@ -133,7 +133,7 @@ class _Copier:
             raise fail(f"{node.name} is {node.kind}, and {name} is {there.kind} by {other}: one kind meets at a node")
 
     def _bring_kinds(self) -> None:
-        """Declared kinds come along; one whose name means something else here goes behind the prefix."""
+        """Copy declared kinds; one whose name has another meaning in the target gets the prefix."""
         for kind, cls in self.system.kinds.items():
             name = kind if self.target.kinds.get(kind, cls) is cls else f"{self.name}.{kind}"
             if name != kind and isinstance(cls, type) and issubclass(cls, DeclaredPart):
@@ -197,19 +197,19 @@ class _Copier:
     def _frame(self, frame: Frame) -> Frame:
         if frame == Frame("world"):
             return self.on
-        moved = dataclasses.replace(
+        copied = dataclasses.replace(
             frame,
             position=self._value(frame.position, self._law),
             rotation=self._value(frame.rotation, self._law),
             base=None if frame.base is None else self._frame_of_base(frame.base),
         )
         if frame.body != "world":
-            return self._renamed_body(moved)
-        moved = moved.on(self.ground)
-        return moved if frame.name is None else dataclasses.replace(moved, name=f"{self.name}.{frame.name}")
+            return self._renamed_body(copied)
+        copied = copied.on(self.ground)
+        return copied if frame.name is None else dataclasses.replace(copied, name=f"{self.name}.{frame.name}")
 
     def _frame_of_base(self, base: Frame) -> Frame:
-        """A base keeps its body's name until the whole chain is moved."""
+        """The base of a frame with copied numbers; its body is renamed later, with the whole chain of bases."""
         return dataclasses.replace(
             base,
             position=self._value(base.position, self._law),
@@ -269,7 +269,7 @@ class _Copier:
         return f"{name}.{inner.domain.position}.{word}" if shared else f"{name}.{word}"
 
     def _place_world(self) -> None:
-        """The named frames of the subsystem's world, and that world itself where a law speaks of it."""
+        """Add the named frames of the subsystem's world, and that world itself if a law names it."""
         owner = self.target[self.ground.body]
         frames = [self._frame(frame) for frame in self.system.world.frames]
         if self.world_is_used:

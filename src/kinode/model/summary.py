@@ -71,17 +71,18 @@ def _totals(system: System) -> list[str]:
     loops = len(system.joints) - len(system.bodies)
     driven = sum(joint.n_u for joint in system.joints.values() if joint.driven)
     gears = [c for c in system.constraints.values() if isinstance(c, CoordinateCoupling)]
-    tied = {next(iter(gear.joints().values())) for gear in gears} & system.joints.keys()
-    held = len(system.constraints) - len(gears)
-    free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in tied)
-    said = f"{_count(free, 'degree')} of freedom"
+    geared = {next(iter(gear.joints().values())) for gear in gears} & system.joints.keys()
+    others = len(system.constraints) - len(gears)
+    free = sum(joint.n_u for joint in system.joints.values() if not joint.driven and joint.name not in geared)
+    freedoms = f"{_count(free, 'degree')} of freedom"
     if driven:
-        said += f", {driven} more driven"
+        freedoms += f", {driven} more driven"
     if loops > 0:
-        said += f" before {_count(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
-    if held:
-        said += f"{' and' if loops > 0 else ' before'} {_count(held, 'constraint')} {'acts' if held == 1 else 'act'}"
-    return [*lines, said]
+        freedoms += f" before {_count(loops, 'loop')} {'is' if loops == 1 else 'are'} closed"
+    if others:
+        before = " and" if loops > 0 else " before"
+        freedoms += f"{before} {_count(others, 'constraint')} {'acts' if others == 1 else 'act'}"
+    return [*lines, freedoms]
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -205,7 +206,7 @@ def _component(component: Component) -> tuple[str, str]:
 
 
 def _nodes(system: System) -> list[tuple[str, str]]:
-    """Where the ports of parts meet; nothing where they do not fit, which checks say better."""
+    """The nodes of networks with their ports; empty if ports do not fit, which the checks report."""
     try:
         nodes = system.nodes
     except ModelError:
@@ -218,7 +219,7 @@ def _frames(body: Body) -> tuple[str, str]:
 
 
 def _place(frame: Frame) -> str:
-    """Where a frame is, in few words."""
+    """Position and rotation of a frame as short text."""
     if frame.name is not None and frame.name != "com" and frame.is_plain:
         return str(frame)
     parts = [frame.body]

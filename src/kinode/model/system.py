@@ -1,4 +1,4 @@
-"""System: the builder that holds the description of a mechanism.
+"""System: the builder of the description of a mechanism.
 
 Every record that it makes is frozen; ``change`` replaces one.  Names share one namespace.  A subsystem
 is copied in with its names behind a prefix, so that nothing later knows that it ever was one.
@@ -227,7 +227,7 @@ class System(ComponentStore, Shortcuts):
         return joint
 
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
-        """Tie frames or joints together.
+        """Add a constraint between frames or joints.
 
         Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.
         """
@@ -240,7 +240,7 @@ class System(ComponentStore, Shortcuts):
         return element
 
     def frame(self, name: str, kind: str, **fields: Any) -> Observer:
-        """Add a frame of its own to look from: fixed, inertial, moving, nonrolling, fixed_plane."""
+        """Add an observer frame by its kind: fixed, inertial, moving, nonrolling, fixed_plane."""
         frame: Observer = self.add_kind("frames", name, kind, fields)
         return frame
 
@@ -255,7 +255,7 @@ class System(ComponentStore, Shortcuts):
 
     # -- frames and changes ------------------------------------------------------------------------
     def place(self, body: str, given: Mapping[str, Any], name: str | None) -> Frame:
-        """A frame on a body, kept if it has a name."""
+        """A frame on a body; a named one is stored with the body."""
         return frame_lookup.place(self, body, given, name)
 
     def find_frame(self, raw: Any) -> Frame:
@@ -276,7 +276,7 @@ class System(ComponentStore, Shortcuts):
         return twin
 
     def take_over(self, other: System) -> None:
-        """Become what another system is; its bodies become this system's."""
+        """Replace the whole content by that of another system, whose bodies then belong to this one."""
         self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
         self._world = replace(other._world, system=self)
         self.name, self._gravity, self.notes = other.name, other._gravity, other.notes

@@ -34,7 +34,7 @@ def check_system(system: System, whole: bool = True) -> None:
     check_frames(system)
     check_network(system, whole)
     check_laws(system)
-    for constraint in system.constraints.values():  # whose laws are looked at
+    for constraint in system.constraints.values():  # they evaluate their laws
         constraint.check(system)
     for element in system.elements.values():
         element.check_in(system)
@@ -50,7 +50,7 @@ def check_bodies(system: System, resolve: Resolve) -> None:
 
 
 def check_joints(system: System, resolve: Resolve) -> None:
-    """The same of friction and of the ends of ranges."""
+    """Numbers of friction, stops and backlash are possible at the values that ``resolve`` gives the parameters."""
     for joint in system.joints.values():
         reader, friction, ends = system.reader(joint.name), joint.friction, joint.ends
         if friction is not None and any(True for _ in find_expressions(friction.given())):
@@ -62,22 +62,22 @@ def check_joints(system: System, resolve: Resolve) -> None:
 
 
 def check_elements(system: System, resolve: Resolve) -> None:
-    """The same of elements: what they say of their numbers they say of what parameters make of these."""
+    """Numbers of elements that depend on parameters are possible at the values that ``resolve`` gives them."""
     for element in system.elements.values():
-        made = {}
-        for place, spec in element.specs().values():
-            value = getattr(element, place.name) if spec.shape == "number" else None
+        numbers = {}
+        for field, spec in element.specs().values():
+            value = getattr(element, field.name) if spec.shape == "number" else None
             if isinstance(value, Expression) and value.names() <= set(system.parameters):
-                made[place.name] = resolve(value)
-        if made and element.name not in system.parts:
-            known = copy(element)
-            for name, number in made.items():
-                object.__setattr__(known, name, float(number))
-            known.check()
+                numbers[field.name] = resolve(value)
+        if numbers and element.name not in system.parts:
+            evaluated = copy(element)
+            for name, number in numbers.items():
+                object.__setattr__(evaluated, name, float(number))
+            evaluated.check()
 
 
 def check_parameters(system: System, resolve: Resolve) -> None:
-    """Bodies, joints, elements and parts can be what other values of the parameters make of them."""
+    """Check bodies, joints, elements and network parts at other values of the parameters."""
     check_bodies(system, resolve)
     check_joints(system, resolve)
     check_elements(system, resolve)
@@ -86,7 +86,7 @@ def check_parameters(system: System, resolve: Resolve) -> None:
 
 
 def check_frames(system: System) -> None:
-    """Every frame stands on something, and no frames stand on each other."""
+    """The base of every frame exists, and frames are not based on each other in a circle."""
     for frame in system.frames.values():
         frame.check()
         path = [frame.name]
@@ -152,7 +152,7 @@ def laws_of(component: Component) -> Iterable[tuple[str, Expression]]:
 
 
 def find_steering(system: System) -> tuple[str, ...]:
-    """The sampled parts whose outputs laws use: what they hold acts between samples, whatever happens then."""
+    """The sampled parts whose outputs are used by laws: their sampled values act between ticks."""
     sampled = {name for name, component in system.components.items() if component.clocks}
     used = {
         find_quantity(system, name).owner
@@ -179,8 +179,8 @@ def _check_name(
     try:
         quantity = find_quantity(system, name)
     except LawError as error:
-        place = (locate(text, name) or 0) + (error.position or 0)
-        raise LawError(error.message, text=text, position=place, component=component, field=field) from None
+        position = (locate(text, name) or 0) + (error.position or 0)
+        raise LawError(error.message, text=text, position=position, component=component, field=field) from None
     problem = None
     if quantity.size != ():
         head, at, axes = name.partition("@")
@@ -215,7 +215,7 @@ def _check_timely(system: System, component: str, field: str, expression: Expres
 
 
 def _check_circles(needs: Mapping[str, Sequence[str]], fields: Mapping[str, str]) -> None:
-    """Depth-first over laws that use the values of laws; a circle is named in full."""
+    """Refuse laws that depend on themselves, by a depth-first search; the message names the whole circle."""
     done: set[str] = set()
     for start in needs:
         path: list[str] = []

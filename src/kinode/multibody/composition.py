@@ -1,4 +1,4 @@
-"""Which parts a snapshot is composed of: the one place where formulations differ."""
+"""The parts that a snapshot is composed of: the only place where formulations differ."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from kinode.structure.topology import Topology
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """The parts of a snapshot, as what makes them; what is left out is that of the recursive formulation.
+    """The constructors of the parts of a snapshot; the defaults are those of the recursive formulation.
 
-    ``whole_tree`` says that every body is a link of its own, ``condenses`` that networks act on joints by what they are
-    condensed to.
+    ``whole_tree``: every body is a link of its own.  ``condenses``: networks are condensed to efforts and inertia of
+    joints; otherwise their flows are unknowns of the formulation.
     """
 
     whole_tree: bool = False

@@ -97,7 +97,7 @@ def _columns(kinematics: Kinematics, cut: Cut, M: Pose) -> dict[int, tuple[Array
 
 def _carriers(kinematics: Kinematics, cut: Cut) -> set[int]:
     """The links between the root and the child side of a cut joint."""
-    node, carriers = kinematics.place(joint_frame(cut.joint, "child"))[0], set[int]()
+    node, carriers = kinematics.locate_frame(joint_frame(cut.joint, "child"))[0], set[int]()
     while node >= 0:
         carriers.add(node)
         node = kinematics.tree.nodes[node].parent

@@ -1,4 +1,4 @@
-"""What is given of an instant besides its state: efforts, loads, accelerations, forces that are known already."""
+"""Given values of an instant besides its state: efforts, loads, accelerations, and forces that are known already."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _nothing() -> Mapping[str, Any]:
-    """One mapping for all, so that instants can tell that they were given the same."""
+    """The same empty mapping for all instants, so that sharing can compare by identity."""
     return NOTHING
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What an instant is given besides time, state, parameters and inputs.
+    """Given values of an instant besides time, state, parameters and inputs.
 
     Parameters
     ----------
     effort : array, optional
-        Efforts beyond the model's own, one for each entry of u [N, N*m].
+        Efforts added to the model's own, one for each entry of u [N, N*m].
     wrenches : mapping of body to (force, moment)
-        Loads beyond the model's own, in world axes at the body's origin [N, N*m].
+        Loads added to the model's own, in world axes at the body's origin [N, N*m].
     u_dot : array, optional
         Accelerations of the state, which then are not solved for [m/s^2, rad/s^2].
     friction : mapping of joint to efforts, optional
-        Efforts of friction that slides, which then do not follow from the reactions.
+        Efforts of sliding friction, which then do not follow from the reactions.
     sticking : bool
-        Whether locked friction adds its holding force to ``friction``; without ``friction`` it always does.
+        Whether sticking friction adds its locking effort to ``friction``; without ``friction`` it always does.
     lock_efforts : mapping of joint to effort
-        What locks do along joints, where it is known.
+        Known locking efforts along joints [N, N*m].
     multipliers : array, optional
-        One for each independent constraint row, where they are known.
+        Known multipliers, one for each independent constraint row [N, N*m].
     joint_states : mapping of joint to (q, u, u_dot)
-        Joint states that replace those of the state and of laws: symbols, say.
+        Joint states that replace those of the state and of expressions, for example by symbols.
     """
 
     effort: Array | None = None

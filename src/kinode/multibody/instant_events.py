@@ -1,7 +1,7 @@
-"""Events of one instant: the roots of all modes, and the state after an event or a tick.
+"""Events of one instant: the event functions (roots) of all modes, and the state after an event or a clock tick.
 
-The components say what ends their modes and what is new then (model/base/events.py); here their words are put into the
-order of the state, so that a kernel gives it whole.
+Components define their event functions and reset maps by names (model/base/events.py).  Here their values are put into
+the order of the state, so that a kernel returns the whole state.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kinode.multibody.snapshot import Snapshot
 
 
 def roots(snapshot: Snapshot) -> list[Scalar]:
-    """All roots, and behind them their rates."""
+    """All event functions, followed by their time derivatives."""
     entries = [] if snapshot.topology.events is None else [entry.root for entry in snapshot.topology.events.roots]
     return [root.g(snapshot) for root in entries] + [root.rate(snapshot) for root in entries]
 
 
-def glance(snapshot: Snapshot) -> list[Scalar]:
-    """The roots that the state alone tells; 0 for the others."""
+def cheap_event_functions(snapshot: Snapshot) -> list[Scalar]:
+    """The event functions that depend on the state alone; 0 for the others."""
     assert snapshot.topology.events is not None
     return [entry.root.g(snapshot) if entry.root.by_state else 0.0 for entry in snapshot.topology.events.roots]
 
@@ -39,15 +39,14 @@ def after_event(snapshot: Snapshot, fired: Array) -> list[Scalar]:
         if entry.at >= 0 and entry.root.then != entry.root.value:
             y[base + entry.at] = where(fired[k], entry.root.then, y[base + entry.at])
     for owner in table.owners:
-        places = table.of(owner)
-        own = [fired[k] for k in places]
-        for place, value in _places(snapshot, owner, snapshot.system[owner].reset(snapshot, own)).items():
-            y[place] = where(sum(own[1:], own[0]), value, y[place])
+        own = [fired[k] for k in table.of(owner)]
+        for index, value in _values_by_index(snapshot, owner, snapshot.system[owner].reset(snapshot, own)).items():
+            y[index] = where(sum(own[1:], own[0]), value, y[index])
     return y
 
 
 def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
-    """The state [q, u, z] after a tick of the samplers whose entries of ``ticked`` are 1, component by component."""
+    """The state [q, u, z] after a tick of the clocks whose entries of ``ticked`` are 1, component by component."""
     topology = snapshot.topology
     table = topology.events
     assert table is not None
@@ -57,25 +56,25 @@ def after_tick(snapshot: Snapshot, ticked: Array) -> list[Scalar]:
         new = now.system[owner].sample(now, own)
         if not new:
             continue
-        z, held = list(now.z), topology.layout.discrete_of.get(owner, slice(0, 0))
-        for place, value in _places(now, owner, new).items():
-            if not held.start <= place - base < held.stop:
-                raise ModelError("a sample sets its own held entries alone", component=owner)
-            z[place - base] = where(sum(own[1:], own[0]), value, z[place - base])
+        z, discrete = list(now.z), topology.layout.discrete_of.get(owner, slice(0, 0))
+        for index, value in _values_by_index(now, owner, new).items():
+            if not discrete.start <= index - base < discrete.stop:
+                raise ModelError("a sample may set only the component's own discrete states", component=owner)
+            z[index - base] = where(sum(own[1:], own[0]), value, z[index - base])
         now = now.at(now.point.replaced(z=np.array(z, dtype=object)))
     return _state(now)
 
 
 def consistent_discrete_states(snapshot: Snapshot) -> list[Scalar]:
-    """z with the held entries that follow from the state: what a motion begins with."""
+    """z with consistent initial values of the discrete states, which follow from the rest of the state."""
     z = list(snapshot.z)
     base = snapshot.topology.layout.role_slices["z"].start
-    for owner, where_held in snapshot.topology.layout.discrete_of.items():
+    for owner, discrete in snapshot.topology.layout.discrete_of.items():
         names = {name for name, _ in snapshot.system[owner].discrete_states}
         given = {name: x for name, x in snapshot.system[owner].consistent_values(snapshot).items() if name in names}
-        for place, value in _places(snapshot, owner, given).items():
-            assert where_held.start <= place - base < where_held.stop
-            z[place - base] = value
+        for index, value in _values_by_index(snapshot, owner, given).items():
+            assert discrete.start <= index - base < discrete.stop
+            z[index - base] = value
     return z
 
 
@@ -83,17 +82,17 @@ def _state(snapshot: Snapshot) -> list[Scalar]:
     return [*snapshot.q, *snapshot.u, *snapshot.z]
 
 
-def _places(snapshot: Snapshot, owner: str, given: Mapping[str, Any]) -> dict[int, Scalar]:
-    """Values by their place in [q, u, z]: own states and held entries by name, coordinates of joints by full names."""
+def _values_by_index(snapshot: Snapshot, owner: str, given: Mapping[str, Any]) -> dict[int, Scalar]:
+    """Values by their index in [q, u, z]; given by names of the owner's states, or full names of coordinates."""
     topology = snapshot.topology
     known = {c.name: topology.layout.role_slices[c.role].start + c.index for c in topology.coordinates}
-    found, own = dict[int, Scalar](), dict(snapshot.system[owner].discrete_states)
+    values, own = dict[int, Scalar](), dict(snapshot.system[owner].discrete_states)
     for name, value in given.items():
         if name == "u" and name not in own:  # all speeds, unless something of its own has that name
-            found.update(enumerate(value, topology.n_q))
+            values.update(enumerate(value, topology.n_q))
             continue
-        place = known.get(f"{owner}.{name}", known.get(name))
-        if place is None:
+        index = known.get(f"{owner}.{name}", known.get(name))
+        if index is None:
             raise ModelError(unknown("its event sets what the state has not:", name, known), component=owner)
-        found[place] = value
-    return found
+        values[index] = value
+    return values

@@ -1,4 +1,4 @@
-"""The reactions of one instant: what joints transmit, whole, and split into static and kinetic shares."""
+"""The reactions of one instant: the wrenches of joints, whole, and split into static and kinetic shares."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from kinode.structure.evaluation_point import EMPTY
 
 
 class Reactions:
-    """What the joints and loops of an instant hold with.
+    """The reactions of the joints and constraints of an instant.
 
-    ``full`` gives the same instant with every body a link of its own, where reactions are told apart.
+    ``full`` gives the same instant with every body a link of its own, so that fixed joints have reactions too.
     """
 
     def __init__(self, instant: LoadedTree, full: Callable[[], LoadedTree]) -> None:
@@ -31,17 +31,17 @@ class Reactions:
 
     # -- balances ----------------------------------------------------------------------------------
     def statics(self, hold: Support = None, moving: str | None = None) -> Statics:
-        """Equilibrium without inertia, or with that of one body, with certain freedoms of loops held."""
+        """Static equilibrium, or with the inertia of one body, with the freedoms ``hold`` as support of loops."""
         known = self._statics.get((hold, moving))
         if known is None:
             known = self._statics[hold, moving] = Statics(self.instant, self._full, hold, moving)
         return known
 
     def balances(self, part: str, hold: Support = None) -> tuple[Statics | None, ...]:
-        """The balance that a share of reactions belongs to, or two of which it is the difference; None is the motion.
+        """The balance that gives a share of reactions, or two whose difference it is; None stands for the motion.
 
-        The static share is that of gravity and loads alone, the kinetic share that of inertia (T-9.24)
-        to (T-9.26); ``inertia of rod`` is what the motion of the rod alone contributes to it.
+        The static share is due to gravity and loads alone, the kinetic share to inertia (T-9.24) to (T-9.26);
+        ``inertia of rod`` is the contribution of the motion of the rod alone to the kinetic share.
         """
         if part == "total":
             return (None,)
@@ -51,20 +51,20 @@ class Reactions:
         return (self.statics(hold, part.removeprefix(INERTIA_OF)), static) if part != "static" else (static,)
 
     def multipliers(self, balance: Statics | None = None) -> Array:
-        """Of the independent constraint rows, in one balance."""
+        """Multipliers of the independent constraint rows in one balance."""
         return self.motion.multipliers if balance is None else balance.multipliers
 
     # -- wrenches ----------------------------------------------------------------------------------
     def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes.
+        """The whole wrench of a joint, and its reaction: (moment, force) by a on b, about M, in F's given axes.
 
-        ``part`` as in ``balances``.  In loops ``hold`` says which freedoms hold the mechanism.
+        ``part`` as in ``balances``.  In loops the freedoms ``hold`` support the mechanism.
         """
-        one, *rest = (self.balanced_wrench(name, balance) for balance in self.balances(part, hold))
-        return one if not rest else (_less(one[0], rest[0][0]), _less(one[1], rest[0][1]))
+        first, *rest = (self.balanced_wrench(name, balance) for balance in self.balances(part, hold))
+        return first if not rest else (_less(first[0], rest[0][0]), _less(first[1], rest[0][1]))
 
     def balanced_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
-        """What a joint transmits, and its reaction, in one balance."""
+        """The whole wrench of a joint, and its reaction, in one balance."""
         if balance is not None and not balance.closed and name in joints_in_loops(self.topology):
             message = "it is part of a loop: its static part depends on which joints hold the mechanism"
             raise ModelError(message, component=name)
@@ -88,7 +88,7 @@ class Reactions:
         return wrenches[0], wrenches[1]
 
     def cut_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
-        """The same of a cut joint: its multipliers, and its own effort on top."""
+        """The same for a cut joint: the wrench of its multipliers, with and without its own effort."""
         joint = self.system.joints[name]
         R = self.kinematics.pose(joint_frame(joint, "parent")).R
         child = joint_frame(joint, "child")
@@ -96,17 +96,17 @@ class Reactions:
         multipliers = self.multipliers(balance)
         if balance is not None:
             own += [load for load in balance.loads_of(name) if load.on == child]
-        held = [load for load in self.kinematics.constraints.loads(multipliers, name) if load.on == child]
-        moment = sum((load.moment for load in held), ZERO3)
-        force = sum((load.force for load in held), ZERO3)
-        whole = (moment + sum((x.moment for x in own), ZERO3), force + sum((x.force for x in own), ZERO3))
+        reaction = [load for load in self.kinematics.constraints.loads(multipliers, name) if load.on == child]
+        moment = sum((load.moment for load in reaction), ZERO3)
+        force = sum((load.force for load in reaction), ZERO3)
+        whole = (moment + sum((load.moment for load in own), ZERO3), force + sum((load.force for load in own), ZERO3))
         return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def seen(
         self, name: str, wrench: Spatial, on: str | None = None, about: Frame | None = None,
         expressed_in: Frame | None = None,
     ) -> Spatial:  # fmt: skip
-        """A wrench of a joint by a on b, about b's joint point, in a's axes, as it is asked for."""
+        """A joint's wrench by a on b, about b's joint point, in a's axes, converted to another body, point or axes."""
         joint, (moment, force), pose = self.system.joints[name], wrench, self.kinematics.pose
         if on is not None and on == joint.a.body:
             moment, force = -moment, -force
@@ -122,7 +122,7 @@ class Reactions:
 
     # -- efforts -----------------------------------------------------------------------------------
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
+        """The effort along a joint's freedoms, including the drive of a prescribed motion and efforts of gears."""
         joint, topology = self.system.joints[name], self.topology
         if joint.n_u == 0:
             return EMPTY
@@ -136,5 +136,5 @@ class Reactions:
         return full.motion.efforts[i]
 
 
-def _less(one: Spatial, two: Spatial) -> Spatial:
-    return one[0] - two[0], one[1] - two[1]
+def _less(left: Spatial, right: Spatial) -> Spatial:
+    return left[0] - right[0], left[1] - right[1]

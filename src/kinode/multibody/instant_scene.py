@@ -1,4 +1,4 @@
-"""What components see of an instant: the ``Scene`` that elements, joints, observers and events are asked with."""
+"""The evaluation context (``Scene``) of one instant, in which elements, joints, observers and events are evaluated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kinode.structure.topology import Topology
 
 
 class InstantScene(ABC):
-    """The answers to components, by the parts of an instant; whoever composes the parts provides them."""
+    """The ``Scene`` of components, computed by the parts of an instant; subclasses provide the parts."""
 
     def __init__(self, topology: Topology, point: EvaluationPoint, given: Given, laws: Laws) -> None:
         self.topology, self.system, self.point, self.given = topology, topology.system, point, given
@@ -43,22 +43,22 @@ class InstantScene(ABC):
     @property
     @abstractmethod
     def motion(self) -> Motion:
-        """Accelerations and what they take."""
+        """Accelerations, and the forces that they need."""
 
     @property
     @abstractmethod
     def friction(self) -> Friction:
-        """Friction that slides."""
+        """Sliding friction."""
 
     @property
     @abstractmethod
     def locking(self) -> Locking:
-        """What locked joints hold with."""
+        """Locking efforts."""
 
     @property
     @abstractmethod
     def own_motion(self) -> Self | None:
-        """Where accelerations in loops are given: the same instant without them."""
+        """The same instant with the model's own accelerations, if accelerations in loops are given; else None."""
 
     @abstractmethod
     def at(self, point: EvaluationPoint) -> Self:
@@ -67,18 +67,18 @@ class InstantScene(ABC):
     # -- laws and states ---------------------------------------------------------------------------
     @cached_property
     def network_rates(self) -> Mapping[str, str]:
-        """The states of networks that are rates of others: name and unit, in the order of z."""
+        """The states of networks that are time derivatives of others: name and unit, in the order of z."""
         network = self.topology.network
         states = () if network is None else network.states
         units = {f"{state.owner}.{state.name}": state.unit for state in states if state.order == 1}
         return {c.name: units[c.name] for c in self.topology.coordinates if c.role == "z" and c.name in units}
 
     def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
-        """Laws of time with their derivatives up to an order."""
+        """Expressions of time, with their derivatives up to an order."""
         return self.laws.timely(laws, order)
 
     def other_states(self, name: str, /) -> Array:
-        """The states that a component has of its own."""
+        """The entries of z that belong to a component."""
         return self.kinematics.other_states(name)
 
     def discrete_states(self, name: str, /) -> Mapping[str, Scalar]:
@@ -99,14 +99,14 @@ class InstantScene(ABC):
         return self.kinematics.joint_rate(name)
 
     def joint_acceleration(self, name: str, /) -> Array:
-        """u_dot of a joint, in the tree or closing a loop."""
+        """u_dot of a joint of the tree, or of a cut joint."""
         return self.motion.joint_acceleration(name)
 
     def shifted(self, state: str, by: Scalar, /) -> Self:
         """The same instant with one of the other states, by name, increased."""
         z = self.z.copy()
-        place = next(c.index for c in self.topology.coordinates if c.role == "z" and c.name == state)
-        z[place] = z[place] + by
+        index = next(c.index for c in self.topology.coordinates if c.role == "z" and c.name == state)
+        z[index] = z[index] + by
         return self.at(self.point.replaced(z=z))
 
     # -- frames ------------------------------------------------------------------------------------
@@ -140,25 +140,25 @@ class InstantScene(ABC):
 
     # -- friction and locked joints ----------------------------------------------------------------
     def friction_limit(self, name: str, /) -> Scalar:
-        """What the friction of a joint may hold with."""
+        """The largest locking effort of a joint's friction."""
         return self.friction.limit(name)
 
     def held_effort(self, owner: str, part: str, /) -> Scalar:
-        """What a lock holds with; accelerations that are given leave nothing to hold."""
+        """The locking effort of a lock; zero if accelerations are given."""
         if self.own_motion is not None:
             return self.own_motion.held_effort(owner, part)
         return 0.0 if self.given.u_dot is not None else self.locking.effort_of(owner, part)
 
     def held_beside(self, owner: str, part: str, /) -> Scalar:
-        """1 while another lock holds the joint of one, and could hold more, else 0."""
+        """1 while another active lock of the same joint could take more, else 0."""
         return self.locking.beside(owner, part)
 
     def lock_response(self, owner: str, part: str, /) -> Scalar:
-        """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
+        """The acceleration of a lock's joints for a unit of its effort, by the diagonal of the mass matrix."""
         return self.locking.response_of(owner, part)
 
     def stopped(self, owner: str, part: str, /) -> Array:
-        """The speeds of the state when a lock begins to hold."""
+        """The speeds of the state when a lock becomes active."""
         return self.locking.stopped(owner, part)
 
     def struck(self, owner: str, part: str, restitution: Scalar, /) -> Array:

@@ -1,6 +1,6 @@
-"""Efforts along joints by share: drive, spring, damping, friction, stop, and what gears pass on.
+"""Efforts along joints by share: drive, spring, damping, friction, stop, and efforts of gears.
 
-The drive of a prescribed joint, and what a gear does, are what is left of the whole effort.
+The drive of a prescribed joint, and the effort of a gear, are the whole effort less all other shares.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from kinode.multibody.loads import Loads
 from kinode.multibody.networks.network_motion import NetworkMotion
 from kinode.multibody.restraints.loop_statics import Statics, Support
 
-Efforts = Callable[[str], Array]  # of a joint: what acts along its freedoms
+Efforts = Callable[[str], Array]  # of a joint: the whole effort along its freedoms
 
 
 class JointEfforts:
     """The efforts along the joints of an instant.
 
-    ``friction_efforts`` are those of friction with what it holds with where it sticks, and ``held_effort`` is what a
-    lock of a joint holds with.
+    ``friction_efforts`` are those of friction, with the locking efforts of sticking friction; ``held_effort`` gives the
+    locking effort of a joint's lock.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class JointEfforts:
         self._friction_efforts, self._held_effort = friction_efforts, held_effort
 
     def shares(self, name: str) -> dict[str, Array]:
-        """A joint's own efforts: drive (its law), spring, damping, friction, stop, with what locks hold with."""
+        """A joint's own efforts: drive (its expression), spring, damping, friction, stop; locking efforts included."""
         joint = self.kinematics.system.joints[name]
         shares = self.loads.shares(name, {} if joint.friction is None else self._friction_efforts())
         if joint.ends is not None:
@@ -52,7 +52,7 @@ class JointEfforts:
         return self.kinematics.collect([self.shares(node.joint.name)["friction"] for node in nodes])
 
     def share(self, name: str, share: str, effort: Efforts | None = None) -> Array:
-        """One share of a joint's effort; ``effort`` gives the whole, that of the motion if left out."""
+        """One share of a joint's effort; ``effort`` gives the whole effort, by default that of the motion."""
         shares, effort = self.shares(name), effort or self.reactions.joint_effort
         if share == "drive" and self.kinematics.system.joints[name].driven:
             own = shares["spring"] + shares["damping"] + shares["friction"] + shares["stop"]
@@ -61,12 +61,12 @@ class JointEfforts:
         return self.network.effort_on(name) if share == "parts" else shares[share]
 
     def _outer(self, name: str) -> Array:
-        """What networks and elements do along a joint, which is none of its own efforts."""
+        """The efforts of networks and elements along a joint."""
         outer: Array = self.network.effort_on(name) + self.loads.element_efforts.get(name, 0.0)
         return outer
 
     def _passed_on(self, name: str, effort: Efforts) -> Scalar:
-        """What gears take from a joint for those that follow it."""
+        """The effort that gears transmit from a joint to its followers."""
         total: Scalar = 0.0
         for follower, coupling in self.topology.couplings.items():
             if coupling.leader == name:
@@ -74,7 +74,7 @@ class JointEfforts:
         return total
 
     def _gear_effort(self, follower: str, effort: Efforts) -> Array:
-        """What a gear does along the joint that follows."""
+        """The effort of a gear along its following joint."""
         needed = effort(follower) - sum(self.shares(follower).values()) - self._outer(follower)
         gear: Array = needed + self._passed_on(follower, effort)
         return gear
@@ -82,12 +82,12 @@ class JointEfforts:
     # -- load-bearing constraints ------------------------------------------------------------------
     def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
-        one, *rest = (self._held(origin, balance) for balance in self.reactions.balances(part, hold))
-        difference: Array = one - rest[0] if rest else one
+        first, *rest = (self._in_balance(origin, balance) for balance in self.reactions.balances(part, hold))
+        difference: Array = first - rest[0] if rest else first
         return difference
 
-    def _held(self, origin: str, balance: Statics | None) -> Array:
-        """The same in one balance."""
+    def _in_balance(self, origin: str, balance: Statics | None) -> Array:
+        """``holding`` in one balance."""
         if origin in self.kinematics.system.joints:
             moment, force = self.reactions.balanced_wrench(origin, balance)[1]
             return np.concatenate([force, moment])
@@ -97,11 +97,11 @@ class JointEfforts:
         return self._gear_effort(name, effort) if name in self.topology.couplings else self.share(name, "drive", effort)
 
     def multipliers_of(self, constraint: str, balance: Statics | None = None) -> Array:
-        """What a constraint holds with: a force or moment for each of its rows."""
+        """The multipliers of a constraint: a force or moment for each of its rows."""
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
                 return self._gear_effort(follower, self._efforts_in(balance))
-        return self.kinematics.constraints.spread(self.reactions.multipliers(balance))[constraint]
+        return self.kinematics.constraints.scatter(self.reactions.multipliers(balance))[constraint]
 
     def _efforts_in(self, balance: Statics | None) -> Efforts:
         return self.reactions.joint_effort if balance is None else balance.passed_effort

@@ -1,10 +1,10 @@
-"""The kinematics of one instant on one tree: what no effort, load, friction or acceleration changes.
+"""The kinematics of one instant on one tree: all that does not depend on efforts, loads, friction or accelerations.
 
-Joint states, link kinematics, poses and velocities of frames, the joints that close loops, gravity, and what follows
-from these alone: bias accelerations, the mass matrix of the bodies, momentum and energy.  Everything is computed when
-it is asked for, and once.  Instants that differ in what is given share one ``Kinematics`` by reference.
+Joint states, link kinematics, poses and velocities of frames, cut joints, gravity, and what follows from these alone:
+bias accelerations, the mass matrix of the bodies, momentum and energy.  Everything is computed on demand, and once.
+Instants that differ in what is given share one ``Kinematics`` by reference.
 
-Links are moved outward by the recursion; a formulation with a kinematics of its own replaces ``link_kinematics`` and
+Link kinematics follow from the recursion.  A formulation with its own kinematics overrides ``link_kinematics`` and
 ``link_velocities``, or ``body_pose`` and ``body_velocity``, or ``find_joint_state``.
 """
 
@@ -37,7 +37,7 @@ SIDES = ("parent", "child")
 class Kinematics:
     """Positions and velocities of joints, links and frames at one point, on one tree.
 
-    ``given.joint_states`` replace the states of their joints; nothing else that is given counts here.
+    ``given.joint_states`` replace the states of their joints; the other fields of ``given`` have no effect here.
     """
 
     def __init__(self, topology: Topology, tree: Tree, point: EvaluationPoint, laws: Laws, given: Given) -> None:
@@ -50,7 +50,7 @@ class Kinematics:
         self._poses: dict[Frame, Pose] = {}
 
     def serves(self, given: Given) -> bool:
-        """Whether an instant at the same point that is given other things has this kinematics."""
+        """Whether an instant at the same point with other ``given`` values can share this kinematics."""
         return given.joint_states is self.given.joint_states
 
     @cached_property
@@ -64,16 +64,16 @@ class Kinematics:
 
     # -- states ------------------------------------------------------------------------------------
     def other_states(self, name: str, /) -> Array:
-        """The states that a component has of its own."""
+        """The entries of z that belong to a component."""
         return self.z[self.topology.z_of[name]]
 
     def discrete_states(self, name: str, /) -> dict[str, Scalar]:
         """The discrete states of a component, by name; where the state has none, their consistent initial values."""
         if not len(self.z):
             return dict(self.system[name].consistent_values(self))
-        place = self.topology.layout.discrete_of.get(name)
+        where = self.topology.layout.discrete_of.get(name)
         names = (entry for entry, _ in self.system[name].discrete_states)
-        return {} if place is None else dict(zip(names, self.z[place], strict=True))
+        return {} if where is None else dict(zip(names, self.z[where], strict=True))
 
     def joint_state(self, name: str, /) -> JointState:
         """q, u of a joint, and u_dot where it is prescribed."""
@@ -83,7 +83,7 @@ class Kinematics:
         return state
 
     def find_joint_state(self, name: str) -> JointState:
-        """The same, computed: of the state, by gears, by laws of time, or from the poses around a loop."""
+        """q, u and u_dot of a joint: from the state, a gear, an expression of time, or the poses of a cut joint."""
         topology, joint = self.topology, self.system.joints[name]
         if name in topology.q_of:
             return self.q[topology.q_of[name]], self.u[topology.u_of[name]], None
@@ -121,9 +121,9 @@ class Kinematics:
     def advanced_q(self, step: Array) -> Array:
         """Coordinates after a small step along the speeds of the state."""
         q = np.array(self.q, dtype=object)
-        for name, place in self.topology.q_of.items():
+        for name, where in self.topology.q_of.items():
             joint = self.system.joints[name]
-            q[place] = self.q[place] + joint.rate_map(self.q[place], step[self.topology.u_of[name]])
+            q[where] = self.q[where] + joint.rate_map(self.q[where], step[self.topology.u_of[name]])
         return tidy(q)
 
     # -- links -------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Kinematics:
         """Pose, subspace, angular velocity and bias acceleration of each link."""
         states = self.node_states
         return recursive_dynamics.move_tree(
-            self.tree.nodes, self.geometry, [s[0] for s in states], [s[1] for s in states]
+            self.tree.nodes, self.geometry, [state[0] for state in states], [state[1] for state in states]
         )
 
     @cached_property
@@ -153,20 +153,20 @@ class Kinematics:
     def link_velocities(self) -> Sequence[Array]:
         """Velocity of each link's origin, in link axes."""
         return recursive_dynamics.velocities(
-            self.tree.nodes, self.geometry, self.link_kinematics, [s[1] for s in self.node_states]
+            self.tree.nodes, self.geometry, self.link_kinematics, [state[1] for state in self.node_states]
         )
 
     @cached_property
     def unaccelerated(self) -> tuple[list[Array], list[Spatial]]:
-        """Accelerations of node joints and links while those of the state are zero."""
-        still = self.spread(np.zeros(self.topology.n_u))
+        """Accelerations of node joints and links for u_dot = 0 of the state."""
+        at_rest = self.scatter(np.zeros(self.topology.n_u))
         links = recursive_dynamics.accelerate_tree(
-            self.tree.nodes, self.geometry, self.link_kinematics, still, self.base
+            self.tree.nodes, self.geometry, self.link_kinematics, at_rest, self.base
         )
-        return still, links
+        return at_rest, links
 
     # -- frames ------------------------------------------------------------------------------------
-    def place(self, frame: Frame) -> tuple[int, Pose]:
+    def locate_frame(self, frame: Frame) -> tuple[int, Pose]:
         """The node that carries a frame and its pose in the link."""
         return find_node_frame(self.tree, self.geometry, frame, self.resolve)
 
@@ -183,7 +183,7 @@ class Kinematics:
 
     def body_pose(self, frame: Frame) -> Pose:
         """The same of a frame on a body."""
-        node, X = self.place(frame)
+        node, X = self.locate_frame(frame)
         return X if node == WORLD else self.link_poses[node] @ X
 
     def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
@@ -196,7 +196,7 @@ class Kinematics:
 
     def body_velocity(self, frame: Frame) -> tuple[Array, Array]:
         """The same of a frame on a body."""
-        node, X = self.place(frame)
+        node, X = self.locate_frame(frame)
         if node == WORLD:
             return ZERO3, ZERO3
         R, w = self.link_poses[node].R, self.link_kinematics[node].w
@@ -217,7 +217,7 @@ class Kinematics:
         return q, self.relative_speeds(name, q, self.velocity)
 
     def relative_speeds(self, name: str, q: Array, velocity: Callable[[Frame], tuple[Array, Array]]) -> Array:
-        """u of a joint from velocities of its frames: their part along its freedoms."""
+        """u of a joint from the velocities of its frames: the component of the relative velocity along its freedoms."""
         joint = self.system.joints[name]
         F, M, _ = self.cut_pose(name)
         (w_F, v_F), (w_M, v_M) = (velocity(joint_frame(joint, side)) for side in SIDES)
@@ -227,38 +227,38 @@ class Kinematics:
 
     @cached_property
     def constraints(self) -> Constraints:
-        """The constraints that close loops."""
+        """The loop constraints."""
         return Constraints(self)
 
     # -- between the state and the tree ------------------------------------------------------------
     def state_of(self, name: str) -> tuple[int, Scalar] | None:
-        """Where in u a joint's speeds are found, and times what; None where they are prescribed or measured."""
+        """Index in u of the speed that a joint follows, and the ratio to it; None for driven and cut joints."""
         ratio: Scalar = 1.0
         while name in self.topology.couplings:
             ratio = ratio * self.resolve(self.topology.couplings[name].ratio)
             name = self.topology.couplings[name].leader
         return (self.topology.u_of[name].start, ratio) if name in self.topology.u_of else None
 
-    def spread(self, u_dot: Array) -> list[Array]:
+    def scatter(self, u_dot: Array) -> list[Array]:
         """Accelerations of all node joints from those of the state: given, prescribed and coupled."""
         each = []
         for node, (_, _, known) in zip(self.tree.nodes, self.node_states, strict=True):
-            way = self.state_of(node.joint.name)
-            if way is None:
+            state = self.state_of(node.joint.name)
+            if state is None:
                 assert known is not None
                 each.append(known)
             else:
-                start, ratio = way
+                start, ratio = state
                 each.append(ratio * u_dot[start : start + node.joint.n_u])
         return each
 
     def collect(self, per_node: Sequence[Array]) -> Array:
-        """Generalized forces of the state from those of the node joints: the transpose of ``spread``."""
+        """Generalized forces of the state from those of the node joints: the transpose of ``scatter``."""
         total: list[Any] = [0.0] * self.topology.n_u
         for node, values in zip(self.tree.nodes, per_node, strict=True):
-            way = self.state_of(node.joint.name)
-            if way is not None:
-                start, ratio = way
+            state = self.state_of(node.joint.name)
+            if state is not None:
+                start, ratio = state
                 for k, value in enumerate(values):
                     total[start + k] = total[start + k] + ratio * value
         return tidy(total)
@@ -271,7 +271,7 @@ class Kinematics:
 
     @cached_property
     def base(self) -> Spatial:
-        """Acceleration of the base that stands for gravity."""
+        """Acceleration of the base that represents gravity, [0; -g]."""
         return ZERO3, -self.gravity
 
     @cached_property
@@ -282,7 +282,7 @@ class Kinematics:
 
     @cached_property
     def mass_rows(self) -> list[Row]:
-        """The rows of the bodies' mass matrix without the entries of joints that do not carry each other."""
+        """The rows of the bodies' mass matrix; entries of two joints that do not carry each other are left out."""
         return tree_inertia.find_mass_rows(self)
 
     @cached_property
@@ -292,7 +292,7 @@ class Kinematics:
 
     @cached_property
     def sums(self) -> Array:
-        """The same of all bodies, with those that rest in the world."""
+        """The same for all bodies, including those fixed to the world."""
         ground = self.geometry.ground
         total: Array = self.link_sums + np.concatenate([np.zeros(7), ground.moment, [ground.mass]])
         return total

@@ -1,4 +1,4 @@
-"""The expressions of a model at one instant: a number for every law and every name that a law uses."""
+"""The expressions of a model at one instant: a value for every expression and every name in it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kinode.structure.topology import Topology
 
 
 class Laws:
-    """Laws with the numbers of one instant.
+    """Evaluates expressions at one instant.
 
-    Names are looked up among time, parameters, inputs and signals; ``quantity`` answers for all others, such as
+    Names are looked up among time, parameters, inputs and signals; ``quantity`` gives all others, such as
     ``elbow.q``.  Each name is evaluated once.
     """
 
@@ -25,12 +25,12 @@ class Laws:
         self.constants: Mapping[str, Scalar] = {
             **dict(zip(topology.parameters, point.p, strict=True)),
             **dict(zip(topology.inputs, point.inputs, strict=True)),
-        }  # parameters and inputs, which no time changes
+        }  # parameters and inputs, which do not depend on time
         self._values: dict[str, Scalar] = {"t": point.t, **self.constants}
         self._quantity = quantity
 
     def resolve(self, value: Value, /) -> Scalar:
-        """A constant or a law as a number."""
+        """The value of a constant or of an expression."""
         if not isinstance(value, Expression):
             return value
         return value.evaluate(self.lookup, self.call)
@@ -40,7 +40,7 @@ class Laws:
         return self.system.callable_tables[table].call(args, axes)
 
     def lookup(self, name: str, /) -> Scalar:
-        """The number that a name in a law stands for."""
+        """The value of a name in an expression."""
         value = self._values.get(name)
         if value is None:
             parameter = self.system.parameters.get(name)
@@ -55,18 +55,18 @@ class Laws:
         return value
 
     def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
-        """Laws of time with their derivatives up to an order."""
+        """Expressions of time, with their derivatives up to an order."""
         derivatives = [list(laws)] if order == 0 else [self._written_out(laws)]
         for _ in range(order):
             derivatives.append([_derivative(x) for x in derivatives[-1]])
         return [tidy([self.resolve(x) for x in each]) for each in derivatives]
 
     def passes(self, law: Value) -> bool:
-        """Whether a law changes with time."""
+        """Whether an expression depends on time."""
         return any(isinstance(x, Expression) and "t" in x.names() for x in self._written_out([law]))
 
     def _written_out(self, laws: Sequence[Value]) -> list[Value]:
-        """Laws with their signals written out, so that they can be differentiated by t."""
+        """Expressions with their signals substituted, so that they can be differentiated by t."""
         written = list(laws)
         while any(isinstance(x, Expression) and x.names() & self.system.signals.keys() for x in written):
             signals = {name: signal.law for name, signal in self.system.signals.items()}
@@ -74,6 +74,6 @@ class Laws:
         return written
 
 
-@lru_cache(maxsize=1024)  # laws outlive the many instants that ask for their rates
+@lru_cache(maxsize=1024)  # expressions outlive the many instants that need their derivatives
 def _derivative(value: Value) -> Value:
     return value.derivative("t") if isinstance(value, Expression) else 0.0

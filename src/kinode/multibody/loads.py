@@ -28,10 +28,10 @@ from kinode.structure.link_geometry import WORLD
 
 
 class Loads:
-    """Loads and efforts of an instant; ``scene`` is what elements ask.
+    """Loads and efforts of an instant; elements are evaluated in ``scene``.
 
-    ``find_condensed`` gives the network whose efforts count here: None where there is none, or where its flows act
-    otherwise.
+    ``find_condensed`` gives the network whose efforts are included here: None if there is none, or if the formulation
+    treats the flows of the network as unknowns.
     """
 
     def __init__(
@@ -54,45 +54,45 @@ class Loads:
     # -- on bodies ---------------------------------------------------------------------------------
     @cached_property
     def element_loads(self) -> list[Load]:
-        """Of elements."""
+        """Loads of elements."""
         return [load for element in self.system.elements.values() for load in element.wrenches(self.scene)]
 
     @property
     def outer_loads(self) -> list[Load]:
-        """Of elements, and given wrenches."""
+        """Loads of elements, and given wrenches."""
         given = [Load(Frame(body), force, moment) for body, (force, moment) in self.given.wrenches.items()]
         return self.element_loads + given
 
     @cached_property
     def applied_loads(self) -> list[Load]:
-        """Of elements, given wrenches, and the efforts of cut joints."""
+        """Loads of elements, given wrenches, and the efforts of cut joints."""
         return self.outer_loads + [load for name in self.topology.cut_names for load in self.cut_efforts(name)]
 
     @property
     def closing_loads(self) -> list[Load]:
-        """What constraints do to bodies, where their multipliers are given."""
+        """Loads of constraints whose multipliers are given."""
         multipliers = self.given.multipliers
         return [] if multipliers is None else self.kinematics.constraints.loads(multipliers)
 
     @cached_property
     def link_loads(self) -> list[Spatial | None]:
-        """Moment about the link's origin and force on each link, in link axes, of all that acts on bodies."""
-        return self.gathered([*self.applied_loads, *self.closing_loads])
+        """Moment about the link's origin and force on each link, in link axes, of all loads on bodies."""
+        return self.sum_on_links([*self.applied_loads, *self.closing_loads])
 
-    def gathered(self, loads: Sequence[Load]) -> list[Spatial | None]:
-        """Loads on bodies as moment about the link's origin and force on each link, in link axes."""
+    def sum_on_links(self, loads: Sequence[Load]) -> list[Spatial | None]:
+        """Loads on bodies, summed by link: moment about the link's origin and force, in link axes."""
         kinematics = self.kinematics
         total: list[Spatial | None] = [None] * len(kinematics.tree.nodes)
         for load in loads:
-            node, X = kinematics.place(load.on)
+            node, X = kinematics.locate_frame(load.on)
             if node == WORLD:
                 continue
             X_WL = kinematics.link_poses[node]
             force = X_WL.R.T @ load.force
             arm = X.p if load.at is None else X_WL.R.T @ (load.at - X_WL.p)
             moment = X_WL.R.T @ load.moment + cross(arm, force)
-            old = total[node]
-            total[node] = (moment, force) if old is None else (old[0] + moment, old[1] + force)
+            previous = total[node]
+            total[node] = (moment, force) if previous is None else (previous[0] + moment, previous[1] + force)
         return total
 
     def cut_efforts(self, name: str) -> list[Load]:
@@ -110,9 +110,9 @@ class Loads:
 
     # -- along joints ------------------------------------------------------------------------------
     def shares(self, name: str, friction: Mapping[str, Array]) -> dict[str, Array]:
-        """A joint's own efforts with some friction: drive (its law), spring, damping, friction, stop.
+        """A joint's own efforts with given friction: drive (its expression), spring, damping, friction, stop.
 
-        A rigid stop and sticking friction hold with what the motion asks for, which is not among them.
+        The locking efforts of rigid stops and sticking friction follow from the motion; they are not included.
         """
         joint, resolve = self.system.joints[name], self.scene.resolve
         q, u, _ = self.kinematics.joint_state(name)
@@ -132,7 +132,7 @@ class Loads:
         return shares
 
     def stop_effort(self, joint: Joint) -> Scalar:
-        """What a compliant end of its range does along a joint."""
+        """The effort of a compliant end stop along a joint; zero for a rigid one."""
         assert joint.ends is not None
         if joint.ends.rigid:
             return 0.0
@@ -140,7 +140,7 @@ class Loads:
         return Range(joint, self.scene.resolve, q, u, self.scene.discrete_states(joint.name)[STOP]).effort()
 
     def own_effort(self, name: str) -> Array:
-        """The model's own efforts of a joint, all together, without what locks hold with unless that is given."""
+        """The sum of the model's own efforts along a joint; of locking efforts, the given ones alone."""
         shares = self.shares(name, self.friction.sliding)
         total: Array = sum(shares.values(), np.zeros(self.system.joints[name].n_u))
         outer, locks = self.outer_effort(name), self.given.lock_efforts
@@ -148,7 +148,7 @@ class Loads:
         return total + locks[name] if name in locks else total
 
     def outer_effort(self, name: str) -> Array | None:
-        """What networks and elements do along a joint, but for the inertia that networks add; None where none acts."""
+        """Efforts of networks and elements along a joint, without the inertia of networks; None if there are none."""
         network = None if self.condensed is None else self.condensed.effort(name)
         own = self.element_efforts.get(name)
         if own is None:
@@ -157,7 +157,7 @@ class Loads:
 
     @cached_property
     def element_efforts(self) -> dict[str, Scalar]:
-        """What elements do along joints, which is no load on bodies."""
+        """Efforts of elements along joints; these are not among the loads on bodies."""
         total: dict[str, Scalar] = {}
         for element in self.system.elements.values():
             for name, effort in element.efforts(self.scene).items():
@@ -166,7 +166,7 @@ class Loads:
 
     @cached_property
     def efforts(self) -> list[Array]:
-        """Efforts that act in each node's joint; of driven joints without the drive."""
+        """Efforts along each node's joint; of driven joints without the drive."""
         efforts, added = [], self.given.effort
         for node in self.kinematics.tree.nodes:
             name = node.joint.name

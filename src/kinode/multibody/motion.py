@@ -1,9 +1,9 @@
-"""The motion of one instant: what a formulation gives, whatever its derivation.
+"""The motion of one instant: the interface that all formulations implement.
 
     M u_dot = bias_effort + G' lam + lock forces,    bias_effort = tau - h
 
-A formulation says how accelerations, mass matrix and bias come about, and what joints pass on; the classes
-``RecursiveMotion``, ``CircuitMotion``, ``RolledMotion``, ``LagrangeMotion`` and ``ChainMotion`` are the ones there are.
+A formulation computes accelerations, mass matrix, bias and the wrenches of joints: ``RecursiveMotion``,
+``CircuitMotion``, ``RolledMotion``, ``LagrangeMotion`` and ``ChainMotion``.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MotionProblem:
-    """What a formulation solves: what moves, what acts, what is locked, what is given.
+    """What a formulation solves: kinematics, loads, locks and given values of an instant.
 
-    ``with_friction`` and ``again`` make the same instant with other friction, or with other things given;
-    ``own_motion`` is the model's own motion where accelerations in loops are given.  ``matrix`` is that of another
-    instant which differs in efforts alone, where there is one.
+    ``with_friction`` and ``again`` make the same instant with other friction, or with other given values.
+    ``own_motion`` returns the instant with the model's own accelerations, if accelerations in loops are given.
+    ``matrix`` is that of another instant which differs in efforts alone, or None.
     """
 
     kinematics: Kinematics
@@ -57,23 +57,23 @@ class MotionProblem:
 
 
 class EquationMatrix:
-    """The matrix of the equations of motion with rows of loops and locks, factorized once; no effort changes it."""
+    """The matrix of the equations of motion with rows of loops and locks, factorized once; independent of efforts."""
 
     def __init__(self, mass_rows: Callable[[], list[Row]], kinematics: Kinematics, locks: LockRows) -> None:
         self._mass_rows, self._kinematics, self._locks = mass_rows, kinematics, locks
 
     @cached_property
     def solve(self) -> Saddle:
-        """Accelerations and multipliers from generalized forces and what the rows are to be."""
+        """Solver for accelerations and multipliers, from generalized forces and the right-hand sides of the rows."""
         rows = self._kinematics.constraints.rows if self._kinematics.topology.constrained else []
         return Saddle(self._mass_rows(), rows, self._locks.rows, self._locks.stuck)
 
 
 class Motion(ABC):
-    """The accelerations of one instant and what they take."""
+    """The accelerations of one instant, and the forces that they need."""
 
-    articulated: ClassVar[bool] = False  # locked joints are part of the recursion, whose residuals hold them
-    sweeps_full_tree: ClassVar[bool] = False  # the full tree is computed by itself, not from accelerations found here
+    articulated: ClassVar[bool] = False  # locked joints are part of the recursion; its residuals are their efforts
+    sweeps_full_tree: ClassVar[bool] = False  # the full tree is solved on its own, not from these accelerations
 
     def __init__(self, problem: MotionProblem) -> None:
         self.problem = problem
@@ -101,11 +101,11 @@ class Motion(ABC):
     @property
     @abstractmethod
     def bias_effort(self) -> Array:
-        """Generalized forces that are left to accelerate the state: tau - h."""
+        """Generalized forces that accelerate the state: tau - h."""
 
     @property
     def efforts(self) -> Sequence[Array]:
-        """Efforts that act in each node's joint; of driven joints without the drive."""
+        """Efforts along each node's joint; of driven joints without the drive."""
         return self.loads.efforts
 
     # -- accelerations -----------------------------------------------------------------------------
@@ -123,15 +123,15 @@ class Motion(ABC):
         finally:
             self._solving = False
 
-    def spread(self, u_dot: Array) -> tuple[list[Array], list[Spatial]]:
+    def scatter(self, u_dot: Array) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints and links from those of the state."""
         k = self.kinematics
-        each = k.spread(u_dot)
-        return each, recursive_dynamics.accelerate_tree(k.tree.nodes, k.geometry, k.link_kinematics, each, k.base)
+        joints = k.scatter(u_dot)
+        return joints, recursive_dynamics.accelerate_tree(k.tree.nodes, k.geometry, k.link_kinematics, joints, k.base)
 
     @property
     def solving(self) -> bool:
-        """Whether accelerations are being solved for, so that nothing can depend on them."""
+        """Whether accelerations are being solved for, so that no expression may depend on them."""
         return self._solving
 
     @property
@@ -158,7 +158,7 @@ class Motion(ABC):
     def body_acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of the origin of a frame on a body, in world axes."""
         kinematics = self.kinematics
-        node, X = kinematics.place(frame)
+        node, X = kinematics.locate_frame(frame)
         if node == WORLD:
             return ZERO3, ZERO3
         R, w = kinematics.link_poses[node].R, kinematics.link_kinematics[node].w
@@ -166,7 +166,7 @@ class Motion(ABC):
         return R @ eps, R @ (W + cross(eps, X.p) + cross(w, cross(w, X.p))) + kinematics.gravity
 
     def joint_acceleration(self, name: str) -> Array:
-        """u_dot of a joint, in the tree or closing a loop."""
+        """u_dot of a joint of the tree, or of a cut joint."""
         kinematics = self.kinematics
         if name not in self.topology.cut_names:
             return self.node_accelerations[kinematics.node_named[name]]
@@ -186,31 +186,31 @@ class Motion(ABC):
         relative = np.concatenate([M.R.T @ w_dot, M.R.T @ v_dot]) - change
         return tidy(joint.effort_wrench(q, form).T @ relative)
 
-    # -- what the motion takes ---------------------------------------------------------------------
+    # -- forces that the motion needs --------------------------------------------------------------
     @cached_property
     def link_wrenches(self) -> Sequence[Spatial]:
-        """What each node's joint passes on to its link, about the link's origin, in link axes."""
+        """The wrench of each node's joint on its link, about the link's origin, in link axes."""
         return self.inverse_dynamics(self.link_accelerations)
 
     def inverse_dynamics(self, links: Sequence[Spatial]) -> list[Spatial]:
-        """The same for some accelerations of links."""
+        """The same for given accelerations of links."""
         k = self.kinematics
         return recursive_dynamics.inverse_dynamics(
             k.tree.nodes, k.geometry, k.link_kinematics, links, self.loads.link_loads
         )
 
     def efforts_beyond(self, wrenches: Sequence[Spatial]) -> Array:
-        """Efforts beyond the model's own that joints need to pass on wrenches to their links: S'W - tau."""
+        """Efforts, added to the model's own, for which joints exert given wrenches on their links: S'W - tau."""
         needed = [along(link.S, w) for link, w in zip(self.kinematics.link_kinematics, wrenches, strict=True)]
         return self.kinematics.collect([h - tau for h, tau in zip(needed, self.efforts, strict=True)])
 
     @cached_property
     def inverse_effort(self) -> Array:
-        """Efforts beyond the model's own that the given accelerations need."""
+        """Efforts, added to the model's own, that the given accelerations need."""
         return self.efforts_beyond(self.link_wrenches)
 
     def inertia_load(self, body: str) -> Load:
-        """What the motion of a body asks for, as a load on it with the opposite sign; of the full tree."""
+        """The inertia force and moment of a body (d'Alembert) as a load on it; for the full tree."""
         kinematics = self.kinematics
         i = kinematics.tree.node_of[body]
         if i == WORLD:
@@ -221,10 +221,10 @@ class Motion(ABC):
         moment, force = link_steps.inertia_wrench(inertia, w, A)
         return Load(Frame(body), -(X.R @ force), -(X.R @ moment), at=X.p)
 
-    # -- what holds --------------------------------------------------------------------------------
+    # -- constraints, locks and friction -----------------------------------------------------------
     @cached_property
     def saddle_solution(self) -> tuple[Array, Array]:
-        """u_dot with what is locked at rest, and the multipliers of constraint rows and locks."""
+        """u_dot, exactly zero for locked joints, and the multipliers of constraint rows and locks."""
         gamma: list[Scalar] = []
         if self.topology.constrained:
             gamma += [*-self.kinematics.constraints.chosen(loop_constraints.bias)]
@@ -241,15 +241,15 @@ class Motion(ABC):
 
     @property
     def lock_multipliers(self) -> Array:
-        """What each lock holds with, as the equations have it; zero where it does not hold."""
+        """The locking effort of each lock, as the equations give it; zero if the lock is not active."""
         first = len(self.kinematics.constraints.rows) if self.topology.constrained else 0
         return tidy([s * h for s, h in zip(self.locks.stuck, self.saddle_solution[1][first:], strict=True)])
 
     def solve_friction(self) -> FrictionSolution:
-        """Friction that slides, with the reactions that it depends on."""
+        """Sliding friction, solved together with the reactions that it depends on."""
         return solve_friction(self.kinematics, self.problem.with_friction)
 
 
 def along(S: Array, wrench: Spatial) -> Array:
-    """S'F: the part of a wrench along a joint's freedoms."""
+    """S'F: the component of a wrench along a joint's freedoms."""
     return S.T @ np.concatenate(wrench) if S.shape[1] else EMPTY

@@ -1,7 +1,7 @@
 """The value of every quantity by name: one function for each sort of quantity.
 
-A ``QuantityName`` says whose quantity it is, which one, and in whose axes; the functions here ask the parts of a
-snapshot for it.
+A ``QuantityName`` has the owner, the quantity and the axes; the functions here read its value from the parts of a
+snapshot.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def _frame(snapshot: Snapshot, name: QuantityName) -> Any:
             return _in_axes(snapshot, snapshot.acceleration(frame)[name.quantity == "acceleration"], name.axes)
     R = snapshot.pose(frame).R if name.axes is None else snapshot.pose(name.axes).R.T @ snapshot.pose(frame).R
     if name.quantity == "euler_rates":
-        turned = snapshot.velocity(frame)[0] - (ZERO3 if name.axes is None else snapshot.velocity(name.axes)[0])
-        return euler_rates(R, snapshot.pose(frame).R.T @ turned)
+        w = snapshot.velocity(frame)[0] - (ZERO3 if name.axes is None else snapshot.velocity(name.axes)[0])
+        return euler_rates(R, snapshot.pose(frame).R.T @ w)
     return ROTATIONS[name.quantity](R) if name.quantity in ROTATIONS else R
 
 
 def _whole(snapshot: Snapshot, name: QuantityName) -> Any:
-    """Of the whole system."""
+    """A quantity of the whole system."""
     if name.quantity == "energy":
         return sum(snapshot.energies, 0.0)
     if name.quantity in ENERGIES:
@@ -94,7 +94,7 @@ def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
 
 
 def _wrench(snapshot: Snapshot, name: QuantityName) -> Any:
-    """The reaction of a joint, or all that it transmits."""
+    """The reaction of a joint, or its whole wrench."""
     kind, _, part = name.quantity.partition(".")
     moment, force = snapshot.reaction(name.owner, whole=kind == "wrench", expressed_in=name.axes)
     if part in ("axial", "radial"):
@@ -110,12 +110,12 @@ def _wrench(snapshot: Snapshot, name: QuantityName) -> Any:
 
 def _constraint(snapshot: Snapshot, name: QuantityName) -> Any:
     kinematics = snapshot.kinematics
-    tie = loop_constraints.loop_constraint_of(snapshot.topology, snapshot.system.constraints[name.owner])
+    constraint = loop_constraints.loop_constraint_of(snapshot.topology, snapshot.system.constraints[name.owner])
     value: Array
     if name.quantity == "residual":
-        slips = [unit not in POSITIONS for unit in tie.units]
-        value = loop_constraints.residual(kinematics, tie)
-        value = np.where(slips, loop_constraints.drift(kinematics, tie), value) if any(slips) else value
+        slips = [unit not in POSITIONS for unit in constraint.units]
+        value = loop_constraints.residual(kinematics, constraint)
+        value = np.where(slips, loop_constraints.drift(kinematics, constraint), value) if any(slips) else value
     elif name.quantity == "reaction":
         value = snapshot.multipliers_of(name.owner)
     else:
@@ -124,14 +124,14 @@ def _constraint(snapshot: Snapshot, name: QuantityName) -> Any:
 
 
 def unit_wrenches(snapshot: Snapshot, name: QuantityName) -> list[Scalar]:
-    """The force or moment of a constraint on a body, as asked for by name, for each unit multiplier."""
+    """The force or moment of a constraint on a body, as its name requests it, for each unit multiplier."""
     count = len(snapshot.system.constraints[name.owner].rows(snapshot.system))
     each = [np.asarray(_wrench_on(snapshot, name, lam), dtype=object).ravel() for lam in np.eye(count)]
     return [x for values in each for x in (values if name.part is None else values[[name.part]])]
 
 
 def _wrench_on(snapshot: Snapshot, name: QuantityName, lam: Array) -> Array:
-    """Force, or moment about the place where the constraint holds the body, in world axes or others."""
+    """Force of a constraint on a body, or moment about the constraint's frame on it, in world axes or others."""
     constraint, about = snapshot.system.constraints[name.owner], name.frame
     assert about is not None
     loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)

@@ -1,8 +1,8 @@
-"""The recursive formulation of one instant: articulated bodies where nothing couples joints, else the mass matrix.
+"""The recursive formulation of one instant: articulated bodies if nothing couples the joints, else the mass matrix.
 
-With loops and locks across joints the equations of motion are a saddle-point system (``EquationMatrix``); gears and
-networks that couple accelerations go through the mass matrix; what is left is solved by articulated bodies, which know
-locked joints and the inertia that networks add to a freedom.
+With loops, or locks across several joints, the equations of motion are a saddle-point system (``EquationMatrix``).
+With gears, or networks that couple accelerations, they are solved by the mass matrix.  In all other cases they are
+solved by articulated bodies, with locked joints and the inertia that networks add to a freedom.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RecursiveMotion(Motion):
 
     @cached_property
     def mass_rows(self) -> list[Row]:
-        """Those of the bodies, with the inertia that networks add."""
+        """The rows of the mass matrix: of the bodies, with the inertia that networks add."""
         rows, network = self.kinematics.mass_rows, self.loads.condensed
         if network is None:
             return rows
@@ -36,7 +36,7 @@ class RecursiveMotion(Motion):
 
     @cached_property
     def bias_effort(self) -> Array:
-        """Generalized forces that are left to accelerate the state: tau - h."""
+        """Generalized forces that accelerate the state: tau - h."""
         kinematics = self.kinematics
         wrenches = self.inverse_dynamics(kinematics.unaccelerated[1])
         needed = [along(link.S, w) for link, w in zip(kinematics.link_kinematics, wrenches, strict=True)]
@@ -44,7 +44,7 @@ class RecursiveMotion(Motion):
 
     @cached_property
     def inverse_effort(self) -> Array:
-        """Efforts beyond the model's own that the given accelerations need."""
+        """Efforts, added to the model's own, that the given accelerations need."""
         effort, network = self.efforts_beyond(self.link_wrenches), self.loads.condensed
         return effort if network is None else effort + network.armature_effort(self.u_dot)
 
@@ -53,12 +53,12 @@ class RecursiveMotion(Motion):
         """Accelerations of node joints, and of links less gravity."""
         k, loads = self.kinematics, self.loads
         if self.given.u_dot is not None:
-            return self.spread(self.given.u_dot)
+            return self.scatter(self.given.u_dot)
         if self.topology.constrained or (self.locks.locks and not self._locks_single_joints):
-            return self.spread(self.saddle_solution[0])
+            return self.scatter(self.saddle_solution[0])
         network = loads.condensed
         if self.topology.couplings or (network is not None and network.couples):
-            return self.spread(solve_spd(self.mass_matrix, self.bias_effort))
+            return self.scatter(solve_spd(self.mass_matrix, self.bias_effort))
         prescribed = [known for _, _, known in k.node_states]
         armature = None if network is None else network.armature
         return recursive_dynamics.forward_dynamics(
@@ -68,29 +68,29 @@ class RecursiveMotion(Motion):
 
     @cached_property
     def _locks_single_joints(self) -> bool:
-        """Whether each lock holds one joint of a tree without gears and loops, which articulated bodies can do."""
+        """Whether each lock acts on one joint of a tree without gears and loops, so that articulated bodies apply."""
         network = self.loads.condensed
         if self.topology.constrained or self.topology.couplings or (network is not None and network.couples):
             return False
         return all(len(lock.joints) == 1 for lock in self.locks.locks)
 
-    # -- what holds --------------------------------------------------------------------------------
+    # -- locks -------------------------------------------------------------------------------------
     @property
     def lock_multipliers(self) -> Array:
-        """What each lock holds with; of several that hold one joint of a tree the first takes all."""
+        """The locking effort of each lock; of several active locks of one joint, the first takes all."""
         locks = self.locks
         if not self._locks_single_joints:
             return super().lock_multipliers
-        holding, taken = [], dict.fromkeys(locks.free, 1.0)
+        efforts, remaining = [], dict.fromkeys(locks.free, 1.0)
         for lock in locks.locks:
             i = self.kinematics.node_named[lock.joints[0][0]]
-            whole = self._axis_residual(i)
-            holding.append(lock.stuck * taken[i] * whole / lock.joints[0][1])
-            taken[i] = taken[i] * (1.0 - lock.stuck)
-        return tidy(holding)
+            residual = self._axis_residual(i)
+            efforts.append(lock.stuck * remaining[i] * residual / lock.joints[0][1])
+            remaining[i] = remaining[i] * (1.0 - lock.stuck)
+        return tidy(efforts)
 
     def _axis_residual(self, node: int) -> Scalar:
-        """The effort that the joint of a node lacks for what its link needs: what a lock holds with."""
+        """The effort that its link needs beyond the efforts along a node's joint: the locking effort."""
         S, network = self.kinematics.link_kinematics[node].S, self.loads.condensed
         residual: Scalar = along(S, self.link_wrenches[node])[0] - self.efforts[node][0]
         if network is not None and node in network.armature:

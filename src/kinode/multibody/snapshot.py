@@ -1,18 +1,18 @@
-"""A snapshot: one instant of a system, which answers for every quantity by name.
+"""A snapshot: one evaluation of a system at an instant; it gives every quantity by name.
 
-It is composed of parts, each of which computes when it is asked, and once:
+It is composed of parts, each of which is computed on demand, and once:
 
     laws          expressions
-    kinematics    positions, velocities, inertia: what no effort changes, shared between instants by reference
-    loads         what acts on bodies and along joints
-    friction      friction that slides, given or solved for
-    motion        accelerations, by the formulation that was chosen
-    locking       what locked joints hold with
+    kinematics    positions, velocities, inertia: independent of efforts, shared between instants by reference
+    loads         loads on bodies and efforts along joints
+    friction      sliding friction, given or solved for
+    motion        accelerations, by the chosen formulation
+    locking       locking efforts
     network       networks at these accelerations
-    reactions     what joints transmit
+    reactions     wrenches of joints
     efforts       efforts along joints, by share
 
-Everything that it depends on is given when it is made.
+All its inputs are arguments of the constructor.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from kinode.structure.topology import Topology
 
 
 class Shared(NamedTuple):
-    """What instants at one point share that differ in what is given: kinematics, and more if only efforts differ."""
+    """What two instants at one point can share: the kinematics; if only efforts differ, network and matrix too."""
 
     kinematics: Kinematics | None = None
     find_condensed: Callable[[], Condensed | None] | None = None
@@ -63,7 +63,7 @@ NOT_SHARED = Shared()
 
 
 class Snapshot(InstantScene):
-    """One instant of a system, in whatever kind of number its point is.
+    """One instant of a system, in the scalar type of its point.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ class Snapshot(InstantScene):
     point : EvaluationPoint
         Time, state, parameters and inputs.
     effort, wrenches, u_dot, friction : optional
-        What is given besides, as in ``Given``.
+        Further given values, as in ``Given``.
     given : Given, optional
-        All that is given, in the place of the four before it.
+        All given values, in place of the four arguments before it.
     full : bool
-        Whether every body is a link of its own, also those that fixed joints hold together.
+        Whether every body is a link of its own, also those that fixed joints connect.
     formulation : Composition
-        The parts that derive the motion; the recursive formulation if left out.
+        The parts that solve for the motion; by default the recursive formulation.
     shared : Shared
         Parts of an instant at the same point.
     """
@@ -119,7 +119,7 @@ class Snapshot(InstantScene):
 
     @cached_property
     def condensed(self) -> Condensed | None:
-        """The network at this instant; None where there is none."""
+        """The condensed network at this instant; None if the system has none."""
         if self._shared.find_condensed is not None:
             return self._shared.find_condensed()
         network = self.topology.network
@@ -127,7 +127,7 @@ class Snapshot(InstantScene):
 
     @cached_property
     def friction(self) -> Friction:
-        """Friction that slides."""
+        """Sliding friction."""
         return Friction(self.given, lambda: self.own_motion, self._solve_friction)
 
     def _solve_friction(self) -> FrictionSolution:
@@ -135,7 +135,7 @@ class Snapshot(InstantScene):
 
     @cached_property
     def loads(self) -> Loads:
-        """What acts on bodies and along joints."""
+        """Loads on bodies and efforts along joints."""
         return Loads(self.kinematics, self, self.given, self.friction, self._find_network_loads)
 
     def _find_network_loads(self) -> Condensed | None:
@@ -143,12 +143,12 @@ class Snapshot(InstantScene):
 
     @cached_property
     def lock_rows(self) -> LockRows:
-        """What may lock joints."""
+        """The locks of joints."""
         return LockRows(self.kinematics, self)
 
     @cached_property
     def motion(self) -> Motion:
-        """Accelerations and what they take."""
+        """Accelerations, and the forces that they need."""
         return self.formulation.motion(
             MotionProblem(
                 self.kinematics, self.loads, self.lock_rows, self.given, self.with_friction, self.again,
@@ -158,7 +158,7 @@ class Snapshot(InstantScene):
 
     @cached_property
     def locking(self) -> Locking:
-        """What locked joints hold with."""
+        """Locking efforts."""
         return Locking(self.lock_rows, self.motion, self.friction.limit)
 
     @cached_property
@@ -168,7 +168,7 @@ class Snapshot(InstantScene):
 
     @cached_property
     def reactions(self) -> Reactions:
-        """What joints transmit."""
+        """Wrenches of joints."""
         return self.formulation.reactions(self, lambda: self.full)
 
     @cached_property
@@ -182,14 +182,14 @@ class Snapshot(InstantScene):
         return Snapshot(self.topology, point, formulation=self.formulation)
 
     def again(self, given: Given, *, full: bool = False) -> Snapshot:
-        """The same instant with other things given; the kinematics is shared where it serves."""
+        """The same instant with other given values; the kinematics is shared if it does not depend on them."""
         tree = self.topology.full if full or self.formulation.whole_tree else self.topology.tree
         known = self.kinematics if tree is self.tree else self.kinematics.full if full else None
         shared = Shared(known if known is not None and known.serves(given) else None)
         return Snapshot(self.topology, self.point, given=given, full=full, formulation=self.formulation, shared=shared)
 
     def with_friction(self, efforts: Mapping[str, Array], /) -> Snapshot:
-        """The same instant with friction efforts that are given; what they do not change is shared."""
+        """The same instant with given efforts of friction; the parts that do not depend on them are shared."""
         if not has_friction(self.system):
             return self
         given = replace(self.given, friction=efforts, sticking=self.given.locks_hold)
@@ -199,19 +199,19 @@ class Snapshot(InstantScene):
 
     def stressed(self, multipliers: Array, /) -> Snapshot:
         """The same instant without accelerations and friction, with known multipliers, on the full tree."""
-        still = np.zeros(self.topology.n_u)
-        return self.again(Given(u_dot=still, friction={}, multipliers=multipliers), full=True)
+        no_acceleration = np.zeros(self.topology.n_u)
+        return self.again(Given(u_dot=no_acceleration, friction={}, multipliers=multipliers), full=True)
 
     @cached_property
     def own_motion(self) -> Snapshot | None:
-        """Where accelerations in loops are given: the same instant without them."""
+        """The same instant with the model's own accelerations, if accelerations in loops are given; else None."""
         if self.given.u_dot is None or not self.topology.constrained:
             return None
         return self.again(Given(effort=self.given.effort, wrenches=self.given.wrenches))
 
     @cached_property
     def full(self) -> Snapshot:
-        """The same instant with every body a link of its own, and with what holds joints still as known efforts."""
+        """The same instant with every body a link of its own, and with locking efforts as known efforts."""
         motion, given = self.motion, self.given
         locked = motion.articulated and given.u_dot is None and bool(self.lock_rows.locks)
         if self.tree is self.topology.full and not locked:
@@ -230,16 +230,16 @@ class Snapshot(InstantScene):
     # -- by name -----------------------------------------------------------------------------------
     def quantity(self, name: str | QuantityName) -> Any:
         """Any quantity: a number or an array."""
-        asked = find_quantity(self.system, name) if isinstance(name, str) else name
-        if asked.text not in self._quantities:
-            value = VALUES[asked.sort](self, asked)
-            self._quantities[asked.text] = (
-                value if asked.part is None else np.asarray(value, dtype=object).reshape(-1)[asked.part]
+        quantity_name = find_quantity(self.system, name) if isinstance(name, str) else name
+        if quantity_name.text not in self._quantities:
+            value = VALUES[quantity_name.sort](self, quantity_name)
+            self._quantities[quantity_name.text] = (
+                value if quantity_name.part is None else np.asarray(value, dtype=object).reshape(-1)[quantity_name.part]
             )
-        return self._quantities[asked.text]
+        return self._quantities[quantity_name.text]
 
     def unit_wrenches(self, name: QuantityName) -> list[Scalar]:
-        """The force or moment of a constraint on a body, as asked for by name, for each unit multiplier."""
+        """The force or moment of a constraint on a body, as its name requests it, for each unit multiplier."""
         return unit_wrenches(self, name)
 
     # -- rates of the state ------------------------------------------------------------------------
@@ -276,17 +276,17 @@ class Snapshot(InstantScene):
 
     @property
     def bias_effort(self) -> Array:
-        """Generalized forces that are left to accelerate the state: tau - h."""
+        """Generalized forces that accelerate the state: tau - h."""
         return self.motion.bias_effort
 
     @property
     def inverse_effort(self) -> Array:
-        """Efforts beyond the model's own that the given accelerations need."""
+        """Efforts, added to the model's own, that the given accelerations need."""
         return self.motion.inverse_effort
 
     @property
     def constraints(self) -> Constraints:
-        """The constraints that close loops."""
+        """The loop constraints."""
         return self.kinematics.constraints
 
     @property
@@ -322,7 +322,7 @@ class Snapshot(InstantScene):
     # -- friction and locked joints ----------------------------------------------------------------
     @cached_property
     def friction_efforts(self) -> Mapping[str, Array]:
-        """Efforts of friction, by joint, with what it holds with where it sticks."""
+        """Efforts of friction by joint, the locking efforts of sticking friction included."""
         sliding = self.friction.sliding
         if not self.given.locks_hold:
             return sliding
@@ -330,34 +330,34 @@ class Snapshot(InstantScene):
 
     @cached_property
     def lock_efforts(self) -> Mapping[str, Scalar]:
-        """What locks do along joints."""
+        """The sum of the locking efforts along each joint."""
         if self.given.u_dot is not None and self.own_motion is None:
             return self.given.lock_efforts
         return (self.own_motion or self).locking.by_joint
 
     # -- reactions ---------------------------------------------------------------------------------
     def statics(self, hold: Support = None) -> Statics:
-        """Equilibrium without inertia, with certain freedoms of loops held."""
+        """Static equilibrium, with the freedoms ``hold`` as support of loops."""
         return self.reactions.statics(hold)
 
     def joint_wrench(self, name: str, part: str = "total", hold: Support = None) -> tuple[Spatial, Spatial]:
-        """All that a joint transmits, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
+        """The whole wrench of a joint, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
         return self.reactions.joint_wrench(name, part, hold)
 
     def reaction(
         self, name: str, part: str = "total", *, hold: Support = None, whole: bool = False,
         on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,
     ) -> Spatial:  # fmt: skip
-        """Moment and force of a joint's reaction (or of all that it transmits), on a body, about a point, in axes.
+        """Moment and force of a joint's reaction (or of its whole wrench), on a body, about a point, in axes.
 
-        Left out: on the child, about its joint point, in the parent's joint axes.  ``part`` is total, static, kinetic
-        or ``inertia of`` a body; ``hold`` names the support of a static share in loops.
+        By default on the child, about its joint point, in the parent's joint axes.  ``part`` is total, static, kinetic
+        or ``inertia of`` a body; the freedoms ``hold`` are the support of a static share in loops.
         """
         wrench = self.joint_wrench(name, part, hold)[0 if whole else 1]
         return self.reactions.seen(name, wrench, on, about, expressed_in)
 
     def joint_effort(self, name: str) -> Array:
-        """What acts along a joint's freedoms, the drive of a prescribed motion and what gears pass on included."""
+        """The effort along a joint's freedoms, including the drive of a prescribed motion and efforts of gears."""
         return self.reactions.joint_effort(name)
 
     def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
@@ -365,13 +365,13 @@ class Snapshot(InstantScene):
         return self.efforts.holding(origin, part, hold)
 
     def multipliers_of(self, constraint: str, balance: Statics | None = None) -> Array:
-        """What a constraint holds with: a force or moment for each of its rows."""
+        """The multipliers of a constraint: a force or moment for each of its rows."""
         return self.efforts.multipliers_of(constraint, balance)
 
 
-def _joined(places: Mapping[str, slice], size: int, values: Callable[[str], Array]) -> Array:
-    """Values by name, each in its place."""
+def _joined(slices: Mapping[str, slice], size: int, values: Callable[[str], Array]) -> Array:
+    """An array of ``size`` entries, put together from the values of each name."""
     joined: list[Any] = [0.0] * size
-    for name, place in places.items():
-        joined[place] = values(name)
+    for name, where in slices.items():
+        joined[where] = values(name)
     return tidy(joined)

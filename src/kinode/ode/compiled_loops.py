@@ -1,7 +1,7 @@
-"""The compiled integrator loops: from the cache on disk, or compiled now, which takes a tenth of a second.
+"""Loads the compiled integrator loops from the cache on disk, or compiles them, which takes a tenth of a second.
 
-An entry is named by the source of the loops and of jit/, the version of LLVM and the processor; where the cache
-cannot be written, the loops are compiled again in each process.
+The key of a cache entry is the source of the loops and of jit/, the version of LLVM and the processor. Where the cache
+cannot be written, each process compiles the loops again.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from kinode.jit.pointers import Struct
 
 Loop = Callable[[Struct], int]
 PREFIX = "kinode_"
-TOGETHER = (
+COMPILED_TOGETHER = (
     ("advance_adaptive",),
     ("advance_fixed",),
     ("advance_outside", "check_events", "check_between"),
     ("run_groups",),
 )
-"""Loops that are compiled together, since they are used together."""
-_ENGINES: list[Any] = []
-_ONE_AT_A_TIME = threading.Lock()
-_PREPARED: set[str] = set()  # loops that were begun
+"""Groups of loops that are compiled together, since they are used together."""
+_ENGINES: list[Any] = []  # keeps the machine code in memory
+_LOAD_LOCK = threading.Lock()
+_PREPARED: set[str] = set()  # loops whose loading was started in the background
 
 
 @remember
 def _source_digest() -> str | None:
-    """What the loops depend on besides jit/, or None where the source cannot be read."""
-    total = hashlib.blake2b(digest_size=20)
+    """A digest of the source of the loops, or None where it cannot be read."""
+    digest = hashlib.blake2b(digest_size=20)
     try:
         for file in sorted(Path(__file__).with_name("loops").glob("*.py")):
-            total.update(file.read_bytes())
+            digest.update(file.read_bytes())
     except OSError:
         return None
-    return total.hexdigest()
+    return digest.hexdigest()
 
 
 def find_source(name: str) -> Loop:
-    """The loop as it is written in Python, which Python runs as it stands."""
+    """The loop as a Python function, which Python can run too."""
     from kinode.ode.loops import advance, batch_groups, event_triggers
 
     modules = (advance, event_triggers, batch_groups)
@@ -54,7 +54,7 @@ def find_source(name: str) -> Loop:
 
 
 def _compile(names: tuple[str, ...]) -> bytes:
-    """Object code of loops."""
+    """Object code of some loops."""
     from kinode.jit.translator import translate_together
 
     text = translate_together({PREFIX + name: find_source(name) for name in names})
@@ -82,16 +82,16 @@ def _function(address: int) -> Loop:
 
 
 def loop(name: str) -> Loop:
-    """The loop of that name, which takes its record (loops/run_memory.py)."""
-    with _ONE_AT_A_TIME:
-        return _load(next(names for names in TOGETHER if name in names))[name]
+    """The compiled loop of that name, a function of its record (loops/run_memory.py)."""
+    with _LOAD_LOCK:
+        return _load(next(names for names in COMPILED_TOGETHER if name in names))[name]
 
 
 def prepare(name: str) -> None:
-    """Begin to load or compile a loop while the caller goes on with the model."""
+    """Load or compile a loop in a background thread."""
 
     def work() -> None:
-        with suppress(Exception):  # comes again, and is seen, where the loop is wanted
+        with suppress(Exception):  # it is raised again where the loop is used
             loop(name)
 
     if name not in _PREPARED:  # once: starting a thread takes as long as a short run

@@ -1,13 +1,13 @@
 """Stiff problems: the BDF method of SUNDIALS (CVODE, through scikit-sundae), with the right side and Jacobian of the
 caller.
 
-Variable order 1 to 5, dense linear algebra. SUNDIALS takes one step at a time, so that progress, a wish to stop and
-values that are not finite are dealt with between steps; requested times come from its own interpolant. A. C.
-Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363.
+Variable order 1 to 5, dense linear algebra. SUNDIALS takes one step at a time; progress, a request to stop and values
+that are not finite are handled between steps. Output times come from its own interpolant. A. C. Hindmarsh et al., ACM
+Trans. Math. Softw. 31 (2005) 363.
 
-Quaternions are brought to unit length in the output. The method remembers several steps back, so the state itself is
-changed only when they are off by more than a hundred times the tolerance; the method then starts anew from there.
-Entries of the state that only events change are no part of what SUNDIALS integrates; after each event it starts anew.
+Quaternions are normalized in the output. A multistep method must not change its state between steps. So the state
+itself is normalized only when the norm is off by more than a hundred times the tolerance; the method then starts anew.
+SUNDIALS does not integrate discrete states; after each event it starts anew.
 Not done here: sparse Jacobians.
 """
 
@@ -44,14 +44,14 @@ from kinode.ode.solution import OdeSolution
 
 Rate = Callable[[float, Array], npt.ArrayLike]
 Jacobian = Callable[[float, Array], npt.ArrayLike]
-SMALL_STEPS = 10
-"""In a row, after which there is no way on; the first after a start may be as small as time can tell."""
+MAX_SMALL_STEPS = 10
+"""Steps as small as the rounding of time, in a row, after which the run ends; the first after a start may be so."""
 _LOGS = ("SUNLOGGER_ERROR_FILENAME", "SUNLOGGER_WARNING_FILENAME")
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """SUNDIALS writes its own messages to the terminal; ours say the same and name the time."""
+    """Keep SUNDIALS from writing messages to the terminal; the ending of the run has them, with the time."""
     added = [name for name in _LOGS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, os.devnull))
     try:
@@ -62,7 +62,7 @@ def _quiet() -> Iterator[None]:
 
 
 def normalized(y: Array, quaternions: Sequence[int]) -> Array:
-    """A copy in which the quaternions that begin at the given indices have unit length."""
+    """A copy of a state with normalized quaternions, which begin at the given indices."""
     copy = y.copy()
     for start in quaternions:
         copy[start : start + 4] /= np.linalg.norm(copy[start : start + 4])
@@ -70,7 +70,7 @@ def normalized(y: Array, quaternions: Sequence[int]) -> Array:
 
 
 class _SolverStep(NamedTuple):
-    """A step of SUNDIALS: where it came to, its state there, what it says."""
+    """A step of SUNDIALS: time and state at its end, status and message."""
 
     t: float
     y: Array
@@ -79,7 +79,7 @@ class _SolverStep(NamedTuple):
 
 
 class StiffRun(LoopRun):
-    """One run: the loop, which asks for steps and states, and SUNDIALS, which gives them."""
+    """One run: the loop requests steps and states, SUNDIALS computes them."""
 
     def __init__(
         self, rate: Rate, jacobian: Jacobian | None, kernel: KernelSpec, y0: Array, span: tuple[float, float],
@@ -90,51 +90,51 @@ class StiffRun(LoopRun):
 
         super().__init__(kernel, y0, span, arguments, quaternions, times, 1, max_steps, first_tick)
         self.memory.method.stepping = Stepping.OUTSIDE
-        self.memory.clocks.modes_depend = 1  # event functions are not evaluated in the state that a tick finds
+        self.memory.clocks.modes_depend = 1  # event functions are not known in the state before a tick
         self.rate, self.jacobian, self.quaternions = rate, jacobian, quaternions
-        self.moving = kernel.n_y - (0 if kernel.events is None else kernel.events.n_discrete)
+        self.n_continuous = kernel.n_y - (0 if kernel.events is None else kernel.events.n_discrete)
         self.search = None if self.events is None else EventSearch(self)
         self.drift = max(1e-9, 100.0 * options["rtol"])
         self.longest = options["max_step"] or math.inf
-        options = options | {"atol": options["atol"][: self.moving]}
+        options = options | {"atol": options["atol"][: self.n_continuous]}
         with_jacobian = {} if jacobian is None else {"jacfn": self._fill_jacobian}
         self.solver = CVODE(self._fill_rate, method="BDF", **options, **with_jacobian)
         self.evaluations, self.small_steps = 0, 0
         self.bad: tuple[float, int] | None = None
         self._t_stop, self._end = math.nan, _SolverStep(math.nan, y0, 0, "")
-        self._interpolated = False  # SUNDIALS then first hands out again where it stands
+        self._interpolated = False  # after an interpolation SUNDIALS first returns its present state again
 
-    def _note(self, t: float, values: Array) -> None:
-        """Remember the first row of values that is not finite since the last good step: it is where it began."""
+    def _note_not_finite(self, t: float, values: Array) -> None:
+        """Remember time and index of the first value that is not finite since the last good step."""
         if self.bad is None and not np.isfinite(values).all():
             self.bad = (t, int(np.argwhere(~np.isfinite(values))[0][0]))
 
     def _fill_rate(self, t: float, y: Array, y_dot: Array) -> None:
         self.evaluations += 1
-        y_dot[:] = np.asarray(self.rate(law_time(self.memory, t), self._whole(y)))[: self.moving]
-        self._note(t, y_dot)
+        y_dot[:] = np.asarray(self.rate(law_time(self.memory, t), self._with_discrete(y)))[: self.n_continuous]
+        self._note_not_finite(t, y_dot)
 
     def _fill_jacobian(self, t: float, y: Array, y_dot: Array, matrix: Array) -> None:
         assert self.jacobian is not None
-        full = np.asarray(self.jacobian(law_time(self.memory, t), self._whole(y)))
-        matrix[:] = full[: self.moving, : self.moving]
-        self._note(t, matrix)
+        full = np.asarray(self.jacobian(law_time(self.memory, t), self._with_discrete(y)))
+        matrix[:] = full[: self.n_continuous, : self.n_continuous]
+        self._note_not_finite(t, matrix)
 
-    def _whole(self, y: Array) -> Array:
-        """A state with its discrete entries."""
-        return np.concatenate([y, self.y[self.moving :]]) if self.moving < self.y.size else y
+    def _with_discrete(self, y: Array) -> Array:
+        """The whole state: continuous entries y, and the discrete states."""
+        return np.concatenate([y, self.y[self.n_continuous :]]) if self.n_continuous < self.y.size else y
 
     def _restart(self) -> None:
-        """Begin at the present state, or begin anew there."""
+        """Start SUNDIALS at the present state."""
         self.memory.counts.restarted, self._interpolated = 0, False
-        if self.moving:
+        if self.n_continuous:
             with _quiet():
-                self.solver.init_step(self.memory.step.t, self.y[: self.moving].copy())
+                self.solver.init_step(self.memory.step.t, self.y[: self.n_continuous].copy())
 
     def _solve(self) -> _SolverStep:
-        """One step of SUNDIALS up to the next instant at most; a state of which nothing moves stays as it is."""
+        """One step of SUNDIALS, at most to the next instant; without continuous states only time goes on."""
         t, stop = self.memory.step.t, self._t_stop
-        if not self.moving:
+        if not self.n_continuous:
             return _SolverStep(min(stop, t + self.longest), np.zeros(0), 0, "")
         result = self.solver.step(stop, method="onestep", tstop=stop)
         if result.status >= 0 and float(result.t) == t and self._interpolated:
@@ -143,13 +143,13 @@ class StiffRun(LoopRun):
 
     def _state(self, t: float) -> Array:
         """The whole state at a time within the last step."""
-        if t == self._end.t or not self.moving:
-            return self._whole(self._end.y)
+        if t == self._end.t or not self.n_continuous:
+            return self._with_discrete(self._end.y)
         self._interpolated = True
-        return self._whole(self.solver.step(t, method="normal", tstop=self._t_stop).y)
+        return self._with_discrete(self.solver.step(t, method="normal", tstop=self._t_stop).y)
 
     def _take_step(self) -> Ending | None:
-        """The step that the loop asks for, up to the first event in it; or why there is none."""
+        """Take the step that the loop requests, up to the first event in it; returns an ending if there is none."""
         memory, step, counts = self.memory, self.memory.step, self.memory.counts
         if counts.steps >= self.max_steps:
             return self.describe(Outcome.TOO_MANY_STEPS)
@@ -159,7 +159,7 @@ class StiffRun(LoopRun):
             counts.restarted = 1
         if counts.restarted:
             if counts.steps == 0:
-                self._note(step.t, np.asarray(self.rate(law_time(memory, step.t), self.y), dtype=np.float64))
+                self._note_not_finite(step.t, np.asarray(self.rate(law_time(memory, step.t), self.y), dtype=np.float64))
                 if self.bad is not None:
                     return self._not_finite()
             self._restart()
@@ -172,28 +172,31 @@ class StiffRun(LoopRun):
         hit = None if self.search is None else self.search.find(before, self._end.t, self._state)
         self._interpolated = self._interpolated or self.search is not None
         step.t_new = self._end.t if hit is None else hit
-        self.y_new[:], step.t_asked = self._state(step.t_new), math.nan
-        step.h_done = step.t_new - before or math.copysign(1.0, step.t_end - step.t_start)  # its sign is the direction
-        counts.pending = Pending.STEPPED if hit is None else Pending.STRUCK
+        self.y_new[:], step.t_requested = self._state(step.t_new), math.nan
+        step.h_done = step.t_new - before or math.copysign(
+            1.0, step.t_end - step.t_start
+        )  # its sign gives the direction
+        counts.pending = Pending.STEPPED if hit is None else Pending.STEPPED_TO_EVENT
         counts.steps += 1
         return None
 
     def _not_finite(self) -> Ending:
+        """The ending for a value that is not finite."""
         assert self.bad is not None
         self.memory.step.failed_time, self.memory.counts.failed = self.bad
         return self.describe(Outcome.NOT_FINITE)
 
     def _ending(self, result: _SolverStep) -> Ending | None:
-        """Why the run cannot go on after a step, or None."""
+        """The ending if the run cannot continue after a step, else None."""
         step = self.memory.step
-        moved, eps = abs(result.t - step.t), float(np.finfo(float).eps)
-        small = moved <= 16.0 * eps * max(abs(step.t), abs(step.t_end) * 1e-9)
+        length, eps = abs(result.t - step.t), float(np.finfo(float).eps)
+        small = length <= 16.0 * eps * max(abs(step.t), abs(step.t_end) * 1e-9)
         self.small_steps = self.small_steps + 1 if small else 0
-        stuck = self.small_steps > SMALL_STEPS
+        stuck = self.small_steps > MAX_SMALL_STEPS
         if result.status >= 0 and not stuck and np.isfinite(result.y).all():
             self.bad = self.bad if small else None
             return None
-        self._note(result.t, result.y)
+        self._note_not_finite(result.t, result.y)
         if self.bad is not None:
             return self._not_finite()
         if stuck:
@@ -202,7 +205,7 @@ class StiffRun(LoopRun):
         return Ending(EndKind.SOLVER_FAILED, step.t, message)
 
     def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
-        """Let the loop ask for one step after the other until it is done or something ends it."""
+        """Serve the loop's requests for steps and states until the run ends."""
         advance, memory = compiled_loops.loop("advance_outside"), self.memory
         ending: Ending | None = None
         try:
@@ -214,7 +217,7 @@ class StiffRun(LoopRun):
                         return stopped_at(memory.step.t)
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
-                    self.between[:] = self._state(memory.step.t_asked)
+                    self.between[:] = self._state(memory.step.t_requested)
                 elif code == Outcome.DONE:
                     return reached_end(memory.step.t)
                 elif not self.serve(code):
@@ -224,12 +227,12 @@ class StiffRun(LoopRun):
         return ending
 
     def solution(self, ending: Ending) -> OdeSolution:
-        """What was reached, as a record, with quaternions of unit length."""
-        reached = super().solution(ending)
-        for row in reached.y:
+        """The results of the run so far, with normalized quaternions."""
+        solution = super().solution(ending)
+        for row in solution.y:
             row[:] = normalized(row, self.quaternions)
-        y_end = normalized(reached.y_end, self.quaternions)
-        return replace(reached, y_end=y_end, evaluations=self.evaluations, next_step=0.0)
+        y_end = normalized(solution.y_end, self.quaternions)
+        return replace(solution, y_end=y_end, evaluations=self.evaluations, next_step=0.0)
 
 
 def integrate_stiff(
@@ -254,23 +257,23 @@ def integrate_stiff(
 ) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
-    ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None has it approximated by differences.
+    ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
     each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
-    kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method begins anew there, and
-    the rate is asked for no nearer than ``margin``. A run that cannot go on does not raise: ``ending`` says why,
-    and what was reached is there. What the callables raise is passed on, but for an interrupt.
+    kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
+    the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot continue does not raise: ``ending``
+    says why, and the solution holds the states so far. Exceptions of the callables are raised, except an interrupt.
     """
-    given = np.asarray(y0, dtype=np.float64)
-    start = check_start(given, given.size, t0, t1)
+    initial = np.asarray(y0, dtype=np.float64)
+    start = check_start(initial, initial.size, t0, t1)
     absolute = check_tolerances(rtol, atol, start.size)
     check_quaternions(quaternions, start.size)
-    asked = None if times is None else check_times(times, t0, t1)
+    output_times = None if times is None else check_times(times, t0, t1)
     kernel, arguments = KernelSpec(0, 0, 0, start.size), (np.zeros(0), np.zeros(0))
     if events is not None:
         kernel, arguments = events[0], events[1:]
         if t1 < t0:
-            raise ValueError("t1: events happen forwards in time, and cannot be gone back over")
+            raise ValueError("t1: events happen forwards in time; a run with events cannot go backwards")
     options: dict[str, Any] = {
         "rtol": float(rtol),
         "atol": absolute,
@@ -279,7 +282,7 @@ def integrate_stiff(
         "max_num_steps": 500,
     }
     run = StiffRun(
-        rate, jacobian, kernel, start, (t0, t1), arguments, quaternions, asked, max_steps, first_tick, options
+        rate, jacobian, kernel, start, (t0, t1), arguments, quaternions, output_times, max_steps, first_tick, options
     )  # fmt: skip
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or start.size == 0:

@@ -1,7 +1,7 @@
-"""When the first event function triggers within a step of a solver beyond the loops.
+"""Finds the first event within a step of an external solver.
 
-The rules are those of the loops (event_triggers.py). Such a step is not taken anew where event functions change too
-much in it, since the state between its ends is known anyway: it is looked at piece by piece.
+The rules are those of the loops (event_triggers.py). The loops repeat a step in which event functions change too much.
+An external solver gives the state between the ends of its step, so such a step is searched piece by piece instead.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import numpy as np
 from kinode.ode import compiled_loops
 from kinode.ode.event_spec import Array
 from kinode.ode.loop_run import LoopRun
-from kinode.ode.loops.chatter import note_seen
+from kinode.ode.loops.chatter import note_peak
 
-FIRST, GROWTH = 1e-4, 2.0  # of the run; of the piece before: where the state does not tell the active functions
-HALVES = 10  # times that a step is halved where its event functions are not clear
-State = Callable[[float], Array]  # the state at a time within the last step
+FIRST_PIECE = 1e-4  # share of the run: first piece of a search, where event functions need accelerations
+GROWTH = 2.0  # of a piece compared with the one before
+MAX_HALVINGS = 10  # of a piece in which event functions may hide an event
+State = Callable[[float], Array]
+"""Gives the state at a time within the last step."""
 
 
 class EventSearch:
-    """Looks for the events of a run in one step after the other."""
+    """Finds the events of a run, step by step."""
 
     def __init__(self, run: LoopRun) -> None:
         assert run.events is not None
@@ -29,59 +31,61 @@ class EventSearch:
         self.modes = np.array(run.events.spec.modes, dtype=np.int64)
         self.values = np.array(run.events.spec.values)
         step = run.memory.step
-        self.reach = self.first = FIRST * (step.t_end - step.t_start)  # pieces in which a step is looked at
+        self.piece = self.first_piece = FIRST_PIECE * (step.t_end - step.t_start)  # s
 
     def _triggers(self, t: float, y: Array) -> bool:
+        """Whether an event function triggers at a state."""
         self.memory.step.t_new, self.run.y_new[:] = t, y
         return compiled_loops.loop("check_events")(self.memory) != 0
 
     def _active(self) -> Array:
-        """The event functions as they were evaluated last; nan for those that are not active."""
+        """The event functions of the last evaluation; nan for those that are not active."""
         active = (self.modes < 0) | (self.run.y_new[self.modes] == self.values)
         return np.where(active, self.events.g[: len(active)], np.nan)
 
     def find(self, t0: float, t1: float, state: State) -> float | None:
-        """When the first function triggers between two times; None if none does."""
+        """The time at which the first function triggers between two times; None if none does."""
         if not len(self.modes):
             return None
         self._triggers(t0, state(t0))
-        hit, at = None, t0
-        while hit is None and at < t1:
-            told = self.memory.events.n_costly == 0
-            end = t1 if told else min(t1, at + self.reach)
-            self.reach = self.first if told else self.reach * (GROWTH if end < t1 else 1.0)
-            hit = self._search((at, self._active()), end, state, HALVES)
-            at = end
+        hit, begin = None, t0
+        while hit is None and begin < t1:
+            cheap = self.memory.events.n_costly == 0
+            end = t1 if cheap else min(t1, begin + self.piece)
+            self.piece = self.first_piece if cheap else self.piece * (GROWTH if end < t1 else 1.0)
+            hit = self._search((begin, self._active()), end, state, MAX_HALVINGS)
+            begin = end
         if hit is None:
-            self.memory.chatter.vain = 0
+            self.memory.chatter.stalled = 0
         return hit
 
-    def _search(self, start: tuple[float, Array], end: float, state: State, halves: int) -> float | None:
-        """The same from a time and the functions there, with halves searched again as often as is still allowed."""
-        seen = [start]
+    def _search(self, start: tuple[float, Array], end: float, state: State, halvings: int) -> float | None:
+        """The first trigger from ``start`` (time, functions there) to ``end``, with so many halvings left."""
+        samples = [start]
         for after in (0.5 * (start[0] + end), end):
-            if seen[-1][0] < after:
+            if samples[-1][0] < after:
                 if self._triggers(after, state(after)):
-                    return self._bisect(seen[-1][0], after, state)
-                seen.append((after, self._active()))
-        if not halves or len(seen) < 3 or not self._may_hide_events(seen[0][1], seen[1][1]):
+                    return self._bisect(samples[-1][0], after, state)
+                samples.append((after, self._active()))
+        if not halvings or len(samples) < 3 or not self._may_hide_events(samples[0][1], samples[1][1]):
             return None
-        self.reach = min(self.reach, end - start[0])
-        hit = self._search(seen[0], seen[1][0], state, halves - 1)
-        return self._search(seen[1], end, state, halves - 1) if hit is None else hit
+        self.piece = min(self.piece, end - start[0])
+        hit = self._search(samples[0], samples[1][0], state, halvings - 1)
+        return self._search(samples[1], end, state, halvings - 1) if hit is None else hit
 
     def _may_hide_events(self, before: Array, half: Array) -> bool:
-        """Whether a function may have been negative between three places where it is positive, or bends too much."""
+        """Whether a function that is positive at three times may be negative between them, or is too curved."""
         self.events.g_before[:], self.events.g_half[:] = before, half
         return compiled_loops.loop("check_between")(self.memory) != 0
 
     def _bisect(self, before: float, after: float, state: State) -> float:
-        most = np.zeros(len(self.modes))
+        """The first time of a trigger between two times, to the last bit."""
+        peaks = np.zeros(len(self.modes))
         while before < (middle := 0.5 * (before + after)) < after:
             if self._triggers(middle, state(middle)):
                 after = middle
             else:
-                before, most = middle, np.fmax(most, self._active())
+                before, peaks = middle, np.fmax(peaks, self._active())
         self._triggers(after, state(after))
-        note_seen(self.memory, float(most[self._active() <= 0.0].max(initial=0.0)))
+        note_peak(self.memory, float(peaks[self._active() <= 0.0].max(initial=0.0)))
         return after

@@ -7,18 +7,18 @@ from enum import Enum
 
 
 class EndKind(Enum):
-    """Why a run ended, by the word that files keep."""
+    """Why a run ended; the values are the words in files."""
 
     DONE = "done"
     """It reached its end."""
     CONDITION = "condition"
     """The stop condition became true."""
     STOPPED = "stopped"
-    """A progress function asked for it."""
+    """A progress function stopped it."""
     INTERRUPTED = "interrupted"
     """Ctrl-C."""
     NOT_FINITE = "not finite"
-    """A rate or a value has no finite value."""
+    """A state or its time derivative is not finite."""
     STEP_TOO_SMALL = "step too small"
     """No step was short enough for the tolerance."""
     STEP_TOO_LONG = "step too long"
@@ -27,19 +27,19 @@ class EndKind(Enum):
     CHATTER = "chatter"
     """Events follow each other without end."""
     MODES_INCONSISTENT = "modes inconsistent"
-    """No modes fit together."""
+    """There are no consistent modes."""
     SOLVER_FAILED = "solver failed"
-    """A solver beyond the loops gave up."""
+    """An external solver gave up."""
     LOOP_OPEN = "loop open"
-    """Constraints that were taken for redundant came apart, or drives tore a loop."""
+    """A constraint that was taken for redundant is violated, or drives break a loop."""
     IMPOSSIBLE_VALUE = "impossible value"
-    """A law gave a component a value that it cannot have."""
+    """An expression gave a component a value that it cannot have."""
     FAILED = "failed"
-    """Another failure, or one of which a file keeps no more."""
+    """Another failure, or a failure from a file without details."""
 
     @property
     def status(self) -> str:
-        """In a word of four: done, condition, stopped, failed."""
+        """The kind in one of four words: done, condition, stopped, failed."""
         return STATUS.get(self, "failed")
 
 
@@ -49,7 +49,7 @@ STATUS = {
     EndKind.STOPPED: "stopped",
     EndKind.INTERRUPTED: "stopped",
 }
-"""What the kinds are called in short; all others have failed."""
+"""The status of each kind; all others have failed."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +58,26 @@ class Ending:
 
     kind: EndKind
     time: float
-    """When, in s: of a value that is not finite when that was seen, else where the run came to."""
+    """Time in s: of the value that is not finite, else the time that the run reached."""
     message: str = "reached the end"
     component: str | None = None
-    """The component that is to blame, as far as one is known."""
+    """The component that caused it, if known."""
     entry: int | None = None
-    """The entry of the state that was not finite."""
+    """Index of the entry of the state that was not finite."""
 
     @property
     def status(self) -> str:
-        """In a word of four: done, condition, stopped, failed."""
+        """The kind in one of four words: done, condition, stopped, failed."""
         return self.kind.status
 
     @property
     def failed(self) -> bool:
-        """Whether the run could not go on."""
+        """Whether the run failed."""
         return self.status == "failed"
 
 
 def reached_end(t: float) -> Ending:
-    """The ending of a run that came to its end."""
+    """The ending of a run that reached its end."""
     return Ending(EndKind.DONE, t)
 
 

@@ -1,9 +1,9 @@
 """Integrates y' = f(t, y), f being machine code at an address: explicit Runge-Kutta methods with and without error
 control (method_table.py).
 
-No Python runs within a step. The compiled loop (loops/advance.py) comes back after some 50 ms, so that an interrupt, a
-progress bar and a wish to stop are dealt with (loop_run.py); a run that ends early keeps what it has reached. Events
-and constraints are part of the loop. Not done here: stiff problems (cvode.py), many runs at a time (rk4_batch.py).
+No Python runs within a step. The compiled loop (loops/advance.py) returns after some 50 ms, for an interrupt, a
+progress bar or a request to stop (loop_run.py). A run that ends early keeps the states so far. Events and constraints
+are part of the loop. Not done here: stiff problems (cvode.py), many runs at a time (rk4_batch.py).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from kinode.ode.ode_arguments import (
 from kinode.ode.solution import OdeSolution
 from kinode.ode.tableaus import Tableau
 
-ABSURD = 10
-"""A run at fixed step that needs so many times the steps allowed is refused at once, not when they are used up."""
+REFUSED_EXCESS = 10
+"""A run at fixed step that needs more than so many times the allowed steps is refused before it begins."""
 
 
 def _set_method(run: LoopRun, method: IntegrationMethod, table: Tableau) -> None:
-    """Tell the loop its method."""
+    """Give the loop the coefficients of its method."""
     numbers = run.memory.method
     numbers.stepping, numbers.classical = method.stepping, table.classical
     numbers.last, numbers.stages, numbers.powers = table.last, len(table.nodes), len(table.dense)
@@ -46,10 +46,10 @@ def _set_method(run: LoopRun, method: IntegrationMethod, table: Tableau) -> None
 
 
 def _set_steps(run: LoopRun, step: float | None) -> None:
-    """Tell the loop how many steps of fixed length there are."""
+    """Give the loop the number and length of its fixed steps."""
     times = run.memory.step
     steps = count_steps(times.t, times.t_end, step)
-    if steps > ABSURD * max(run.max_steps, 10_000_000):
+    if steps > REFUSED_EXCESS * max(run.max_steps, 10_000_000):
         raise ValueError(f"step: {step} s would take {steps:.1e} steps, far beyond the {run.max_steps:.0e} allowed")
     run.memory.method.max_steps, times.h = steps, (times.t_end - times.t) / steps
 
@@ -58,7 +58,7 @@ def _check_kernel(kernel: KernelSpec, t0: float, t1: float) -> None:
     if kernel.lanes != 1:
         raise ValueError(f"kernel: integrate takes a kernel of one lane, got {kernel.lanes}; see rk4_batch")
     if kernel.events is not None and t1 < t0:
-        raise ValueError("t1: events happen forwards in time, and cannot be gone back over")
+        raise ValueError("t1: events happen forwards in time; a run with events cannot go backwards")
 
 
 def _find_method(name: str) -> tuple[IntegrationMethod, Tableau]:
@@ -99,11 +99,11 @@ def integrate(
     step; it is shortened a little where the interval is not a multiple of it. ``quaternions`` are the indices at which
     quaternions begin in y: they are brought to unit length after every step and in every sample. ``on_progress(t)`` is
     called some twenty times a second; the run stops when it returns False. ``chunk`` fixes the number of steps between
-    such calls. ``on_long`` is called once, with the time, after so many steps. At ``breaks``, in order, the rate jumps
-    or has a corner: steps end there, and it is never asked for nearer to them than ``margin``, as well as they are
-    known.
+    such calls. ``on_long`` is a number of steps, and a function that is called once with the time after them.
+    ``breaks`` are times, in order, at which the rate jumps or has a corner: steps end there. ``margin`` is their
+    accuracy in s; the rate is never evaluated nearer to them.
 
-    A run that cannot go on does not raise: ``ending`` says why, and what was reached is there.
+    A run that cannot continue does not raise: ``ending`` says why, and the solution holds the states so far.
     """
     _check_kernel(kernel, t0, t1)
     chosen, table = _find_method(method)
@@ -112,11 +112,13 @@ def integrate(
     check_quaternions(quaternions, kernel.n_y)
     if not max_step > 0:
         raise ValueError(f"max_step: must be positive, got {max_step}")
-    asked = None if times is None else check_times(times, t0, t1)
+    output_times = None if times is None else check_times(times, t0, t1)
     if kernel.events is not None:
         absolute = without_discrete(absolute, kernel.events.n_discrete)
     arguments, stages = (flat("p", p), flat("inputs", inputs)), len(table.nodes)
-    run = LoopRun(kernel, start, (t0, t1), arguments, quaternions, asked, stages, max_steps, first_tick, chosen.loop)
+    run = LoopRun(
+        kernel, start, (t0, t1), arguments, quaternions, output_times, stages, max_steps, first_tick, chosen.loop
+    )
     _set_method(run, chosen, table)
     if chosen.fixed:
         _set_steps(run, step)

@@ -1,4 +1,4 @@
-"""A compiled model as an integrator takes it: addresses of machine code, and sizes."""
+"""A compiled model for an integrator: addresses of machine code, and sizes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class KernelSpec:
     n_z: int = 0
     lanes: int = 1
     n_work: int = 0
-    """Scratch numbers needed for each lane."""
+    """Size of the work array for each lane."""
     projection: int = 0
-    """Address of a kernel that gives the state on its constraints, with as much scratch at most; 0 for none."""
+    """Address of the kernel that projects a state onto its constraints; 0 for none. ``n_work`` is enough for it."""
     events: EventSpec | None = None
-    """What changes at once, by kernels with as much scratch at most."""
+    """The events of the model; ``n_work`` is enough for their kernels."""
 
     @property
     def n_y(self) -> int:

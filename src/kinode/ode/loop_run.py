@@ -1,4 +1,4 @@
-"""One run of a compiled loop, as Python sees it: its memory, its output, and what the loop comes back for."""
+"""One run of a compiled loop from Python's side: its memory, its output, and the requests of the loop."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
 
-LEFT = 1e-2
-"""Share of the largest distance from singular positions, at the end of a step: from there the next pass is another."""
+PASS_ENDED = 1e-2
+"""Share of the largest distance from singular positions: a step that ends farther away ends the pass."""
 CHUNK_SECONDS = 0.05
-"""Time after which a loop comes back, so that an interrupt, a progress bar and a wish to stop are dealt with."""
-_BLOCK_NUMBERS = 1 << 19
+"""Wall time in s after which a loop returns, for an interrupt, a progress bar or a request to stop."""
+_BLOCK_NUMBERS = 1 << 19  # numbers in a block of output, at most (4 MB)
 
 
-def provide_parts(*sizes: int) -> list[Array]:
-    """Zeros in one piece of memory, each part at a multiple of 64 bytes, as vector instructions like it."""
+def provide_arrays(*sizes: int) -> list[Array]:
+    """Arrays of zeros in one block of memory, each aligned to 64 bytes for vector instructions."""
     starts = [0]
     for size in sizes:
         starts.append(starts[-1] + -(-size // 8) * 8)
-    room = np.zeros(starts[-1] + 8)
-    first = (-room.ctypes.data % 64) // 8
-    return [room[first + start : first + start + size] for start, size in zip(starts, sizes, strict=False)]
+    block = np.zeros(starts[-1] + 8)
+    first = (-block.ctypes.data % 64) // 8
+    return [block[first + start : first + start + size] for start, size in zip(starts, sizes, strict=False)]
 
 
 def provide_rows(
     run: RunMemory, kernel: KernelSpec, arguments: tuple[Array, Array], quaternions: Sequence[int], stages: int
 ) -> Array:
-    """Give a run its arrays; the rows of states: at the start of a step, at its end, at a stage, between, slopes."""
+    """Give a run its arrays; returns the state vectors: start of a step, end, stage, between, then the slopes."""
     n, lanes, model, state = kernel.n_y * kernel.lanes, kernel.lanes, run.model, run.state
-    time, x, work, projected, p, inputs, rows = provide_parts(
+    time, x, work, projected, p, inputs, rows = provide_arrays(
         lanes, lanes, kernel.n_work * lanes, n + lanes, arguments[0].size, arguments[1].size, (4 + stages) * n
     )
     p[:], inputs[:] = arguments
@@ -67,11 +67,11 @@ class LoopRun:
     y0 : initial state.
     span : start and end in s.
     arguments : parameters and inputs of the model.
-    quaternions : where quaternions begin in the state.
-    times : times of the output in s; None for each step.
-    stages : slopes that the method keeps.
-    max_steps : steps that are allowed.
-    first_tick : the first tick of clocks that is still to come; None for the first that is not before the start.
+    quaternions : index of the first component of each quaternion in the state.
+    times : output times in s; None for each step.
+    stages : number of slopes that the method keeps.
+    max_steps : largest number of steps.
+    first_tick : the first clock tick to come; None for the first that is not before the start.
     loop : name of the compiled loop.
     """
 
@@ -89,7 +89,7 @@ class LoopRun:
         self.y[:] = y0
         run.step.t = run.step.t_new = run.step.t_start = span[0]
         run.step.t_end = span[1]
-        run.step.previous_error, run.step.t_asked, run.counts.failed = 1e-4, math.nan, -1
+        run.step.previous_error, run.step.t_requested, run.counts.failed = 1e-4, math.nan, -1
         run.method.max_steps = max_steps
         run.method.weights = floats_of(np.zeros(stages))
         self.times = np.zeros(0) if times is None else times
@@ -100,39 +100,40 @@ class LoopRun:
         self._first_rows(span[0], y0)
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
-        """Tell the loop when laws of time break."""
+        """Give the loop the breaks of expressions of time, in s, and their accuracy."""
         run, times = self.memory, np.ascontiguousarray(breaks)
         if times.size and run.step.t_end < run.step.t:
             raise ValueError("t1: breaks are passed forwards in time")
         run.breaks.count, run.breaks.times, run.breaks.margin = times.size, floats_of(times), margin
         run.breaks.next = int(np.searchsorted(times, run.step.t - margin))
 
-    def _make_room(self, rows: int) -> None:
+    def _allocate(self, rows: int) -> None:
+        """New output arrays for so many states."""
         output = self.memory.output
         self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
         output.t, output.y, output.room = floats_of(self.out_t), floats_of(self.out_y), rows
 
     def _first_rows(self, t0: float, y0: Array) -> None:
-        """Room for the output, and the rows that are known before the first step: with events none is."""
+        """Allocate the output and write the state at the start; with events it is known only after mode iteration."""
         output = self.memory.output
         at_start = int((self.times == t0).sum()) if output.sampled else 1
-        known = self.events is None or t0 == self.memory.step.t_end
-        free = max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
-        self._make_room(max(1, self.times.size) if output.sampled else free)
+        start_known = self.events is None or t0 == self.memory.step.t_end
+        block_rows = max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
+        self._allocate(max(1, self.times.size) if output.sampled else block_rows)
         self.out_t[:at_start], self.out_y[:at_start] = t0, y0
-        output.written = output.next_time = at_start if known else 0
+        output.written = output.next_time = at_start if start_known else 0
 
     def _next_block(self) -> None:
-        """Set the full block aside and begin one of twice the size."""
+        """Keep the full block of output and begin one of twice the size."""
         self._blocks.append((self.out_t, self.out_y))
-        self._make_room(max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // self.y.size)))
+        self._allocate(max(16, min(2 * len(self.out_t), _BLOCK_NUMBERS // self.y.size)))
         self.memory.output.written = 0
 
     def drive(
         self, on_progress: Callable[[float], bool] | None, budget: int | None,
         on_long: tuple[int, Callable[[float], None]] | None = None,
     ) -> Ending:  # fmt: skip
-        """Call the loop again and again until it is done or something ends it."""
+        """Call the loop repeatedly until the run ends."""
         call, counts, step = compiled_loops.loop(self.loop), self.memory.counts, self.memory.step
         steps, shown = budget or 256, clock.perf_counter()
         try:
@@ -160,7 +161,7 @@ class LoopRun:
             return interrupted_at(step.t)
 
     def serve(self, code: int) -> bool:
-        """Do what a loop came back for; False if that is nothing to be done, but its end or a pause."""
+        """Serve a request of the loop; False if the code is no request, but an end or a pause."""
         if code == Outcome.NEAR_SINGULAR:
             self._note_pass()
         elif code == Outcome.ROWS_FULL:
@@ -174,23 +175,24 @@ class LoopRun:
         return True
 
     def _note_pass(self) -> None:
-        """Keep a pass near a singular position, once for all steps that it takes."""
+        """Record a pass of a singular position; steps in a row near it count as one pass."""
         monitor, step = self.memory.monitor, self.memory.counts.steps
         within = monitor.near_time != self.memory.step.t_new
-        near = SingularPass(monitor.near_time, monitor.near_share, (self.y_stage if within else self.y_new).copy())
+        y = (self.y_stage if within else self.y_new).copy()
+        singular_pass = SingularPass(monitor.near_time, monitor.near_share, y)
         if step == self._near_until + 1:
-            near = min(near, self.passes.pop(), key=lambda one: one.share)
-        self.passes.append(near)
-        if monitor.distance < LEFT * monitor.farthest:
+            singular_pass = min(singular_pass, self.passes.pop(), key=lambda each: each.share)
+        self.passes.append(singular_pass)
+        if monitor.distance < PASS_ENDED * monitor.farthest:
             self._near_until = step
 
     def describe(self, code: int) -> Ending:
-        """Why the run cannot go on."""
+        """The ending for a code with which a run cannot continue."""
         t, failed = self.memory.step.t, self.memory.counts.failed
         if code == Outcome.NOT_FINITE:
-            when = self.memory.step.failed_time
-            message = f"component {failed} of the state is not finite at t = {when:.9g} s"
-            return Ending(EndKind.NOT_FINITE, when, message, entry=failed)
+            t_failed = self.memory.step.failed_time
+            message = f"component {failed} of the state is not finite at t = {t_failed:.9g} s"
+            return Ending(EndKind.NOT_FINITE, t_failed, message, entry=failed)
         if code == Outcome.STEP_TOO_SMALL:
             message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
             return Ending(EndKind.STEP_TOO_SMALL, t, message)
@@ -206,7 +208,7 @@ class LoopRun:
         return Ending(EndKind.TOO_MANY_STEPS, t, message)
 
     def solution(self, ending: Ending) -> OdeSolution:
-        """What was reached, as a record."""
+        """The results of the run so far."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
         blocks = [*self._blocks, (self.out_t[:written], self.out_y[:written])]
         single = len(blocks) == 1 and written == len(self.out_t)

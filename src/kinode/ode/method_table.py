@@ -32,14 +32,14 @@ class IntegrationMethod:
 
     name: str
     what: str
-    """Its authors, order and steps, in a few words."""
+    """Authors, order and kind of steps."""
     scope: str
-    """What it is for."""
+    """Its range of use."""
     order: int
-    """Of the solution; of a method of several orders the highest."""
+    """Order of the solution; the highest for a method of variable order."""
     stepping: Stepping
     tableau: Callable[[], Tableau] | None = None
-    """Its coefficients; None for a solver beyond the loops: SUNDIALS' CVODE (cvode.py)."""
+    """Its coefficients; None for an external solver: SUNDIALS' CVODE (cvode.py)."""
     keeps_loops_closed: bool = True
     """Whether states are projected onto the constraints of kinematic loops."""
 
@@ -55,7 +55,7 @@ class IntegrationMethod:
 
 
 def coefficients(name: str) -> Callable[[], Tableau]:
-    """A tableau of tableaus.py by the name of its function, imported once it is wanted."""
+    """A tableau of tableaus.py by the name of its function, imported at the first use."""
 
     def make() -> Tableau:
         from kinode.ode import tableaus
@@ -103,7 +103,7 @@ _ENTRIES = (
 METHODS: dict[str, IntegrationMethod] = {method.name: method for method in _ENTRIES}
 """All methods by name."""
 DEFAULT_METHOD = _ENTRIES[0].name
-"""The method that is taken where nobody says otherwise."""
+"""The default method."""
 
 
 def name_fixed() -> str:

@@ -1,4 +1,4 @@
-"""Checks of what an integrator is given; errors say which argument is wrong and what is expected."""
+"""Checks of an integrator's arguments; errors say which argument is wrong and what is expected."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ ATOL = 1e-10
 
 
 def flat(name: str, values: npt.ArrayLike | None) -> Array:
-    """The values as a flat array, none being none."""
-    given = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64)
-    if given.ndim > 1:
-        raise ValueError(f"{name}: expected a list of numbers, got an array of shape {given.shape}")
-    return given.reshape(-1)
+    """The values as a flat array; None gives an empty one."""
+    array = np.zeros(0) if values is None else np.asarray(values, dtype=np.float64)
+    if array.ndim > 1:
+        raise ValueError(f"{name}: expected a list of numbers, got an array of shape {array.shape}")
+    return array.reshape(-1)
 
 
 def check_times(times: npt.ArrayLike, t0: float, t1: float) -> Array:
     """The requested times as an array: finite, in the order of the run, within it."""
-    asked = np.ascontiguousarray(times, dtype=np.float64)
-    if asked.ndim != 1:
-        raise ValueError(f"times: expected a list of numbers, got an array of shape {asked.shape}")
-    if not np.isfinite(asked).all():
+    array = np.ascontiguousarray(times, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"times: expected a list of numbers, got an array of shape {array.shape}")
+    if not np.isfinite(array).all():
         raise ValueError("times: every time must be finite")
     sign = 1.0 if t1 >= t0 else -1.0
-    if asked.size and ((np.diff(asked) * sign < 0).any() or (asked[0] - t0) * sign < 0 or (asked[-1] - t1) * sign > 0):
-        raise ValueError(f"times: must go from {t0:g} to {t1:g} in that order, got {asked[0]:g} to {asked[-1]:g}")
-    return asked
+    if array.size and ((np.diff(array) * sign < 0).any() or (array[0] - t0) * sign < 0 or (array[-1] - t1) * sign > 0):
+        raise ValueError(f"times: must go from {t0:g} to {t1:g} in that order, got {array[0]:g} to {array[-1]:g}")
+    return array
 
 
 def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
@@ -51,7 +51,7 @@ def check_start(y0: npt.ArrayLike, n: int, t0: float, t1: float) -> Array:
 
 
 def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
-    """The absolute tolerance of each component; rtol is checked along."""
+    """The absolute tolerance of each component of the state; checks ``rtol`` too."""
     if not rtol >= 0.0 or not math.isfinite(rtol):
         raise ValueError(f"rtol: must not be negative, got {rtol}")
     absolute = np.asarray(atol, dtype=np.float64)
@@ -66,21 +66,21 @@ def check_tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> Array:
 
 
 def without_discrete(absolute: Array, n_discrete: int) -> Array:
-    """Absolute tolerances that leave out the discrete states at the end."""
+    """Absolute tolerances without the discrete states at the end, for which they are infinite."""
     tolerances = absolute.copy()
     tolerances[len(tolerances) - n_discrete :] = math.inf
     return tolerances
 
 
 def check_quaternions(quaternions: Sequence[int], n: int) -> None:
-    """Each must lie within the state: in q, or in z where a speed is prescribed."""
+    """Raise for a quaternion that is not within the state: in q, or in z where a speed is prescribed."""
     for index in quaternions:
         if not 0 <= index <= n - 4:
             raise ValueError(f"quaternions: each begins at an index from 0 to {n - 4}, got {index}")
 
 
 def count_steps(t0: float, t1: float, step: float | None) -> int:
-    """Number of equal steps, none longer than asked for."""
+    """Number of equal steps, none longer than ``step``."""
     if step is None or not (math.isfinite(step) and step > 0):
         raise ValueError(f"step: a method of fixed step needs a positive one in seconds, got {step}")
     return max(1, math.ceil(abs(t1 - t0) / step * (1.0 - 1e-10)))

@@ -1,9 +1,8 @@
 """Many runs of one model at a time: classical Runge-Kutta with a fixed step, several runs in the lanes of one kernel.
 
-Groups of as many runs as the kernel has lanes go from start to end one after the other, on all processors; no Python
-runs until a share of them is done. A run that becomes not finite does not disturb the others: its samples are not
-numbers from there on, and the time and the component are noted. Not done here: step control, which would keep the
-lanes waiting for the slowest (integrate.py).
+A group is as many runs as the kernel has lanes. Threads on all processors take shares of the groups; no Python runs
+within a share. A run that becomes not finite does not disturb the others: its samples are nan from there on, and the
+time and the component are noted. Not done here: step control, since lanes would wait for the slowest (integrate.py).
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import BatchMemory
 from kinode.ode.ode_arguments import Array, check_quaternions, count_steps
 
-_SHARES = 16
-"""Shares of the groups for each thread: enough that none waits long for another at the end."""
+_SHARES_PER_THREAD = 16
+"""Shares of the groups for each thread: enough that no thread waits long for another at the end."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class BatchSolution:
     steps: int
     """Steps of each run."""
     failed_time: Array
-    """Time at which a run was first seen not to be finite; not a number for a run that is well."""
+    """Time in s at which a run was first not finite; nan for a run that stays finite."""
     failed_component: npt.NDArray[np.int64]
-    """The first component that was not finite then; -1 for a run that is well."""
+    """The first component that was not finite then; -1 for a run that stays finite."""
 
     @property
     def success(self) -> bool:
@@ -52,17 +51,17 @@ class BatchSolution:
 
 
 def _argument(name: str, values: npt.ArrayLike | None, runs: int) -> tuple[Array, int]:
-    """The values, flat, one row for each run or one for all, and how many there are in a row."""
-    given = np.zeros(0) if values is None else np.array(values, dtype=np.float64, order="C")
-    if given.ndim == 2 and given.shape[0] != runs:
-        raise ValueError(f"{name}: expected one row for each of the {runs} runs, got an array of shape {given.shape}")
-    if given.ndim > 2 or given.ndim == 0:
-        raise ValueError(f"{name}: expected one or two dimensions, got an array of shape {given.shape}")
-    return given, given.shape[-1]
+    """The values as an array, with one row for each run or one dimension for all; and the length of a row."""
+    array = np.zeros(0) if values is None else np.array(values, dtype=np.float64, order="C")
+    if array.ndim == 2 and array.shape[0] != runs:
+        raise ValueError(f"{name}: expected one row for each of the {runs} runs, got an array of shape {array.shape}")
+    if array.ndim > 2 or array.ndim == 0:
+        raise ValueError(f"{name}: expected one or two dimensions, got an array of shape {array.shape}")
+    return array, array.shape[-1]
 
 
 class _Batch:
-    """What the threads share, and the work of one of them."""
+    """The arrays that the threads share, and the work of one thread."""
 
     def __init__(self, kernel: KernelSpec, y0: Array, p: tuple[Array, int], inputs: tuple[Array, int]) -> None:
         self.kernel, self.y0, self.p, self.inputs = kernel, y0, p, inputs
@@ -76,7 +75,7 @@ class _Batch:
         self.y = np.zeros((0, 0, 0))
 
     def memory(self, quaternions: Sequence[int], t0: float, h: float, steps: int, every: int) -> BatchMemory:
-        """What one thread works on."""
+        """The memory of one thread."""
         (p, n_p), (inputs, n_inputs) = self.p, self.inputs
         batch = BatchMemory()
         arguments = np.zeros(n_p * self.kernel.lanes), np.zeros(n_inputs * self.kernel.lanes)
@@ -103,7 +102,7 @@ class _Batch:
                 self.finished.append(range(first, last))
 
     def discard_unfinished(self) -> None:
-        """Runs that were not finished have no samples but the start."""
+        """Set the samples of unfinished runs to nan, except the start."""
         lanes = self.kernel.lanes
         unfinished = np.ones(self.runs, dtype=bool)
         for groups in self.finished:
@@ -115,7 +114,7 @@ class _Batch:
 def _wait(
     batch: _Batch, tasks: list[Future[None]], steps: int, t1: float, on_progress: Callable[[float], bool] | None
 ) -> Ending:
-    """Wait for the threads, and tell them to stop if need be."""
+    """Wait for the threads, and stop them on request; returns the ending."""
     total = max(1, batch.groups * steps)
     ending = reached_end(t1)
     try:
@@ -150,12 +149,12 @@ def rk4_batch(
     """Integrate one run from each row of y0, all from t0 to t1 with the same step.
 
     Samples are taken at the start, every so many steps, and at the end (``every=None``: start and end only). ``p`` and
-    ``inputs`` have a row for each run, or one dimension for all. ``on_progress`` gets the share of work that is done
-    and stops it by returning False; runs that were not finished then have no samples but their start.
+    ``inputs`` have a row for each run, or one dimension for all. ``on_progress`` is called with the share of the work
+    that is done, and stops it by returning False; unfinished runs then have no samples except their start.
     """
     if kernel.events is not None:
-        said = "events come at another time in each run, and runs in one batch keep step"
-        raise ValueError(f"kernel: {said}; simulate them one by one")
+        reason = "events come at another time in each run, and the runs of a batch share their steps"
+        raise ValueError(f"kernel: {reason}; simulate them one by one")
     start = np.array(y0, dtype=np.float64, ndmin=2)
     if start.ndim != 2 or start.shape[1] != kernel.n_y:
         raise ValueError(f"y0: expected rows of {kernel.n_y} numbers, got an array of shape {start.shape}")
@@ -166,11 +165,11 @@ def rk4_batch(
     check_quaternions(quaternions, kernel.n_y)
     runs, steps = len(start), count_steps(t0, t1, step) if t0 != t1 else 0
     stride = max(1, steps if every is None else min(every, steps))
-    numbers = np.append(np.arange(0, steps, stride), steps)
+    sampled_steps = np.append(np.arange(0, steps, stride), steps)
     batch = _Batch(kernel, start, _argument("p", p, runs), _argument("inputs", inputs, runs))
-    batch.y = provide_results(runs, len(numbers) * kernel.n_y).reshape(runs, len(numbers), kernel.n_y)
+    batch.y = provide_results(runs, len(sampled_steps) * kernel.n_y).reshape(runs, len(sampled_steps), kernel.n_y)
     h = (t1 - t0) / steps if steps else 0.0
-    times = t0 + numbers * h
+    times = t0 + sampled_steps * h
     times[-1] = t1
     if steps == 0 or runs == 0 or kernel.n_y == 0:
         batch.y[:] = start[:, None]
@@ -194,10 +193,11 @@ def _run(
     threads: int,
     on_progress: Callable[[float], bool] | None,
 ) -> Ending:
+    """Integrate all groups in threads; ``plan`` is t0, h, the number of steps, and the steps between samples."""
     t0, h, steps, _ = plan
     call = compiled_loops.loop("run_groups")
     threads = max(1, min(threads, batch.groups))
-    size = max(1, batch.groups // (threads * _SHARES))
+    size = max(1, batch.groups // (threads * _SHARES_PER_THREAD))
     shares = itertools.count()
     with ThreadPoolExecutor(threads) as pool:
         memories = [batch.memory(quaternions, *plan) for _ in range(threads)]
@@ -210,10 +210,10 @@ def _run(
     failed = int((batch.failed_component >= 0).sum())
     if ending.kind is EndKind.DONE and failed:
         first = int(np.flatnonzero(batch.failed_component >= 0)[0])
-        when = float(t0 + batch.failed_step[first] * h)
+        t_failed = float(t0 + batch.failed_step[first] * h)
         message = (
             f"{failed} of {batch.runs} runs are not finite; the first is run {first}, component "
-            f"{batch.failed_component[first]} at t = {when:.9g} s"
+            f"{batch.failed_component[first]} at t = {t_failed:.9g} s"
         )
-        return Ending(EndKind.NOT_FINITE, when, message, entry=int(batch.failed_component[first]))
+        return Ending(EndKind.NOT_FINITE, t_failed, message, entry=int(batch.failed_component[first]))
     return ending

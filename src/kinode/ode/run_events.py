@@ -1,6 +1,6 @@
-"""The events of one run: what the loops are given of them, and their list.
+"""The events of one run: their records for the loops, and the list of those that happened.
 
-The loops come back to Python where that list is full, and at the ticks of clocks that are functions in Python.
+The loops return to Python where that list is full, and at the ticks of clocks that are functions in Python.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ import numpy as np
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode.ending import Ending, EndKind
 from kinode.ode.event_spec import Array, EventSpec, Fired
-from kinode.ode.loops.chatter import MOST_IDLE, MOST_INSTANTS
+from kinode.ode.loops.chatter import MAX_IDLE, MAX_INSTANTS
 from kinode.ode.loops.run_codes import Outcome
 from kinode.ode.loops.run_memory import RunMemory
 
-ROOM = 512
-"""Events on the list, at least."""
+LIST_SIZE = 512
+"""Least capacity of the event list."""
 
 
 class RunEvents:
     """The events of one run, whose present state is ``y``."""
 
     def __init__(self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None) -> None:
-        m, n, room = len(spec.modes), y.size, ROOM + 2 * len(spec.modes)
+        m, n, room = len(spec.modes), y.size, LIST_SIZE + 2 * len(spec.modes)
         self.spec, self.run, self.y = spec, run, y
         self.listed: list[Fired] = []
         self.g, self.g_before, self.g_half = np.zeros(2 * m), np.zeros(m), np.zeros(m)
         self._numbers, self._functions = np.zeros((room, 3)), np.zeros(room, dtype=np.int64)
         run.model.n_continuous = max(1, n - spec.n_discrete)
-        run.chatter.crowd_time = -math.inf
+        run.chatter.cluster_time = -math.inf
         events = run.events
         events.present, events.count, events.room = 1, m, room
         events.functions, events.cheap, events.reset = spec.functions, spec.cheap, spec.reset
@@ -52,30 +52,30 @@ class RunEvents:
         clocks.first = spec.first_tick(run.step.t) if first_tick is None else first_tick
 
     def collect(self) -> None:
-        """Take over what is on the list."""
+        """Move the events from the loop's list to ``listed``."""
         count = self.run.events.listed
         for (t, before, after), k in zip(self._numbers[:count].tolist(), self._functions[:count].tolist(), strict=True):
             self.listed.append((t, k, before, after))
         self.run.events.listed = 0
 
     def call_clocks(self) -> None:
-        """Let the clocks act that are functions in Python."""
+        """Call the clocks that are functions in Python and tick now."""
         assert self.spec.call is not None
         which = [s for s in self.spec.due(self.run.clocks.first - 1) if self.spec.in_python[s]]
         self.spec.call(self.run.step.t, self.y, which)
 
     def describe(self, code: int) -> Ending:
-        """Why it cannot go on."""
+        """The ending for chatter or inconsistent modes."""
         t, owner = self.run.step.t, self.spec.owners[self.run.events.blamed]
         if code != Outcome.CHATTER:
-            message = f"at t = {t:.9g} s no modes fit together: {owner} and what depends on it change without end"
+            message = f"at t = {t:.9g} s no modes are consistent: {owner} and dependent components change without end"
             return Ending(EndKind.MODES_INCONSISTENT, t, message, owner)
         message = f"{owner} changes without end at t = {t:.9g} s: "
-        if self.run.chatter.crowd > MOST_INSTANTS:
-            message += f"more than {MOST_INSTANTS} events within a nanosecond"
+        if self.run.chatter.cluster > MAX_INSTANTS:
+            message += f"more than {MAX_INSTANTS} events within a nanosecond"
         else:
             message += (
-                f"{MOST_IDLE} events in a row, and next to nothing between them; what each does drives it back, which "
-                f"takes two levels, or a mode that rests between"
+                f"{MAX_IDLE} events in a row with next to no motion between them; each drives the state back: add "
+                f"hysteresis (two thresholds), or a mode of rest between"
             )
         return Ending(EndKind.CHATTER, t, message, owner)

@@ -1,4 +1,4 @@
-"""What an integrator gives: the rows that were reached, how the run ended, and what it met."""
+"""The result of an integrator: states, ending, events and passes of singular positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SingularPass:
-    """A singular position that a run passed, or nearly: when, how near as a share of the farthest, in which state."""
+    """A pass of a singular position, or near it: time in s, distance as a share of the largest one, state."""
 
     t: float
     share: float
@@ -24,7 +24,7 @@ class SingularPass:
 
 @dataclass(frozen=True)
 class OdeSolution:
-    """What was reached: one row of ``y`` for each of the times ``t``, and how it ended."""
+    """The states ``y[k]`` at the times ``t[k]`` in s, and how the run ended."""
 
     t: Array
     y: Array
@@ -33,16 +33,16 @@ class OdeSolution:
     rejected: int
     evaluations: int
     t_end: float
-    """Time of the last accepted state; with ``times`` given it may lie beyond the last row."""
+    """Time of the last accepted state; with given ``times`` it may lie beyond the last of them."""
     y_end: Array
     next_step: float
-    """The step that the method would have tried next, to go on with (``first_step``)."""
+    """The step in s that the method would try next (``first_step`` of a continued run)."""
     passes: tuple[SingularPass, ...] = ()
-    """Passes near singular positions, as far as the method looks for them."""
+    """Passes near singular positions, if the method monitors them."""
     events: tuple[Fired, ...] = ()
     """Time, event function, and mode before and after each event."""
     next_tick: int | None = None
-    """The first tick of clocks that is still to come, to go on with (``first_tick``)."""
+    """The first clock tick to come (``first_tick`` of a continued run)."""
 
     @property
     def success(self) -> bool:

@@ -1,6 +1,6 @@
 """Coefficients of the explicit Runge-Kutta methods, in the one form that the compiled loops read.
 
-A tableau is made once and shared, so nobody may change its arrays.
+A tableau is made once and shared; its arrays must not be changed.
 
 Dormand-Prince 5(4): J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19. Its dense output here is of
 order 5 and our own: a quintic through both ends with their slopes and two slopes inside the step, which are taken on
@@ -47,11 +47,11 @@ class Tableau:
     """Nested weights d, one row for each power, one column for each stage."""
     classical: bool = False
     """Whether it is the classical method, whose formulas the loops have written out, for one run and for batches: its
-    sum k1 + 2 (k2 + k3) + k4 is rounded in another way than by the table. It is not faster so."""
+    sum k1 + 2 (k2 + k3) + k4 is rounded differently by the table. This is not for speed."""
 
     @cached_property
     def packed(self) -> Array:
-        """All its numbers, one row below the other, as the loops read them."""
+        """All coefficients in rows, in the order in which the loops read them."""
         return np.vstack([self.stages, self.nodes, self.errors, self.dense])
 
 
@@ -109,8 +109,8 @@ _DOPRI5_DENSE = {
     6: 69997945 / 29380423,
 }
 DOPRI5_INSIDE = (0.35, 0.65)
-"""Where the two inner slopes of the dense output are taken; on Kepler's orbits the error inside a step is then at most
-1.3 times that at its end, which no other pair that was tried betters."""
+"""Positions in a step of the two inner slopes of the dense output. On Kepler orbits the error inside a step is then at
+most 1.3 times that at its end, the smallest of all pairs tried."""
 
 
 @cache

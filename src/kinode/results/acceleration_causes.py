@@ -1,4 +1,4 @@
-"""The breakdown of the acceleration of a point over a run: which joint shakes a device, and how.
+"""The breakdown of the acceleration of a point over a run: which joint causes it, and by which term.
 
 ``formulations.acceleration_contributions`` defines the breakdown at one instant; here it is evaluated for all times at
 once.  Rows are tiers (the joints from the world to the point) or segments (the radius vectors between them).  Columns
@@ -23,7 +23,7 @@ from kinode.structure.link_geometry import WORLD
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-NEGLIGIBLE_TERM = 1e-12  # share of the largest entry: less is rounding
+NEGLIGIBLE_TERM = 1e-12  # relative to the largest entry: smaller ones are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +104,18 @@ class AccelerationCauses:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """Rows of the table: peaks of every term and of the tier, rms, share of the peak; the sum last."""
-        shares, most = self.shares, float(np.abs(self.values).max(initial=0.0))
+        shares, scale = self.shares, float(np.abs(self.values).max(initial=0.0))
 
         def peak(values: Array) -> str:
             largest = measure(self.t, values).peak
-            return "-" if largest <= NEGLIGIBLE_TERM * most else format_number(largest, 3)
+            return "-" if largest <= NEGLIGIBLE_TERM * scale else format_number(largest, 3)
 
         table_rows = []
         for tier in self.tiers:
-            own = self[tier]
+            all_terms = self[tier]
             terms = [peak(self[tier, term]) for term in self.terms]
-            table_rows.append(
-                (tier, *terms, peak(own), format_number(measure(self.t, own).rms, 3), format_percent(shares[tier]))
-            )
+            rms = format_number(measure(self.t, all_terms).rms, 3)
+            table_rows.append((tier, *terms, peak(all_terms), rms, format_percent(shares[tier])))
         total = measure(self.t, self.total)
         terms = [peak(self[term]) for term in self.terms]
         return [

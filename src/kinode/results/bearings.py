@@ -32,7 +32,9 @@ from kinode.results.text_tables import format_number
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}
+EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}  # p of the life equation
+NEGLIGIBLE_AXIAL_FORCE = 1e-9  # relative to the largest radial force
+SLOWEST_SHAFT = 1e-9  # rad/s: a slower shaft counts as standing
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ class Bearing:
             (time,), N.
         """
         if X is None or Y is None:
-            if float(np.abs(self.axial).max(initial=0.0)) > 1e-9 * float(self.radial.max(initial=0.0)):
+            largest_radial = float(self.radial.max(initial=0.0))
+            if float(np.abs(self.axial).max(initial=0.0)) > NEGLIGIBLE_AXIAL_FORCE * largest_radial:
                 peak = format_number(measure(self.t, self.axial).peak)
                 raise ArgumentError(
                     f"X, Y: the bearing at {format_number(self.at)} m takes {peak} N axially: factors are needed"
@@ -142,61 +145,64 @@ class Bearing:
 
         Examples
         --------
-        >>> print(run.bearings("main", at=(-0.04, 0.04))[0].life("25 kN"))  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=5)
+        >>> print(run.bearings("shaft", at=(-0.15, 0.15))[0].life("25 kN"))
+        P = 125.9 N, C = 25000 N, p = 3: L10 = 7.836e+06 million turns, 4.353e+07 h at 3000 rpm
         """
         if kind not in EXPONENTS:
             raise ArgumentError(f"kind: ball or roller, not {kind!r}")
         rating, p = _force("C", C), EXPONENTS[kind]
         speed = np.abs(self.speed)
         span = float(np.ptp(self.t)) if len(self.t) else 0.0
-        turned = float(np.trapezoid(speed, self.t)) if span > 0 else 0.0
-        if turned < 1e-9 * max(span, 1e-300):
+        angle = float(np.trapezoid(speed, self.t)) if span > 0 else 0.0
+        if angle < SLOWEST_SHAFT * max(span, 1e-300):
             raise ArgumentError("life: the shaft does not turn; what stands still is chosen by its static rating C0")
         P = self.equivalent(X, Y, e)
-        top = float(P.max())
-        load = top * (float(np.trapezoid((P / top) ** p * speed, self.t)) / turned) ** (1.0 / p) if top > 0 else 0.0
-        million = (rating / load) ** p if load > 0 else math.inf
-        mean = turned / span
-        return Life(load, rating, p, 1e6 * million, 1e6 * million * 2.0 * math.pi / mean / 3600.0, mean)
+        peak = float(P.max())
+        load = peak * (float(np.trapezoid((P / peak) ** p * speed, self.t)) / angle) ** (1.0 / p) if peak > 0 else 0.0
+        millions = (rating / load) ** p if load > 0 else math.inf
+        mean_speed = angle / span
+        return Life(load, rating, p, 1e6 * millions, 1e6 * millions * 2.0 * math.pi / mean_speed / 3600.0, mean_speed)
 
     def __str__(self) -> str:
         radial, axial = measure(self.t, self.radial), measure(self.t, self.axial)
         parts = [f"{name} peak {format_number(m.peak)} N, mean {format_number(m.mean)} N, rms {format_number(m.rms)} N"
                  for name, m in (("radial", radial), ("axial", axial)) if name == "radial" or m.peak > 0]  # fmt: skip
-        chosen = "" if self.unique else "; not unique: joints of its loop are redundant"
-        return f"bearing at {format_number(self.at)} m: {'; '.join(parts)}; on {self.on}{chosen}"
+        note = "" if self.unique else "; not unique: joints of its loop are redundant"
+        return f"bearing at {format_number(self.at)} m: {'; '.join(parts)}; on {self.on}{note}"
 
 
 def bearings(
     run: RunQuantities, joint: Any, at: Any, part: str, hold: Any = None, axial: str = "first"
 ) -> tuple[Bearing, Bearing]:
-    """Two bearings on the axis of a joint that carry its reaction."""
+    """Two bearings on the axis of a joint that carry its reaction: the equations of the module's docstring."""
     if axial not in ("first", "second"):
         raise ArgumentError(f"axial: the bearing that takes the axial force, first or second, not {axial!r}")
     shaft = find_shaft(run, joint, "bearings")
-    z1, z2 = _places(run, shaft.joint, at)
+    z1, z2 = _positions(run, shaft.joint, at)
     wrench = reaction(run, shaft.joint, part, None, None, None, whole=False, hold=hold)
     e = shaft.axis
-    along = wrench.force @ e
-    across = wrench.force - along[:, None] * e
-    moment = wrench.moment - z1 * np.cross(e, across)
-    second = -np.cross(e, moment) / (z2 - z1)
-    none = np.zeros_like(along)
-    pairs = (
-        (z1, across - second, along if axial == "first" else none),
-        (z2, second, along if axial == "second" else none),
+    thrust = wrench.force @ e
+    radial = wrench.force - thrust[:, None] * e
+    moment = wrench.moment - z1 * np.cross(e, radial)
+    radial_2 = -np.cross(e, moment) / (z2 - z1)
+    zero = np.zeros_like(thrust)
+    forces = (
+        (z1, radial - radial_2, thrust if axial == "first" else zero),
+        (z2, radial_2, thrust if axial == "second" else zero),
     )
-    one, two = (
+    first, second = (
         Bearing(
-            z, radial + thrust[:, None] * e, np.linalg.norm(radial, axis=1), thrust, wrench.on, wrench.frame,
+            z, across + along[:, None] * e, np.linalg.norm(across, axis=1), along, wrench.on, wrench.frame,
             shaft.t, shaft.speed, wrench.unique,
         )
-        for z, radial, thrust in pairs
+        for z, across, along in forces
     )  # fmt: skip
-    return one, two
+    return first, second
 
 
-def _places(run: RunQuantities, joint: str, at: Any) -> tuple[float, float]:
+def _positions(run: RunQuantities, joint: str, at: Any) -> tuple[float, float]:
+    """Positions of both bearings along the axis in m, from the argument ``at``."""
     reader = run.system.reader(joint)
     try:
         first, second = at
@@ -209,6 +215,7 @@ def _places(run: RunQuantities, joint: str, at: Any) -> tuple[float, float]:
 
 
 def _force(name: str, value: Any) -> float:
+    """A positive force in N, from a number or text with a unit."""
     quantity = parse_quantity(value) if isinstance(value, str) else None
     try:
         force = float(value) if quantity is None else check_dimension(quantity, "force", field=name)

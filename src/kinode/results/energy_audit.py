@@ -24,15 +24,21 @@ from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.ode.tableaus import dop853
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
-from kinode.simulation.time_events import ROUNDING
+from kinode.simulation.time_events import TIME_ROUNDING
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
-MOST_PARTS = 64  # steps per interval between two stored states
-MOST_INTERVALS = 1 << 21  # steps in one pass over all intervals
-MOST_NUMBERS = 1 << 22  # numbers in the stages of one pass
+MAX_STEPS = 64  # per interval between two stored states
+MAX_TOTAL_STEPS = 1 << 21  # in one pass over all intervals
+MAX_STAGE_NUMBERS = 1 << 22  # numbers in the stages of one pass, which bounds the memory
+TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
+CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
+CONVERGED_DEFECT = 1e-3  # the same change, relative to the defect: fine enough to judge it
+USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
+GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
+NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +99,13 @@ class Audit:
         )
         if not np.isfinite(self.relative):
             return "trust: none, the energy is not finite"
-        if self.uncertainty > 0.5 * self.largest and self.uncertainty > 1e-9 * self.scale:
+        if self.uncertainty > 0.5 * self.largest and self.uncertainty > NEGLIGIBLE_UNCERTAINTY * self.scale:
             return (
                 defect + f"the work itself is known to {self.uncertainty:.1g} J only, ask for closer times to see more"
             )
-        if self.relative < 1e-6:
+        if self.relative < GOOD_DEFECT:
             return defect + "the run holds its energy well"
-        if self.relative < 1e-3:
+        if self.relative < FAIR_DEFECT:
             return defect + "good enough for plots; tighten rtol for figures"
         return defect + "do not trust this run: tighten rtol or shorten the step"
 
@@ -127,15 +133,16 @@ def compute_audit(run: RunQuantities) -> Audit:
             float(kinetic.sum()),
             0.0,
         )
-    gains, uncertainty = compute_work(run, energy - energy[0]) if causes else (np.zeros((len(run) - 1, 0)), 0.0)
+    works, uncertainty = compute_work(run, energy - energy[0]) if causes else (np.zeros((len(run) - 1, 0)), 0.0)
     if run.dynamics.topology.events is not None:
-        at_once, hidden = np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0), _hidden(run)
-        uncertainty += float(np.abs((np.diff(energy) - gains.sum(axis=1) - at_once)[hidden | _ticked(run)]).sum())
-        if hidden.any():  # the work of impacts between stored times is unknown: give none rather than a part
-            uncertainty += float(np.abs(at_once).sum())
+        impacts, with_events = np.where(np.diff(run.t) == 0.0, np.diff(energy), 0.0), _intervals_with_events(run)
+        unexplained = np.diff(energy) - works.sum(axis=1) - impacts
+        uncertainty += float(np.abs(unexplained[with_events | _intervals_with_ticks(run)]).sum())
+        if with_events.any():  # the work of impacts between stored times is unknown: give none rather than a part
+            uncertainty += float(np.abs(impacts).sum())
         else:
-            causes, gains = (*causes, IMPACTS), np.column_stack([gains, at_once])
-    work = np.vstack([np.zeros(len(causes)), np.cumsum(gains, axis=0)])
+            causes, works = (*causes, IMPACTS), np.column_stack([works, impacts])
+    work = np.vstack([np.zeros(len(causes)), np.cumsum(works, axis=0)])
     defects = energy - energy[0] - work.sum(axis=1)
     scale = max(kinetic.max(), np.ptp(potential), np.abs(work).max(initial=0.0))
     return Audit(
@@ -143,21 +150,21 @@ def compute_audit(run: RunQuantities) -> Audit:
     )  # fmt: skip
 
 
-def _hidden(run: RunQuantities) -> Array:
+def _intervals_with_events(run: RunQuantities) -> Array:
     """The intervals between stored states that contain an event, so that their motion is not smooth."""
-    when = np.array([event.time for event in run.events if event.kind != "singular"])
-    after, before = np.searchsorted(when, run.t[:-1], "right"), np.searchsorted(when, run.t[1:], "left")
-    hidden: Array = before > after
-    return hidden
+    times = np.array([event.time for event in run.events if event.kind != "singular"])
+    after, before = np.searchsorted(times, run.t[:-1], "right"), np.searchsorted(times, run.t[1:], "left")
+    with_events: Array = before > after
+    return with_events
 
 
-def _ticked(run: RunQuantities) -> Array:
+def _intervals_with_ticks(run: RunQuantities) -> Array:
     """The intervals between stored states that contain a clock tick inside."""
     table, ticked = run.dynamics.topology.events, np.zeros(len(run) - 1, dtype=bool)
     for clock in (entry.sampler for entry in table.samplers) if table is not None else ():
-        counts = (run.t - float(clock.phase)) / float(clock.period)
-        near = 1e-9 * np.maximum(1.0, np.abs(counts))  # rounding of a time on a tick
-        ticked |= np.ceil(counts[1:] - near[1:]) - 1 > np.maximum(-1, np.floor(counts[:-1] + near[:-1]))
+        ticks = (run.t - float(clock.phase)) / float(clock.period)
+        margin = TICK_ROUNDING * np.maximum(1.0, np.abs(ticks))  # rounding of a time on a tick
+        ticked |= np.ceil(ticks[1:] - margin[1:]) - 1 > np.maximum(-1, np.floor(ticks[:-1] + margin[:-1]))
     return ticked
 
 
@@ -166,55 +173,56 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
 
     ``change`` is the change of the energy since the start; an uncertainty well below the defect is fine enough.
     """
-    causes = len(find_causes(run.dynamics.topology))
-    most = max(2, min(MOST_PARTS, MOST_INTERVALS // len(run)))
-    parts, gap, scale = 1, np.inf, 0.0
+    n_causes = len(find_causes(run.dynamics.topology))
+    max_steps = max(2, min(MAX_STEPS, MAX_TOTAL_STEPS // len(run)))
+    steps, difference, scale = 1, np.inf, 0.0
     with np.errstate(all="ignore"):
-        old = _flow(run, parts, causes)
-        while parts < most:
-            parts *= 2
-            new = _flow(run, parts, causes)
-            gap, scale = _largest(new - old), float(np.abs(new).sum())
-            old = new
-            defect = float(np.abs(change[1:] - np.cumsum(new.sum(axis=1))).max())
-            if gap <= max(1e-13 * scale, 1e-3 * defect):
-                return new, gap
-    if np.isfinite(gap) and gap <= 1e-6 * scale:
-        return old, gap
-    other, unsure = _interpolated(run, causes)
-    return (other, unsure) if unsure < gap or not np.isfinite(gap) else (old, gap)
+        work = _integrated(run, steps, n_causes)
+        while steps < max_steps:
+            steps *= 2
+            finer = _integrated(run, steps, n_causes)
+            difference, scale = _largest(finer - work), float(np.abs(finer).sum())
+            work = finer
+            defect = float(np.abs(change[1:] - np.cumsum(finer.sum(axis=1))).max())
+            if difference <= max(CONVERGED_WORK * scale, CONVERGED_DEFECT * defect):
+                return finer, difference
+    if np.isfinite(difference) and difference <= USABLE_WORK * scale:
+        return work, difference
+    other, uncertainty = _interpolated(run, n_causes)
+    use_other = uncertainty < difference or not np.isfinite(difference)
+    return (other, uncertainty) if use_other else (work, difference)
 
 
-def _largest(gains: Array) -> float:
-    """The largest partial sum."""
-    return float(np.abs(np.cumsum(gains.sum(axis=1))).max())
+def _largest(works: Array) -> float:
+    """The largest partial sum over time, J."""
+    return float(np.abs(np.cumsum(works.sum(axis=1))).max())
 
 
-def _flow(run: RunQuantities, parts: int, causes: int) -> Array:
-    """The work along the motions that start at the stored states, with ``parts`` equal steps of order 8."""
+def _integrated(run: RunQuantities, steps: int, n_causes: int) -> Array:
+    """The work along the motions that start at the stored states, with ``steps`` equal steps of order 8, J."""
     table = dop853()
     last, nodes, weights = table.last, table.nodes, table.stages
-    rows = max(1, MOST_NUMBERS // ((last + 1) * (run.y.shape[1] + causes)))
-    work = np.zeros((len(run) - 1, causes))
-    for first in range(0, len(work), rows):
-        some = slice(first, min(first + rows, len(work)))
-        t, y, h = run.t[some].copy(), run.y[some].copy(), np.diff(run.t)[some] / parts
-        begin, end = (times[some] for times in _sides(run))
-        for _ in range(parts):
-            slopes: list[Array] = []
+    chunk = max(1, MAX_STAGE_NUMBERS // ((last + 1) * (run.y.shape[1] + n_causes)))
+    work = np.zeros((len(run) - 1, n_causes))
+    for first in range(0, len(work), chunk):
+        intervals = slice(first, min(first + chunk, len(work)))
+        t, y, h = run.t[intervals].copy(), run.y[intervals].copy(), np.diff(run.t)[intervals] / steps
+        begin, end = (times[intervals] for times in _sides(run))
+        for _ in range(steps):
+            rates: list[Array] = []
             for s in range(last):
                 stage = y + h[:, None] * sum(
-                    (weights[s, j] * slopes[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y)
+                    (weights[s, j] * rates[j][:, : y.shape[1]] for j in range(s)), np.zeros_like(y)
                 )
-                slopes.append(_rates(run, np.clip(t + nodes[s] * h, begin, end), stage))
-            total = sum((weights[last, j] * slopes[j] for j in range(last)), np.zeros((len(y), y.shape[1] + causes)))
+                rates.append(_rates(run, np.clip(t + nodes[s] * h, begin, end), stage))
+            total = sum((weights[last, j] * rates[j] for j in range(last)), np.zeros((len(y), y.shape[1] + n_causes)))
             y = y + h[:, None] * total[:, : y.shape[1]]
-            work[some] += h[:, None] * total[:, y.shape[1] :]
+            work[intervals] += h[:, None] * total[:, y.shape[1] :]
             t = t + h
     return work
 
 
-def _interpolated(run: RunQuantities, causes: int) -> tuple[Array, float]:
+def _interpolated(run: RunQuantities, n_causes: int) -> tuple[Array, float]:
     """The work along cubics through the states by Gauss quadrature, and its uncertainty by coarser rules.
 
     The error of the trapezoidal rule goes with the square of the length of an interval, that of cubics with its fourth
@@ -227,21 +235,22 @@ def _interpolated(run: RunQuantities, causes: int) -> tuple[Array, float]:
     before, after = _rates(run, begin, run.y[:-1])[:, :n], _rates(run, end, run.y[1:])[:, :n]
     works = []
     for points in (4, 6):
-        at, weights = np.polynomial.legendre.leggauss(points)
-        work = np.zeros((len(run) - 1, causes))
-        for s, weight in zip(0.5 * (at + 1), 0.5 * weights):
+        nodes, weights = np.polynomial.legendre.leggauss(points)
+        work = np.zeros((len(run) - 1, n_causes))
+        for s, weight in zip(0.5 * (nodes + 1), 0.5 * weights):
             a, b, c, d = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
             y = a * run.y[:-1] + b * h * before + c * run.y[1:] + d * h * after
             y[:, first_discrete:] = run.y[:-1, first_discrete:]
             work += weight * h * _rates(run, run.t[:-1] + s * h[:, 0], y)[:, n:]
         works.append(work)
     coarse = _trapezoid(run, n)
-    apart, most = np.abs(works[1] - coarse), np.maximum(np.abs(works[1]), np.abs(coarse))
-    unseen = (apart * np.divide(apart, most, out=np.zeros_like(apart), where=most > 0)).sum()
-    return works[1], float(max(np.abs(works[1] - works[0]).sum(), unseen))
+    difference, larger = np.abs(works[1] - coarse), np.maximum(np.abs(works[1]), np.abs(coarse))
+    unresolved = (difference * np.divide(difference, larger, out=np.zeros_like(difference), where=larger > 0)).sum()
+    return works[1], float(max(np.abs(works[1] - works[0]).sum(), unresolved))
 
 
 def _trapezoid(run: RunQuantities, n: int) -> Array:
+    """The work by the trapezoidal rule, J; ``n`` is the size of the state."""
     begin, end = _sides(run)
     power = _rates(run, begin, run.y[:-1])[:, n:] + _rates(run, end, run.y[1:])[:, n:]
     total: Array = 0.5 * np.diff(run.t)[:, None] * power
@@ -250,7 +259,7 @@ def _trapezoid(run: RunQuantities, n: int) -> Array:
 
 def _sides(run: RunQuantities) -> tuple[Array, Array]:
     """The ends of each interval, moved inside it by a rounding error: functions of time may jump at the ends."""
-    margin = ROUNDING * float(np.abs(run.t).max())
+    margin = TIME_ROUNDING * float(np.abs(run.t).max())
     return run.t[:-1] + margin, run.t[1:] - margin
 
 

@@ -25,8 +25,8 @@ def reaction(
         body = str(getattr(on, "name", on))
         if body not in (record.a.body, record.b.body):
             raise ArgumentError(f"on: {joint} joins {record.a.body} and {record.b.body}, not {body}")
-    wanted = read_request(run.dynamics, part, hold, body, about, axes, [record.name], whole)
-    return _all(run, wanted)[record.name]
+    options = read_request(run.dynamics, part, hold, body, about, axes, [record.name], whole)
+    return _all(run, options)[record.name]
 
 
 def reactions(run: RunQuantities, joints: list[str], part: str, hold: Any = None) -> dict[str, Wrench]:
@@ -34,10 +34,11 @@ def reactions(run: RunQuantities, joints: list[str], part: str, hold: Any = None
     return _all(run, read_request(run.dynamics, part, hold, None, None, None, joints, False))
 
 
-def _all(run: RunQuantities, wanted: ReactionOptions) -> dict[str, Wrench]:
-    shared = is_redundant(run.dynamics) and depends_on_loops(wanted)
-    sharing = run.shared(wanted.part, wanted.support) if shared else None
-    return joint_wrenches(run.dynamics, run.states, wanted, sharing)
+def _all(run: RunQuantities, options: ReactionOptions) -> dict[str, Wrench]:
+    """The requested wrenches, with shared loads where joints are redundant."""
+    redundant = is_redundant(run.dynamics) and depends_on_loops(options)
+    sharing = run.shared(options.part, options.support) if redundant else None
+    return joint_wrenches(run.dynamics, run.states, options, sharing)
 
 
 def find_joint(run: RunQuantities, name: Any) -> Any:

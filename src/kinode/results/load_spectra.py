@@ -27,13 +27,18 @@ from kinode.results.text_tables import format_number, format_table
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-WINDOW = (0.35875, -0.48829, 0.14128, -0.01168)
+WINDOW = (0.35875, -0.48829, 0.14128, -0.01168)  # coefficients of the four cosines
 LOBE = 4  # steps from the maximum of the window's transform to its first zero
 WINDOWED_TURNS = 2 * LOBE  # revolutions from which a window is used; fewer are treated as one period
-WEAKEST_LINE = 0.01  # share of the strongest line: weaker ones are not listed
-LEAST_TIMES = 16  # least number of times of a run with a spectrum
-LARGEST_SAMPLING_ERROR = 0.1  # share of the load by which interpolation between every other time may be wrong
+WEAKEST_LINE = 0.01  # relative to the strongest line: weaker ones are not listed
+MIN_TIMES = 16  # of a run with a spectrum
+LARGEST_SAMPLING_ERROR = 0.1  # error of interpolation between every other time, relative to the load
 LINES_SHOWN = 12  # lines in a table
+LOAD_ROUNDING = 1e-9  # relative to the largest load: a smaller change is none
+NEGLIGIBLE_MEAN = 1e-5  # relative to the strongest line
+EQUAL_FREQUENCY = 1e-6  # relative difference below which the ends of a line are one frequency
+EVEN_STEPS = 1e-6  # relative spread of the times of a run that counts as evenly spaced
+TURN_ROUNDING = 1e-9  # of a number of revolutions
 LOAD_UNITS = {"force": "N", "moment": "N*m"}
 
 
@@ -64,7 +69,7 @@ class SpectralLine:
     @property
     def text(self) -> str:
         """The frequency as text."""
-        same = self.high - self.low <= 1e-6 * self.high
+        same = self.high - self.low <= EQUAL_FREQUENCY * self.high
         return format_number(self.frequency) if same else f"{format_number(self.low)} to {format_number(self.high)}"
 
 
@@ -115,21 +120,21 @@ class Spectrum:
         """Rows of the table, the strongest line first."""
         return [
             (
-                format_number(x.amplitude),
-                x.text,
-                format_number(60.0 * x.frequency),
-                "" if x.order is None else format_number(x.order),
+                format_number(line.amplitude),
+                line.text,
+                format_number(60.0 * line.frequency),
+                "" if line.order is None else format_number(line.order),
             )
-            for x in self.lines[:LINES_SHOWN]
+            for line in self.lines[:LINES_SHOWN]
         ]
 
     def __str__(self) -> str:
         title = f"{self.joint}, spectrum of the {self.part} {self.of}, in axes of {self.frame}"
-        size, most = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
-        mean = f"mean {format_number(size)} {self.unit}" if size > 1e-5 * most else "no mean"
-        changes = float(self.amplitude.max(initial=0.0)) > 1e-9 * size
-        nothing = "the load changes too slowly for a run of this length" if changes else "the load does not change"
-        lines = format_table(self.head, self.rows) if self.lines else [f"no lines: {nothing}"]
+        size, strongest = float(np.linalg.norm(self.mean)), max((line.amplitude for line in self.lines), default=0.0)
+        mean = f"mean {format_number(size)} {self.unit}" if size > NEGLIGIBLE_MEAN * strongest else "no mean"
+        changes = float(self.amplitude.max(initial=0.0)) > LOAD_ROUNDING * size
+        reason = "the load changes too slowly for a run of this length" if changes else "the load does not change"
+        lines = format_table(self.head, self.rows) if self.lines else [f"no lines: {reason}"]
         unit = "Hz" if self.over == "time" else "orders"
         return "\n".join([title, *lines, f"{mean}; lines nearer than {format_number(self.resolution)} {unit} are one"])
 
@@ -178,11 +183,11 @@ class Resonance:
         line, unit = self.nearest, LOAD_UNITS[self.of]
         order = "" if line.order is None else f", order {format_number(line.order)}"
         words = f"nearest line {line.text} Hz{order}, {format_number(line.amplitude)} {unit}"
-        apart = (
+        distance = (
             f"{100.0 * abs(self.margin):.1f} % {'above' if self.margin > 0 else 'below'}" if self.margin else "on it"
         )
         verdict = "EXCITED" if self.excited else "not excited"
-        return f"{where}: {verdict}; {words}, {apart} (asked for: {100.0 * self.within:g} %)"
+        return f"{where}: {verdict}; {words}, {distance} (asked for: {100.0 * self.within:g} %)"
 
 
 # -- computing -------------------------------------------------------------------------------------
@@ -194,9 +199,9 @@ def compute_spectrum(run: RunQuantities, joint: Any, part: str, of: str, over: s
         raise ArgumentError(f"over: time or turns, not {over!r}")
     record = find_joint(run, joint)
     wrench = reaction(run, record.name, part, None, None, axes, whole=False, hold=hold)
-    every = wrench.force if of == "force" else wrench.moment
+    loads = wrench.force if of == "force" else wrench.moment
     shaft = find_shaft(run, record.name, "spectrum") if over == "turns" or record.has_bearings else None
-    times, values = _once(run.t, every)
+    times, values = _once(run.t, loads)
     check_times(times, values, record.name)
     if over == "time":
         t, samples = _even(times, values)
@@ -206,12 +211,12 @@ def compute_spectrum(run: RunQuantities, joint: Any, part: str, of: str, over: s
         lines = [SpectralLine(f, f, a, None if rate is None else f / rate) for f, a in _peaks(x, amplitude, values)]
     else:
         assert shaft is not None
-        samples, turns = _over_turns(shaft, every)
+        samples, turns = _over_turns(shaft, loads)
         windowed = turns >= WINDOWED_TURNS
         amplitude, mean = _amplitudes(samples, windowed=windowed)
         x, resolution = np.arange(len(amplitude)) / turns, (LOBE if windowed else 1.0) / turns
         low, high = (float(f(np.abs(shaft.speed))) / (2.0 * math.pi) for f in (np.min, np.max))
-        pairs = _peaks(x, amplitude, values) if windowed else _steps(x, amplitude, values)
+        pairs = _peaks(x, amplitude, values) if windowed else _orders(x, amplitude, values)
         lines = [SpectralLine(k * low, k * high, a, k) for k, a in pairs]
     return Spectrum(record.name, part, of, over, x, amplitude, mean, tuple(lines), resolution, wrench.frame)
 
@@ -224,14 +229,14 @@ def check_times(t: Array, values: Array, joint: str) -> None:
     """
     from scipy.interpolate import CubicSpline
 
-    if len(t) < LEAST_TIMES:
+    if len(t) < MIN_TIMES:
         raise ArgumentError(f"spectrum: the run keeps {len(t)} times; simulate with times= a thousand or more")
     size, scatter = np.abs(values).max(), values - values.mean(axis=0)
     if not np.isfinite(size):
         raise ArgumentError(f"spectrum: the load of {joint} is not finite throughout")
     deviation = CubicSpline(t[::2], values[::2])(t[1:-1:2]) - values[1:-1:2]
     error, rms = (float(np.sqrt((x**2).mean())) for x in (deviation, scatter))
-    if error > LARGEST_SAMPLING_ERROR * rms and rms > 1e-9 * size:
+    if error > LARGEST_SAMPLING_ERROR * rms and rms > LOAD_ROUNDING * size:
         message = f"the run keeps too few times to tell the load of {joint} between them"
         raise ArgumentError(f"spectrum: {message}; simulate with times={8 * len(t)} or more")
 
@@ -253,12 +258,12 @@ def _over_turns(shaft: Shaft, values: Array) -> tuple[Array, int]:
         raise ArgumentError(f"over: {shaft.joint} does not turn one way throughout the run; take over='time'")
     x = np.abs(shaft.angle - shaft.angle[-1])[::-1] / (2.0 * math.pi)  # turns before the end
     x, values = _once(x, values[::-1])
-    turns = math.floor(float(x[-1]) + 1e-9)
+    turns = math.floor(float(x[-1]) + TURN_ROUNDING)
     if turns < 1:
-        made = format_number(float(x[-1]))
-        raise ArgumentError(f"over: {shaft.joint} makes {made} of a turn in the run; one at least is needed")
-    each = 2 ** math.ceil(math.log2(max(2.0 * len(x) / float(x[-1]), 16.0)))
-    return np.asarray(CubicSpline(x, values)(np.arange(turns * each) / each)), turns
+        fraction = format_number(float(x[-1]))
+        raise ArgumentError(f"over: {shaft.joint} makes {fraction} of a turn in the run; one at least is needed")
+    samples_per_turn = 2 ** math.ceil(math.log2(max(2.0 * len(x) / float(x[-1]), 16.0)))
+    return np.asarray(CubicSpline(x, values)(np.arange(turns * samples_per_turn) / samples_per_turn)), turns
 
 
 def _once(x: Array, values: Array) -> tuple[Array, Array]:
@@ -270,7 +275,7 @@ def _once(x: Array, values: Array) -> tuple[Array, Array]:
 def _even(t: Array, values: Array) -> tuple[Array, Array]:
     """The samples at equally spaced times."""
     steps = np.diff(t)
-    if np.ptp(steps) <= 1e-6 * steps.mean():
+    if np.ptp(steps) <= EVEN_STEPS * steps.mean():
         return t, values
     from scipy.interpolate import CubicSpline
 
@@ -281,31 +286,31 @@ def _even(t: Array, values: Array) -> tuple[Array, Array]:
 def _half_axes(A: Array) -> Array:
     """The semi-major axis of the ellipse Re(A exp(i phi)), for each row."""
     a, b = A.real, A.imag
-    one, two, mixed = (a * a).sum(axis=1), (b * b).sum(axis=1), (a * b).sum(axis=1)
-    return np.asarray(np.sqrt(0.5 * (one + two + np.sqrt((one - two) ** 2 + 4.0 * mixed**2))))
+    aa, bb, ab = (a * a).sum(axis=1), (b * b).sum(axis=1), (a * b).sum(axis=1)
+    return np.asarray(np.sqrt(0.5 * (aa + bb + np.sqrt((aa - bb) ** 2 + 4.0 * ab**2))))
 
 
 def _floor(amplitude: Array, values: Array) -> float:
-    """The least amplitude of a line: a share of the strongest one, above rounding of the load."""
-    return max(WEAKEST_LINE * float(amplitude.max(initial=0.0)), 1e-9 * float(np.abs(values).max(initial=0.0)))
+    """The smallest amplitude of a line: relative to the strongest one, and above rounding of the load."""
+    return max(WEAKEST_LINE * float(amplitude.max(initial=0.0)), LOAD_ROUNDING * float(np.abs(values).max(initial=0.0)))
 
 
 def _peaks(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
     """Frequency and amplitude of each line, the strongest first, without those too close to zero for the window."""
     inner = np.arange(LOBE, len(x) - 1)
     a = amplitude
-    top = inner[(a[inner] > a[inner - 1]) & (a[inner] >= a[inner + 1]) & (a[inner] > _floor(a, values))]
+    maxima = inner[(a[inner] > a[inner - 1]) & (a[inner] >= a[inner + 1]) & (a[inner] > _floor(a, values))]
     lines = []
-    for k in top:
+    for k in maxima:
         low, mid, high = np.log(np.maximum(a[k - 1 : k + 2], 1e-300))
-        bend = low - 2.0 * mid + high
-        shift = 0.5 * (low - high) / bend if bend < 0 else 0.0
+        curvature = low - 2.0 * mid + high
+        shift = 0.5 * (low - high) / curvature if curvature < 0 else 0.0
         lines.append((float(x[k] + shift * x[1]), float(np.exp(mid - 0.25 * (low - high) * shift))))
     return sorted(lines, key=lambda line: -line[1])
 
 
-def _steps(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
-    """Lines of a spectrum without a window: every step is one."""
+def _orders(x: Array, amplitude: Array, values: Array) -> list[tuple[float, float]]:
+    """Lines of a spectrum without a window: every order may be one, the strongest first."""
     lines = [(float(k), float(a)) for k, a in zip(x, amplitude) if a > _floor(amplitude, values)]
     return sorted(lines, key=lambda line: -line[1])
 
@@ -338,10 +343,12 @@ def compute_resonance(
 
 
 def _turned(shaft: Shaft) -> float:
+    """Revolutions of a shaft in the run."""
     return float(abs(shaft.angle[-1] - shaft.angle[0])) / (2.0 * math.pi)
 
 
 def _margin(line: SpectralLine, natural: float) -> float:
+    """Distance of a line from a natural frequency, relative to it; 0 within the range of the line."""
     if line.low <= natural <= line.high:
         return 0.0
     return ((line.low if line.low > natural else line.high) - natural) / natural

@@ -19,7 +19,7 @@ from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-LOAD_ROUNDING = 1e-9  # share of a joint's largest load: less is shown as zero
+LOAD_ROUNDING = 1e-9  # relative to a joint's largest load: smaller values are shown as zero
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def compute_parts(run: RunQuantities, wrenches: dict[str, Wrench]) -> dict[str, 
         static = reactions(run, list(wrenches), "static")
     except ArgumentError:
         return {}
-    forces = {name: (static[name].force, wrench.force - static[name].force) for name, wrench in wrenches.items()}
     peaks = {}
-    for name, pair in forces.items():
-        one, two = (measure(run.t, np.linalg.norm(_clean(x, wrenches[name]), axis=1)).peak for x in pair)
-        peaks[name] = (one, two)
+    for name, wrench in wrenches.items():
+        forces = (static[name].force, wrench.force - static[name].force)
+        of_static, of_kinetic = (measure(run.t, np.linalg.norm(_clean(x, wrench), axis=1)).peak for x in forces)
+        peaks[name] = (of_static, of_kinetic)
     return peaks
 
 
@@ -115,10 +115,11 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
 
 
 def _clean(values: Array, wrench: Wrench) -> Array:
+    """The values; zeros if they are rounding errors."""
     return values * 0.0 if is_negligible(values, wrench) else values
 
 
 def is_negligible(values: Array, wrench: Wrench) -> bool:
     """Whether a force or moment is a rounding error compared to the largest load of the joint."""
-    most = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
-    return not float(np.abs(values).max(initial=0.0)) > LOAD_ROUNDING * most
+    largest = max(float(np.abs(x).max(initial=0.0)) for x in (wrench.force, wrench.moment))
+    return not float(np.abs(values).max(initial=0.0)) > LOAD_ROUNDING * largest

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.joint_reactions import seen
+from kinode.dynamics.joint_reactions import transform_change
 from kinode.dynamics.redundant_reactions import is_redundant
-from kinode.dynamics.support_argument import check_held, read_hold
+from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
 from kinode.formulations.reaction_contributions import check_breakdown, contributions
 from kinode.hooks import hook
@@ -31,8 +31,8 @@ from kinode.results.text_tables import format_number, format_percent, format_tab
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-NEGLIGIBLE_CONTRIBUTION = 1e-9  # share of the largest contribution: less has no row
-WRENCH_ROUNDING = 1e-11  # share of the largest component of all contributions: less is rounding
+NEGLIGIBLE_CONTRIBUTION = 1e-9  # relative to the largest contribution: smaller ones have no row
+WRENCH_ROUNDING = 1e-11  # relative to the largest component of all contributions: smaller ones are rounding errors
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,14 @@ class Causes:
     def shares(self) -> tuple[Share, ...]:
         """The contributions that are not negligible, the largest first."""
         of_force, of_moment = _shares(self.force, self.forces), _shares(self.moment, self.moments)
-        every = []
-        for name, force in self.forces.items():
-            one, two = measure(self.t, force), measure(self.t, self.moments[name])
-            every.append(Share(name, one, two, of_force[name], of_moment[name]))
-        most = [max((getattr(x, word).peak for x in every), default=0.0) for word in ("force", "moment")]
-        kept = [
-            x
-            for x in every
-            if x.force.peak > NEGLIGIBLE_CONTRIBUTION * most[0] or x.moment.peak > NEGLIGIBLE_CONTRIBUTION * most[1]
-        ]
-        return tuple(sorted(kept, key=lambda x: (-x.force.peak, -x.moment.peak)))
+        shares = []
+        for name in self.forces:
+            force, moment = measure(self.t, self.forces[name]), measure(self.t, self.moments[name])
+            shares.append(Share(name, force, moment, of_force[name], of_moment[name]))
+        least_force = NEGLIGIBLE_CONTRIBUTION * max((share.force.peak for share in shares), default=0.0)
+        least_moment = NEGLIGIBLE_CONTRIBUTION * max((share.moment.peak for share in shares), default=0.0)
+        listed = [share for share in shares if share.force.peak > least_force or share.moment.peak > least_moment]
+        return tuple(sorted(listed, key=lambda share: (-share.force.peak, -share.moment.peak)))
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -138,40 +135,43 @@ class Causes:
         return hook("plot_causes")(self, **options)
 
 
-def _shares(total: Array, parts: Mapping[str, Array]) -> dict[str, float]:
+def _shares(total: Array, contributions: Mapping[str, Array]) -> dict[str, float]:
     """The component of each contribution along the sum, at the peak of the sum, as a share of the peak."""
     sizes = np.linalg.norm(total, axis=1)
-    most = max((float(np.abs(x).max(initial=0.0)) for x in parts.values()), default=0.0)
-    if not len(sizes) or not sizes.max() > NEGLIGIBLE_CONTRIBUTION * most:
-        return dict.fromkeys(parts, np.nan)
+    largest = max((float(np.abs(x).max(initial=0.0)) for x in contributions.values()), default=0.0)
+    if not len(sizes) or not sizes.max() > NEGLIGIBLE_CONTRIBUTION * largest:
+        return dict.fromkeys(contributions, np.nan)
     k = int(np.argmax(sizes))
-    return {name: float(x[k] @ total[k] / sizes[k] ** 2) for name, x in parts.items()}
+    return {name: float(x[k] @ total[k] / sizes[k] ** 2) for name, x in contributions.items()}
 
 
-def _clean(values: Array, most: float) -> Array:
+def _clean(values: Array, largest: float) -> Array:
     """The values; zeros if they are rounding errors compared to the largest contribution."""
-    return values if np.abs(values).max(initial=0.0) > WRENCH_ROUNDING * most else np.zeros_like(values)
+    return values if np.abs(values).max(initial=0.0) > WRENCH_ROUNDING * largest else np.zeros_like(values)
 
 
 def compute_causes(run: RunQuantities, joint: Any, by: str, hold: Any, about: Any, axes: Any) -> Causes:
     """The breakdown of the kinetic share of a joint's reaction."""
     dynamics, record = run.dynamics, find_joint(run, joint)
     check_breakdown(dynamics.topology, by)
-    held = read_hold(dynamics, hold, "kinetic", [record.name])
+    support = read_support(dynamics, hold, "kinetic", [record.name])
     about, axes = (None if x is None else dynamics.arguments.frame_name(x) for x in (about, axes))
-    names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, held))
-    options = ContributionOptions(by, record.name, held, about, axes)
+    names = list(contributions(dynamics.snapshot(dynamics.initial), record.name, by, support))
+    options = ContributionOptions(by, record.name, support, about, axes)
     values = np.atleast_2d(run.states.call(dynamics, "contributions", options))
-    if held is not None:
-        check_held(dynamics, held, run.t, values[:, -1])
-    each = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
-    if is_redundant(dynamics) and held is not None:
-        wanted = ReactionOptions("kinetic", held, about=about, axes=axes)
-        for body in each:
-            change = run.shared(INERTIA_OF + body, held).of_joint(record.name, whole=False)
-            each[body] = each[body] + seen(dynamics, run.states, record.name, change, wanted, opposite=False)
-    most = max((float(np.abs(x).max(initial=0.0)) for x in each.values()), default=0.0)
-    forces, moments = ({name: _clean(x[:, part], most) for name, x in each.items()} for part in (slice(3), slice(3, 6)))
+    if support is not None:
+        check_support(dynamics, support, run.t, values[:, -1])
+    wrenches = {name: values[:, 6 * k : 6 * k + 6] for k, name in enumerate(names)}
+    if is_redundant(dynamics) and support is not None:
+        request = ReactionOptions("kinetic", support, about=about, axes=axes)
+        for body in wrenches:
+            change = run.shared(INERTIA_OF + body, support).of_joint(record.name, whole=False)
+            wrenches[body] = wrenches[body] + transform_change(
+                dynamics, run.states, record.name, change, request, opposite=False
+            )
+    largest = max((float(np.abs(x).max(initial=0.0)) for x in wrenches.values()), default=0.0)
+    halves = (slice(3), slice(3, 6))
+    forces, moments = ({name: _clean(x[:, half], largest) for name, x in wrenches.items()} for half in halves)
     at, frame = about or f"{record.name}.child", axes or f"{record.name}.parent"
     return Causes(record.name, by, run.t, forces, moments, record.b.body, at, frame)
 

@@ -28,15 +28,15 @@ _NEEDED = {
 
 def motion(run: RunQuantities, quantity: str, of: Any, relative_to: Any, expressed_in: Any) -> Array:
     """A quantity of a frame relative to an observer, in the observer's axes or in others."""
-    name = run.dynamics.arguments.frame_name(of)
+    frame = run.dynamics.arguments.frame_name(of)
     observer = None if relative_to is None else run.dynamics.arguments.frame_name(relative_to)
     axes = observer if expressed_in is None else run.dynamics.arguments.frame_name(expressed_in)
     observer, axes = (None if x == "world" else x for x in (observer, axes))
-    wanted = [f"{owner}.{key}" for owner in (name, observer) if owner for key in _NEEDED[quantity]]
-    values = run.evaluate([*wanted, *([f"{axes}.rotation"] if axes else [])])
-    vector = values[f"{name}.{quantity}"]
+    names = [f"{owner}.{key}" for owner in (frame, observer) if owner for key in _NEEDED[quantity]]
+    values = run.evaluate([*names, *([f"{axes}.rotation"] if axes else [])])
+    vector = values[f"{frame}.{quantity}"]
     if observer:
-        vector = _relative(quantity, {key: values[f"{name}.{key}"] for key in _NEEDED[quantity]},
+        vector = _relative(quantity, {key: values[f"{frame}.{key}"] for key in _NEEDED[quantity]},
                            {key: values[f"{observer}.{key}"] for key in _NEEDED[quantity]})  # fmt: skip
     return vector if not axes else np.einsum("tji,tj->ti", values[f"{axes}.rotation"], vector)
 

@@ -41,11 +41,11 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
     from kinode.formats import yaml_files
 
     data = to_xarray(run, None)
-    for names, values, what in (
+    for names, values, role in (
         (run.dynamics.topology.parameters, run.p, "parameter"), (run.dynamics.topology.inputs, run.inputs, "input"),
     ):  # fmt: skip
         if names:
-            data[f"{what}_values"] = xarray.DataArray(values, dims=what, coords={what: list(names)})
+            data[f"{role}_values"] = xarray.DataArray(values, dims=role, coords={role: list(names)})
     data["model"] = xarray.DataArray(yaml_files.dumps(run.system), attrs={"note": "the system as kinode YAML"})
     end = run.end
     data["end_state"] = xarray.DataArray(
@@ -86,14 +86,14 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 
     data = _read(path)
     try:
-        kind = str(data.attrs.get("format", ""))
-        if kind != FORMAT:
-            newer = (
-                f"is {kind!r}, which another version of kinode wrote"
-                if kind.startswith("kinode run")
+        file_format = str(data.attrs.get("format", ""))
+        if file_format != FORMAT:
+            reason = (
+                f"is {file_format!r}, which another version of kinode wrote"
+                if file_format.startswith("kinode run")
                 else "is no run of kinode"
             )
-            raise Error(f"{path}: {newer}")
+            raise Error(f"{path}: {reason}")
         try:
             dynamics = compile_system(yaml_files.loads(str(data["model"].item())))
         except Error as error:
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
             raise Error(f"{path}: has no values for {', '.join(missing)}")
         t = np.asarray(data["time"].values, dtype=float)
         y = np.column_stack([_column(data, name, len(t)) for name in names]) if names else np.zeros((len(t), 0))
-        p, inputs = (_numbers(path, data, what) for what in ("parameter", "input"))
+        p, inputs = (_numbers(path, data, role) for role in ("parameter", "input"))
         final = (
             dict(zip((str(x) for x in data["coordinate"].values), data["end_state"].values.tolist())) if names else {}
         )
@@ -153,10 +153,11 @@ def _column(data: Any, name: str, rows: int) -> Array:
     return values
 
 
-def _numbers(path: Any, data: Any, what: str) -> dict[str, float]:
-    if f"{what}_values" not in data:
+def _numbers(path: Any, data: Any, role: str) -> dict[str, float]:
+    """Values of the parameters or inputs in a file, by name."""
+    if f"{role}_values" not in data:
         return {}
-    return dict(zip((str(x) for x in data[what].values), data[f"{what}_values"].values.tolist()))
+    return dict(zip((str(x) for x in data[role].values), data[f"{role}_values"].values.tolist()))
 
 
 def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
@@ -183,10 +184,10 @@ def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
 
 def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] | None) -> None:
     """Write a table with a row for each time; the header of a column is its name and unit: ``elbow.q [rad]``."""
-    wanted = [c.name for c in run.dynamics.coordinates] if names is None else _listed(names)
-    values = run.evaluate(wanted)
+    listed = [c.name for c in run.dynamics.coordinates] if names is None else _listed(names)
+    values = run.evaluate(listed)
     headers, columns = ["t [s]"], [run.t]
-    for name in wanted:
+    for name in listed:
         for header, column in _columns(run, name, values[name]):
             headers.append(header)
             columns.append(column)
@@ -200,6 +201,7 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
 
 
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:
+    """Header and values of each column of a quantity."""
     units, parts = run.units(name), find_quantity(run.system, name).parts
     if values.ndim == 1:
         yield f"{name} [{units}]", values

@@ -125,8 +125,8 @@ class RunQuantities:
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s, " if len(self) else ""
-        met = f", {count_events(self.events)}" if self.events else ""
-        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}{met}>"
+        events = f", {count_events(self.events)}" if self.events else ""
+        return f"<Trajectory of {self.system.name!r}: {span}{len(self)} times, {self.status}{events}>"
 
     # -- quantities --------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Array:
@@ -153,13 +153,16 @@ class RunQuantities:
 
         Examples
         --------
-        >>> values = run.evaluate(["elbow.q", "elbow.u"])  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> values = run.evaluate(["elbow.q", "lower.velocity.y@upper"])
+        >>> values["elbow.q"].shape
+        (3,)
         """
-        wanted = [names] if isinstance(names, str) else list(names)
-        for name in wanted:
+        requested = [names] if isinstance(names, str) else list(names)
+        for name in requested:
             if not isinstance(name, str):
                 raise ArgumentError(f"the name of a quantity is expected, not {name!r}")
-        missing = [name for name in dict.fromkeys(wanted) if name not in self._known]
+        missing = [name for name in dict.fromkeys(requested) if name not in self._known]
         for name in list(missing):
             stored = self._stored(find_quantity(self.system, name))
             if stored is not None:
@@ -168,10 +171,10 @@ class RunQuantities:
         if missing:
             computed = evaluate_names(self.dynamics, tuple(missing), self.states, self.shared)
             for name, value in computed.items():
-                joined = self._joined(find_quantity(self.system, name), value)
-                joined.setflags(write=False)
-                self._known[name] = joined
-        return {name: self._known[name] for name in wanted}
+                array = self._continuous(find_quantity(self.system, name), value)
+                array.setflags(write=False)
+                self._known[name] = array
+        return {name: self._known[name] for name in requested}
 
     @property
     def arguments(self) -> dict[str, Array]:
@@ -193,16 +196,16 @@ class RunQuantities:
     def _analyses(self) -> Analyses:
         return Analyses(self.dynamics, self.states, len(self))
 
-    def _joined(self, name: QuantityName, value: Array) -> Array:
+    def _continuous(self, name: QuantityName, value: Array) -> Array:
         """The quantity; angles of a cut joint, known up to whole turns, are made continuous along the run."""
         if name.quantity != "q" or name.owner not in self.dynamics.topology.cut_names:
             return value
         kinds = name.dimension if isinstance(name.dimension, tuple) else (name.dimension,)
-        turned = value.reshape(len(value), -1).copy()
+        continuous = value.reshape(len(value), -1).copy()
         for k, kind in enumerate(kinds):
             if kind == "angle":
-                turned[:, k] = np.unwrap(turned[:, k])
-        return turned.reshape(value.shape)
+                continuous[:, k] = np.unwrap(continuous[:, k])
+        return continuous.reshape(value.shape)
 
     def _stored(self, name: QuantityName) -> Array | None:
         """A quantity that needs no computation: a state, the time or a constant; else None."""
@@ -217,12 +220,12 @@ class RunQuantities:
         if name.sort != "joint" or name.quantity not in ("q", "u"):
             return None
         topology = self.dynamics.topology
-        places, values = (topology.q_of, self.q) if name.quantity == "q" else (topology.u_of, self.u)
-        if name.owner not in places:
+        slices, values = (topology.q_of, self.q) if name.quantity == "q" else (topology.u_of, self.u)
+        if name.owner not in slices:
             if name.quantity == "u" or name.owner not in topology.z_of:
                 return None
-            places, values = topology.z_of, self.z
-        stored = values[:, places[name.owner]]
+            slices, values = topology.z_of, self.z
+        stored = values[:, slices[name.owner]]
         if name.part is not None:
             return stored[:, name.part]
         return stored if name.parts else stored[:, 0]
@@ -236,7 +239,9 @@ class RunQuantities:
 
         Examples
         --------
-        >>> [name for name in run.names() if name.startswith("elbow")]  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> [name for name in run.names() if name.startswith("elbow.re")]
+        ['elbow.reaction.force', 'elbow.reaction.moment', 'elbow.reaction.axial', 'elbow.reaction.radial']
         """
         return known_names(self.system)
 
@@ -255,7 +260,8 @@ class RunQuantities:
 
         Examples
         --------
-        >>> run.units("elbow.effort")  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.units("elbow.effort")
         'N*m'
         """
         quantity = find_quantity(self.system, name)

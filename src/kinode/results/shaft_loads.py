@@ -25,7 +25,9 @@ from kinode.results.text_tables import format_number, format_table
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
-RPM = 2.0 * math.pi / 60.0
+RPM = 2.0 * math.pi / 60.0  # rad/s
+STEADY_SPEED = 0.01  # relative variation of the speed of a steady shaft
+NEGLIGIBLE_MEAN = 1e-6  # relative to the largest force: a smaller mean vector is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +58,8 @@ class Shaft:
 
     @property
     def steady(self) -> bool:
-        """Whether the speed is constant to one percent."""
-        return bool(np.ptp(self.speed) <= 0.01 * np.abs(self.speed).max(initial=0.0)) and self.turns_on
+        """Whether the shaft rotates at an almost constant speed."""
+        return bool(np.ptp(self.speed) <= STEADY_SPEED * np.abs(self.speed).max(initial=0.0)) and self.turns_on
 
     @property
     def turns_on(self) -> bool:
@@ -158,8 +160,9 @@ class Pressure:
         for name, turning in (("fixed", False), ("turning", True)):
             x, y = self.mean(turning)
             size = math.hypot(x, y)
-            shown = f"{format_number(size)} N at {math.degrees(math.atan2(y, x)) + 0.0:.1f} deg"
-            words.append(f"mean vector in {name} axes: {shown if size > 1e-6 * self.magnitude.max() else 'none'}")
+            vector = f"{format_number(size)} N at {math.degrees(math.atan2(y, x)) + 0.0:.1f} deg"
+            shown = vector if size > NEGLIGIBLE_MEAN * self.magnitude.max() else "none"
+            words.append(f"mean vector in {name} axes: {shown}")
         zero = ", ".join(f"{x + 0.0:.3g}" for x in s.axes[:, 0])
         where = f"by {s.child} on {s.parent}; angles about the axis from ({zero}) in axes of {s.joint}.parent"
         return "\n".join(

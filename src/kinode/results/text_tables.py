@@ -8,7 +8,7 @@ import numpy as np
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """A number as text of about 4 digits."""
+    """A number as text with this many significant digits."""
     if not np.isfinite(value):
         return "infinite" if value > 0 else "not finite"
     if value == 0:

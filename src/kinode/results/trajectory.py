@@ -93,7 +93,9 @@ class Trajectory(RunQuantities):
 
         Examples
         --------
-        >>> run.reaction("elbow", part="kinetic").force  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.reaction("elbow", part="kinetic").force.shape
+        (3, 3)
         """
         return joint_loads.reaction(self, joint, part, on, about, expressed_in, whole=False, hold=hold)
 
@@ -156,8 +158,10 @@ class Trajectory(RunQuantities):
 
         Examples
         --------
-        >>> first, second = run.bearings("main", at=("-40 mm", "40 mm"))  # doctest: +SKIP
-        >>> print(first.life("25 kN"))  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=5)
+        >>> first, second = run.bearings("shaft", at=("-15 cm", "15 cm"))
+        >>> print(first.life("25 kN"))
+        P = 125.9 N, C = 25000 N, p = 3: L10 = 7.836e+06 million turns, 4.353e+07 h at 3000 rpm
         """
         return bearings(self, joint, at, part, hold, axial)
 
@@ -250,7 +254,9 @@ class Trajectory(RunQuantities):
 
         Examples
         --------
-        >>> run.position("lower", relative_to="upper")  # doctest: +SKIP
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.position("lower", relative_to="upper").shape
+        (3, 3)
         """
         return relative_motion.motion(self, "position", of, relative_to, expressed_in)
 

@@ -1,7 +1,7 @@
-"""Checks after a run, in order: each takes the motion, and gives it back as it is or with another ending.
+"""Checks after a run, in order.  Each returns the motion unchanged or with another ending.
 
-A failure is put into the words of mechanics first. What is then found wrong in the states that were kept ends the run
-before, and counts instead.
+The first explains a failure in mechanical words.  The others look for an invalid state among those that were kept;
+the run then ends before it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.simulation.failures import explain_failure
 from kinode.simulation.parameter_guards import end_where_impossible
 from kinode.simulation.solver import StateHistory
-from kinode.simulation.torn_loops import end_where_torn
+from kinode.simulation.torn_loops import end_where_loop_opens
 
 Check = Callable[[Dynamics, StateHistory], StateHistory]
-CHECKS: tuple[Check, ...] = (explain_failure, end_where_torn, end_where_impossible)
+CHECKS: tuple[Check, ...] = (explain_failure, end_where_loop_opens, end_where_impossible)
 
 
 def check_run(dynamics: Dynamics, motion: StateHistory) -> StateHistory:

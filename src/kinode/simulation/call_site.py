@@ -6,7 +6,7 @@ import inspect
 
 
 def caller_depth() -> int:
-    """Frames from whoever asks up to the first that is not kinode's, as ``stacklevel`` of a warning counts them."""
+    """Number of frames up to the first outside kinode, for ``stacklevel`` of a warning."""
     frame, depth = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("kinode."):
         frame, depth = frame.f_back, depth + 1

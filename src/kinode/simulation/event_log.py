@@ -1,4 +1,4 @@
-"""What happened on the way of a run, in words: changes of modes, jumps, passes of singular positions."""
+"""Events of a run, in words: mode changes, resets of states, passes of singular positions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from kinode.model.base.events import EventTable
 from kinode.ode.event_spec import Fired
 from kinode.ode.solution import SingularPass
 
-TAKES_PART = 0.1  # of the largest entry of a null vector: a row with less is not named
-SINGULAR = 1e-2  # of what the least singular value was on the way: a run that ends there ended for that
-SAMPLES = 50  # states that are looked at for that
-AHEAD = 1e-2  # rad, m, or s: how far is looked for a constraint that turns
-TURNED = 0.1  # of a constraint, in a fiftieth of that
+NAMED_WEIGHT = 0.1  # share of the largest entry of a null vector: a constraint row with less is not named
+SINGULAR_SHARE = 1e-2  # share of the run's largest "smallest singular value": below it a singularity ended the run
+SAMPLES = 50  # states that are compared
+LOOK_AHEAD = 1e-2  # rad, m or s: range beyond the end of a run in which a constraint may jump
+TURNED_SHARE = 0.1  # change of a constraint row from one sample to the next, share of its size, that is a jump
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a run met: when, of which kind, which components take part, and all that in words.
+    """An event of a run: its time in s, its kind, the components in it, and a message.
 
-    ``kind`` is "mode" (a component changed its mode), "jump" (its states changed at once, its mode did not) or
-    "singular" (a singular position was passed).  Of the first two ``was`` and ``becomes`` tell what ended and began.
+    ``kind`` is "mode" (a component changed its mode), "jump" (its states were reset, its mode stayed) or "singular"
+    (a singular position was passed).  For the first two ``was`` and ``becomes`` describe the state before and after.
     """
 
     time: float
@@ -38,7 +38,7 @@ class Event:
 
     @property
     def component(self) -> str:
-        """Whose it is, or the first that takes part."""
+        """The component of the event, or the first of several."""
         return self.components[0]
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Event:
 
 
 def count_events(events: Sequence[Event]) -> str:
-    """How many there are, in words."""
+    """The number of events, in words."""
     singular = sum(event.kind == "singular" for event in events)
     others = len(events) - singular
     parts = [f"{others} event{'s' * (others > 1)}"] if others else []
@@ -58,107 +58,127 @@ def count_events(events: Sequence[Event]) -> str:
 def find_events(
     dynamics: Dynamics, fired: Sequence[Fired], passes: Sequence[SingularPass], p: Array, inputs: Array
 ) -> tuple[Event, ...]:
-    """All that a run met, in the order of time."""
-    met = [*_changes(dynamics.topology.events, fired), *singular_events(dynamics, passes, p, inputs)]
-    return tuple(sorted(met, key=lambda event: event.time))
+    """All events of a run, ordered by time."""
+    events = [*_find_changes(dynamics.topology.events, fired), *singular_events(dynamics, passes, p, inputs)]
+    return tuple(sorted(events, key=lambda event: event.time))
 
 
-def _changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Event]:
-    """Changes of modes and jumps; what a mode goes through at one instant is one change, and none if it comes back."""
-    found = []
-    for t, group in groupby(fired, key=lambda one: one[0]):
+def _find_changes(table: EventTable | None, fired: Sequence[Fired]) -> list[Event]:
+    """Mode changes and resets.
+
+    Several changes of one mode at one instant count as a single change.  They do not count if the mode returns to
+    its first value.
+    """
+    changes = []
+    for t, simultaneous in groupby(fired, key=lambda trigger: trigger[0]):
         assert table is not None
-        whole: dict[tuple[str, int], list[Fired]] = {}
-        for one in group:
-            entry = table.roots[one[1]]
-            whole.setdefault((entry.owner, entry.at if entry.at >= 0 else -1 - one[1]), []).append(one)
-        for (owner, at), each in whole.items():
-            before, after = each[0][2], each[-1][3]
-            if len(each) > 1 and at >= 0 and before == after:
+        by_mode: dict[tuple[str, int], list[Fired]] = {}
+        for trigger in simultaneous:
+            entry = table.roots[trigger[1]]
+            by_mode.setdefault((entry.owner, entry.at if entry.at >= 0 else -1 - trigger[1]), []).append(trigger)
+        for (owner, at), triggers in by_mode.items():
+            before, after = triggers[0][2], triggers[-1][3]
+            if len(triggers) > 1 and at >= 0 and before == after:
                 continue
-            was, becomes = _words(table, each)
+            was, becomes = _describe_change(table, triggers)
             kind = "mode" if at >= 0 and before != after else "jump"
-            found.append(Event(t, kind, (owner,), f"at t = {t:.6g} s {owner}: {was} -> {becomes}", was, becomes))
-    return found
+            changes.append(Event(t, kind, (owner,), f"at t = {t:.6g} s {owner}: {was} -> {becomes}", was, becomes))
+    return changes
 
 
-def _words(table: EventTable, each: Sequence[Fired]) -> tuple[str, str]:
-    """What ended and what began: the words of the roots where the modes are theirs, else of others, or numbers."""
-    (_, first, before, _), (_, last, _, after) = each[0], each[-1]
-    roots = [entry.root for entry in table.roots if (entry.owner, entry.at) == _place(table, first)]
-    known = {root.then: root.words[1] for root in roots} | {root.value: root.words[0] for root in roots}
-    one, two = table.roots[first].root, table.roots[last].root
-    was = one.words[0] or known.get(before, "") or f"{before:g}"
-    begun = two.words[1] if after in (two.then, before) else known.get(after, "")  # a jump is told as what was met
-    return was, begun or f"{after:g}"
+def _describe_change(table: EventTable, triggers: Sequence[Fired]) -> tuple[str, str]:
+    """Words for the mode before and after a change.
+
+    The words come from the event functions that triggered, or else from others of the same mode.  Without words the
+    mode's number stands.
+    """
+    (_, first, before, _), (_, last, _, after) = triggers[0], triggers[-1]
+    roots = [entry.root for entry in table.roots if (entry.owner, entry.at) == _find_mode(table, first)]
+    mode_words = {root.then: root.words[1] for root in roots} | {root.value: root.words[0] for root in roots}
+    first_root, last_root = table.roots[first].root, table.roots[last].root
+    was = first_root.words[0] or mode_words.get(before, "") or f"{before:g}"
+    words_apply = after in (last_root.then, before)  # a reset has the words of its own event function
+    becomes = last_root.words[1] if words_apply else mode_words.get(after, "")
+    return was, becomes or f"{after:g}"
 
 
-def _place(table: EventTable, k: int) -> tuple[str, int]:
+def _find_mode(table: EventTable, k: int) -> tuple[str, int]:
+    """The component of event function k, and the index of its mode in z (negative: it has none)."""
     return table.roots[k].owner, table.roots[k].at
 
 
 def singular_events(dynamics: Dynamics, passes: Sequence[SingularPass], p: Array, inputs: Array) -> tuple[Event, ...]:
-    """Passes near singular positions; the rows named are those of the least singular value."""
+    """Passes near singular positions, with the components whose constraint rows are nearly dependent there."""
     if not passes:
         return ()
-    states = np.array([found.y for found in passes])
+    t, y = np.array([singular_pass.t for singular_pass in passes]), np.array([each.y for each in passes])
+    nearest = nearly_dependent(dynamics, t, y, p, inputs)
     return tuple(
-        _event(found, names)
-        for found, (names, _) in zip(
-            passes, nearly_dependent(dynamics, np.array([found.t for found in passes]), states, p, inputs), strict=True
-        )
+        _singular_event(singular_pass, names) for singular_pass, (names, _) in zip(passes, nearest, strict=True)
     )
 
 
-def _event(found: SingularPass, names: tuple[str, ...]) -> Event:
+def _singular_event(singular_pass: SingularPass, names: tuple[str, ...]) -> Event:
+    t, share = singular_pass.t, singular_pass.share
     message = (
-        f"at t = {found.t:.6g} s the loops closed by {', '.join(names)} passed a singular position, or came near one "
-        f"({found.share:.1e} of the largest distance from it): other ways to move part there, the smooth one was taken"
+        f"at t = {t:.6g} s the loops closed by {', '.join(names)} passed a singular position, or came near one "
+        f"({share:.1e} of the largest distance from it): motions branch there, the smooth one was taken"
     )
-    return Event(found.t, "singular", names, message)
+    return Event(t, "singular", names, message)
 
 
 def find_singular(dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array) -> str | None:
-    """What became singular at the last of the states, if something did, compared with those before."""
+    """The constraints that became dependent at the last of some states, in words; None if none did.
+
+    The last state counts as singular if its smallest singular value is small compared with those of earlier states.
+    """
     if not dynamics.topology.constrained or not dynamics.closure.rows:
         return None
-    chosen = np.unique(np.linspace(0, len(t) - 1, SAMPLES).astype(int))
-    found = nearly_dependent(dynamics, t[chosen], y[chosen], p, inputs)
-    names, share = found[-1]
-    if share > SINGULAR * max(size for _, size in found):
+    samples = np.unique(np.linspace(0, len(t) - 1, SAMPLES).astype(int))
+    nearest = nearly_dependent(dynamics, t[samples], y[samples], p, inputs)
+    names, share = nearest[-1]
+    if share > SINGULAR_SHARE * max(size for _, size in nearest):
         return None
     return (
-        f"the constraints of {', '.join(names)} no longer hold independently of each other: it is a singular position, "
-        "or next to one, and what comes then they do not determine"
+        f"the constraints of {', '.join(names)} are no longer independent of each other: it is a singular position, "
+        "or next to one, and the motion after it is not determined"
     )
 
 
 def find_abrupt(dynamics: Dynamics, t: float, y: Array, p: Array, inputs: Array) -> str | None:
-    """A constraint that turns all at once just beyond a state, such as that of a wheel which comes to lie flat."""
+    """A constraint whose direction jumps just beyond a state, in words; None if there is none.
+
+    An example is the rolling constraint of a wheel that comes to lie flat.
+    """
     if not dynamics.topology.constrained:
         return None
     with np.errstate(all="ignore"):
         rate = dynamics.rate(t, y, p=p, inputs=inputs)
-        ahead = AHEAD / max(float(abs(rate[: dynamics.n_q]).max(initial=0.0)), 1.0) * np.linspace(0.0, 1.0, SAMPLES)
+        fastest = max(float(abs(rate[: dynamics.n_q]).max(initial=0.0)), 1.0)
+        ahead = LOOK_AHEAD / fastest * np.linspace(0.0, 1.0, SAMPLES)
         states = y + ahead[:, None] * rate
         _, G, _ = dynamics.loops.evaluate(dynamics.point_of(t + ahead, states, p, inputs))
         turned = (abs(np.diff(G, axis=0)).max(axis=2) / abs(G[0]).max()).max(axis=0)
-    if not turned.max(initial=0.0) > TURNED:
+    if not turned.max(initial=0.0) > TURNED_SHARE:
         return None
     name = dynamics.loops.names[int(np.argmax(turned))][0]
-    return f"{name} changes the direction in which it holds all at once: it is not determined there"
+    return f"the constraint direction of {name} jumps: it is not determined there"
 
 
 def nearly_dependent(
     dynamics: Dynamics, t: Array, y: Array, p: Array, inputs: Array
 ) -> list[tuple[tuple[str, ...], float]]:
-    """Whose rows come nearest to being dependent, at each of some states, and their share of the largest size."""
+    """For each state: the components whose constraint rows are nearest to dependent, and how near.
+
+    The measure is the smallest singular value of the constraint Jacobian as a share of its largest.
+    """
     loops, rows = dynamics.loops, list(dynamics.closure.rows)
     _, G, _ = loops.evaluate(dynamics.point_of(t, y, p, inputs))
     squares, U = np.linalg.eigh(G[:, rows] @ G[:, rows].transpose(0, 2, 1))  # a third of the time of singular values
     owners = [loops.names[k][0] for k in rows]
-    found = []
+    nearest = []
     for weights, square in zip(abs(U[:, :, 0]), squares, strict=True):
-        names = dict.fromkeys(n for n, w in zip(owners, weights, strict=True) if w > TAKES_PART * weights.max())
-        found.append((tuple(names), float(np.sqrt(max(square[0], 0.0) / square[-1]))))
-    return found
+        least = NAMED_WEIGHT * weights.max()
+        names = dict.fromkeys(owner for owner, weight in zip(owners, weights, strict=True) if weight > least)
+        nearest.append((tuple(names), float(np.sqrt(max(square[0], 0.0) / square[-1]))))
+    return nearest

@@ -1,4 +1,4 @@
-"""The times at which a run is kept: given one by one, as a number of samples, or as a spacing."""
+"""Output times of a run: given one by one, as a number of samples, or as a spacing."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from kinode.errors import ArgumentError
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.task_arguments import read_seconds
 
-MOST_TIMES = 10**9
-WAYS = ("times", "samples", "every")
+MAX_TIMES = 10**9  # output times of a run, before memory runs out
+ARGUMENTS = ("times", "samples", "every")
 
 
 def find_output_times(
-    dynamics: Dynamics, known: Mapping[str, Any], given: Mapping[str, Any], t0: float, until: float
+    dynamics: Dynamics, defaults: Mapping[str, Any], given: Mapping[str, Any], t0: float, until: float
 ) -> Array | None:
-    """The times that a run is kept at; None for the method's own steps.
+    """The output times of a run in s; None for the method's own steps.
 
     Parameters
     ----------
-    known : defaults of the model; they count where the caller gives none of ``times``, ``samples``, ``every``.
-    given : what the caller gives of these three, None for what is left out.
+    defaults : values of the model; they count where the caller gives none of ``times``, ``samples``, ``every``.
+    given : the caller's values of these three, None for one that is left out.
     t0, until : start and end of the run in s.
     """
-    asked = {way: given[way] for way in WAYS if given.get(way) is not None}
-    if len(asked) > 1:
-        raise ArgumentError(f"{', '.join(asked)}: give one of them; each says at which times the run is kept")
-    if not asked:
-        asked = {way: known[way] for way in WAYS if way in known}
-        if "times" in asked:
-            within = [t for t in asked["times"] if t0 <= t <= until]
-            asked = {"times": within} if within else {}
-    for way, value in asked.items():
-        way, value = _read_old_spelling(way, value)
-        if way == "samples":
-            return _spread(value, t0, until)
-        if way == "every":
-            return _space(read_seconds(dynamics, "every", value), t0, until)
+    requested = {name: given[name] for name in ARGUMENTS if given.get(name) is not None}
+    if len(requested) > 1:
+        raise ArgumentError(f"{', '.join(requested)}: give one of them; each says at which times the run is kept")
+    if not requested:
+        requested = {name: defaults[name] for name in ARGUMENTS if name in defaults}
+        if "times" in requested:
+            within = [t for t in requested["times"] if t0 <= t <= until]
+            requested = {"times": within} if within else {}
+    for name, value in requested.items():
+        name, value = _read_old_spelling(name, value)
+        if name == "samples":
+            return _space_evenly(value, t0, until)
+        if name == "every":
+            return _space_by(read_seconds(dynamics, "every", value), t0, until)
         return _read_list(value, t0, until)
     return None
 
 
-def _read_old_spelling(way: str, value: Any) -> tuple[str, Any]:
+def _read_old_spelling(name: str, value: Any) -> tuple[str, Any]:
     """``times=601`` stands for ``samples=601``, ``times=0.01`` for ``every=0.01``; both warn."""
-    if way != "times" or isinstance(value, bool) or not isinstance(value, int | float | np.integer):
-        return way, value
-    way = "every" if isinstance(value, float) else "samples"
-    meant = "a spacing" if way == "every" else "a number of samples"
-    message = f"times={value!r} as {meant} is an old spelling; write {way}={value!r} (times= takes a list of times)"
+    if name != "times" or isinstance(value, bool) or not isinstance(value, int | float | np.integer):
+        return name, value
+    name = "every" if isinstance(value, float) else "samples"
+    meant = "a spacing" if name == "every" else "a number of samples"
+    message = f"times={value!r} as {meant} is an old spelling; write {name}={value!r} (times= takes a list of times)"
     warnings.warn(message, FutureWarning, stacklevel=caller_depth())
-    return way, value
+    return name, value
 
 
-def _spread(count: Any, t0: float, until: float) -> Array:
-    """So many times, evenly spaced, both ends included."""
+def _space_evenly(count: Any, t0: float, until: float) -> Array:
+    """``count`` times, evenly spaced, both ends included."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer):
         raise ArgumentError(f"samples: a whole number of times is expected, not {count!r}")
     if count < 2:
@@ -69,13 +69,13 @@ def _spread(count: Any, t0: float, until: float) -> Array:
     return np.linspace(t0, until, int(count))
 
 
-def _space(gap: float, t0: float, until: float) -> Array:
-    """Times from the start on, so far apart; the end is among them if it is a multiple."""
-    if not (math.isfinite(gap) and gap > 0):
-        raise ArgumentError(f"every: a positive time in seconds is expected, not {gap!r}")
-    count = (until - t0) / gap * (1 + 1e-12)
+def _space_by(spacing: float, t0: float, until: float) -> Array:
+    """Times from the start on, ``spacing`` seconds apart; the end is among them if it is a multiple."""
+    if not (math.isfinite(spacing) and spacing > 0):
+        raise ArgumentError(f"every: a positive time in seconds is expected, not {spacing!r}")
+    count = (until - t0) / spacing * (1 + 1e-12)  # the end counts as a multiple up to rounding
     _check_count("every", count)
-    times: Array = np.minimum(t0 + gap * np.arange(math.floor(count) + 1), until)
+    times: Array = np.minimum(t0 + spacing * np.arange(math.floor(count) + 1), until)
     return times
 
 
@@ -99,6 +99,6 @@ def _read_list(times: Any, t0: float, until: float) -> Array:
     return array
 
 
-def _check_count(way: str, count: float) -> None:
-    if count > MOST_TIMES:
-        raise ArgumentError(f"{way}: {count:.3g} are more than memory holds; at most {MOST_TIMES:.0e} can be kept")
+def _check_count(name: str, count: float) -> None:
+    if count > MAX_TIMES:
+        raise ArgumentError(f"{name}: {count:.3g} are more than memory holds; at most {MAX_TIMES:.0e} can be kept")

@@ -1,13 +1,14 @@
-"""Laws that make a part what it cannot be: a resistance that becomes zero or negative on the way.
+"""Ends a run where a field of a network component takes an impossible value, as a resistance that becomes negative.
 
-Numbers of parts are checked before a run.  A law of time or of the state shows only in the run what it gives: it is
-looked at in all states that are kept, and, where it depends on time alone, at times in between.
+Numbers are checked before a run.  An expression of time or of the state is checked after it: at all states that were
+kept and, if it depends on time alone, at times in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -18,18 +19,26 @@ from kinode.model.system import System
 from kinode.ode.ending import Ending, EndKind
 from kinode.simulation.solver import StateHistory
 
-LOOKS = 1000  # at laws of time
-VANISHED = 1e-6  # of what it was at the start
+TIME_SAMPLES = 1000  # intervals of a run at whose ends expressions of time are checked
+VANISHED_SHARE = 1e-6  # share of the value at the start: less counts as zero
+
+
+class SignRule(Enum):
+    """The sign that a field must have; the value completes "must ..." in a message."""
+
+    POSITIVE = "be positive"
+    NOT_NEGATIVE = "not be negative"
+    NOT_ZERO = "not be zero"
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """A law of a part whose sign is given, with what is said where it is another."""
+    """A field of a network component, given by an expression, with the sign that it must have."""
 
     part: str
     field: str
     law: Expression
-    must: str
+    rule: SignRule
 
     @property
     def name(self) -> str:
@@ -37,81 +46,91 @@ class Guarded:
 
     @property
     def words(self) -> str:
+        """The field and its expression, as the subject of a message."""
         return f"the {self.field} of {self.part}, {self.law.excerpt()},"
 
-    def wrong(self, values: Array) -> Array:
-        """Where values are not as they must be, or change their sign since the first."""
-        if self.must == "be positive":
+    def violated(self, values: Array) -> Array:
+        """Which values break the rule; a value that must not be zero must keep the sign of the first."""
+        if self.rule is SignRule.POSITIVE:
             return values <= 0
-        return values < 0 if self.must == "not be negative" else values * values[:1] <= 0
+        return values < 0 if self.rule is SignRule.NOT_NEGATIVE else values * values[:1] <= 0
 
 
 def find_guarded(system: System) -> Iterator[Guarded]:
-    """The laws of parts that have to keep a sign, and depend on more than parameters."""
+    """The fields of network components with a sign rule whose expressions depend on more than parameters."""
     for part in system.parts.values():
-        musts = {"be positive": part.positive, "not be negative": part.unsigned, "not be zero": part.nonzero}
-        for must, fields in musts.items():
+        rules = {
+            SignRule.POSITIVE: part.positive,
+            SignRule.NOT_NEGATIVE: part.unsigned,
+            SignRule.NOT_ZERO: part.nonzero,
+        }
+        for rule, fields in rules.items():
             for field in fields:
                 value = getattr(part, part.specs()[field][0].name)
                 if isinstance(value, Expression) and not value.names() <= set(system.parameters):
-                    yield Guarded(part.name, field, value, must)
+                    yield Guarded(part.name, field, value, rule)
 
 
 def end_where_impossible(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
-    """The motion, or as much of it as every part can be made for; its message then names the part and its law."""
+    """The motion up to the first impossible value, with an ending that names the field; unchanged if there is none."""
     guarded = list(find_guarded(dynamics.system))
     if not guarded or not len(motion.t):
         return motion
-    timely = [one for one in guarded if _is_timely(dynamics.system, one.law)]
-    found = [*_find_wrong(dynamics, motion, guarded, motion.t)]
-    if timely and len(motion.t) > 1:
-        found += _find_wrong(dynamics, motion, timely, np.linspace(motion.t[0], motion.t[-1], LOOKS + 1))
-    if not found:
+    of_time = [each for each in guarded if _is_of_time_alone(dynamics.system, each.law)]
+    violations = [*_find_violations(dynamics, motion, guarded, motion.t)]
+    if of_time and len(motion.t) > 1:
+        times = np.linspace(motion.t[0], motion.t[-1], TIME_SAMPLES + 1)
+        violations += _find_violations(dynamics, motion, of_time, times)
+    if not violations:
         return motion
-    when, value, one = min(found, key=lambda wrong: wrong[0])
-    message = f"at t = {when:.9g} s {one.words} is {value:.4g}, and must {one.must}"
-    n = max(1, int(np.searchsorted(motion.t, when)))
+    t, value, first = min(violations, key=lambda violation: violation[0])
+    message = f"at t = {t:.9g} s {first.words} is {value:.4g}, and must {first.rule.value}"
+    n = max(1, int(np.searchsorted(motion.t, t)))
     return replace(
-        motion, t=motion.t[:n], y=motion.y[:n], ending=Ending(EndKind.IMPOSSIBLE_VALUE, when, message, one.part),
+        motion, t=motion.t[:n], y=motion.y[:n], ending=Ending(EndKind.IMPOSSIBLE_VALUE, t, message, first.part),
         t_end=float(motion.t[n - 1]), y_end=motion.y[n - 1],
     )  # fmt: skip
 
 
 def find_vanished(dynamics: Dynamics, motion: StateHistory) -> str | None:
-    """A law that was on its way to zero when the run ended."""
+    """A guarded field that was near zero when the run ended, in words."""
     guarded = list(find_guarded(dynamics.system))
     if not guarded or not len(motion.t):
         return None
     t, y = np.array([motion.t[0], motion.t_end]), np.vstack([motion.y[:1], motion.y_end])
-    for one, (first, last) in zip(guarded, _values(dynamics, motion, guarded, t, y), strict=True):
-        if abs(last) <= VANISHED * abs(first):
-            return f"{one.words} is {last:.4g} then, and must {one.must}"
+    for each, (first, last) in zip(guarded, _values(dynamics, motion, guarded, t, y), strict=True):
+        if abs(last) <= VANISHED_SHARE * abs(first):
+            return f"{each.words} is {last:.4g} then, and must {each.rule.value}"
     return None
 
 
-def _is_timely(system: System, law: Expression) -> bool:
-    """Whether a law depends on time, parameters and inputs alone, signals of such laws included."""
+def _is_of_time_alone(system: System, law: Expression) -> bool:
+    """Whether an expression depends on time, parameters and inputs alone, also through signals."""
     signals = {name: signal.law for name, signal in system.signals.items()}
     plain = {"t", *system.parameters, *system.inputs}
     rest = set(law.names()) - plain
     while rest and rest <= signals.keys():
         laws = [signals[name] for name in rest]
-        rest = {name for one in laws if isinstance(one, Expression) for name in one.names()} - plain
+        rest = {name for each in laws if isinstance(each, Expression) for name in each.names()} - plain
     return not rest
 
 
-def _find_wrong(
+def _find_violations(
     dynamics: Dynamics, motion: StateHistory, guarded: list[Guarded], t: Array
 ) -> Iterator[tuple[float, float, Guarded]]:
-    """When each law is first wrong, at times for which the state is that before."""
+    """The first violation of each field: its time in s, the value, the field.
+
+    The state at a time is the last one that was kept before it.
+    """
     y = motion.y[np.searchsorted(motion.t, t, side="right") - 1]
-    for one, values in zip(guarded, _values(dynamics, motion, guarded, t, y), strict=True):
-        wrong = np.flatnonzero(one.wrong(values))
-        if len(wrong):
-            yield float(t[wrong[0]]), float(values[wrong[0]]), one
+    for each, values in zip(guarded, _values(dynamics, motion, guarded, t, y), strict=True):
+        violated = np.flatnonzero(each.violated(values))
+        if len(violated):
+            yield float(t[violated[0]]), float(values[violated[0]]), each
 
 
 def _values(dynamics: Dynamics, motion: StateHistory, guarded: list[Guarded], t: Array, y: Array) -> list[Array]:
-    names, (q, u, z) = [one.name for one in guarded], dynamics.topology.layout.split(y)
-    found = dynamics.evaluate(names, t, q, u, z=z, p=motion.p, inputs=motion.inputs)
-    return [found[name] for name in names]
+    """The values of some fields over time, an array for each."""
+    names, (q, u, z) = [each.name for each in guarded], dynamics.topology.layout.split(y)
+    values = dynamics.evaluate(names, t, q, u, z=z, p=motion.p, inputs=motion.inputs)
+    return [values[name] for name in names]

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 1.0
+SHOWN_AFTER = 1.0  # s of wall time
 
 
 class Progress:
-    """Called with the time reached; shows a bar once patience is over, if a person is there to see it.
+    """Called with the time reached; shows a bar after a second, by default only on a terminal.
 
     ``shown`` is True (always), False (never), None (on a terminal) or a function that is called with the fraction
     done and may return False to stop the run.
@@ -26,11 +26,11 @@ class Progress:
         self._task: Any = None
 
     def __call__(self, t: float) -> bool:
-        """Show how far the run is; False asks it to stop."""
+        """Show how far the run is; False stops the run."""
         done = (t - self.span[0]) / self.span[1]
         if self.callback is not None:
             return self.callback(done) is not False
-        if self.wanted and self._bar is None and time.perf_counter() - self.began > PATIENCE:
+        if self.wanted and self._bar is None and time.perf_counter() - self.began > SHOWN_AFTER:
             self._begin()
         if self._bar is not None:
             self._bar.update(self._task, completed=done, description=f"t = {t:.4g} s")

@@ -1,9 +1,9 @@
-"""Whether the constraint rows that a run is made with still stand for all rows, and which would serve better.
+"""Checks the choice of independent constraint rows along a run, and makes a better one.
 
-Rows that are left out as redundant follow from the others as long as those are independent of each other.  Where the
-rows in use lose their rank and the rows together do not, it is the choice that fails and not the mechanism: another is
-made, from all positions that the run went through.  Where rows that were left out come apart though, no choice helps:
-they were not redundant.
+A run integrates with a set of independent rows.  The redundant rows follow from them as long as the set keeps its
+rank.  Where the set loses rank but all rows together do not, the choice fails and not the mechanism.  Then another set
+is chosen, from all positions of the run.  Where a row that was left out becomes violated, no choice helps: the row was
+not redundant.
 """
 
 from __future__ import annotations
@@ -15,66 +15,68 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.ode.solution import OdeSolution
 from kinode.structure.loop_closure import choose_rows
 
-TORN = 1e-8  # of the characteristic length: a row that was left out has come apart
-LOST = 1e-3  # of the least singular value that all rows have: the rows in use are no good choice
-SAMPLES = 12  # states of a run that are looked at
+OPEN_ERROR = 1e-8  # closure error, share of the characteristic length: a row that was left out is violated
+LOST_RANK = 1e-3  # share of the smallest singular value of all rows: below it the rows in use are a bad choice
+MIN_GAIN = 10.0  # factor in the smallest singular value that justifies another choice
+SAMPLES = 12  # states of a run from which another choice is made
 
 
 class RowMonitor:
-    """The rows of a compiled system along a run."""
+    """The independent constraint rows of a compiled system along a run."""
 
     def __init__(self, dynamics: Dynamics, p: Array, inputs: Array) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
-        self.all = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
+        self.all_in_use = len(dynamics.topology.row_units) == len(dynamics.closure.rows)
 
     def _jacobians(self, t: Array, y: Array) -> Array:
+        """The finite constraint Jacobians at some states, shape (states, rows, n_u)."""
         G = self.dynamics.loops.evaluate(self.dynamics.point_of(t, y, self.p, self.inputs))[1]
-        found: Array = G[np.isfinite(G).all(axis=(1, 2))]
-        return found
+        finite: Array = G[np.isfinite(G).all(axis=(1, 2))]
+        return finite
 
-    def find_torn(self, found: OdeSolution) -> tuple[str, float] | None:
-        """The joint or constraint that is open at the end of a run, and by how much of the mechanism's size."""
-        if self.all or not np.isfinite(found.y_end).all():
+    def find_open_loop(self, solution: OdeSolution) -> tuple[str, float] | None:
+        """The joint or constraint violated at the end of a run, and its closure error as a share of the size."""
+        if self.all_in_use or not np.isfinite(solution.y_end).all():
             return None
-        end = self.dynamics.point_of(found.t_end, found.y_end, self.p, self.inputs)
-        c = self.dynamics.loops.closure_errors(end)
-        worst = int(np.argmax(c))
-        return (self.dynamics.loops.names[worst][0], float(c[worst])) if c[worst] > TORN else None
+        end = self.dynamics.point_of(solution.t_end, solution.y_end, self.p, self.inputs)
+        errors = self.dynamics.loops.closure_errors(end)
+        worst = int(np.argmax(errors))
+        return (self.dynamics.loops.names[worst][0], float(errors[worst])) if errors[worst] > OPEN_ERROR else None
 
-    def find_better(self, found: OdeSolution) -> tuple[int, ...] | None:
+    def find_better(self, solution: OdeSolution) -> tuple[int, ...] | None:
         """Rows that stay independent where those in use do not; None if there are none."""
-        if self.all:
+        if self.all_in_use:
             return None
         rows = self.dynamics.closure.rows
-        G = self._jacobians(*_critical(found))
-        if (_least(G, rows) > LOST * _whole(G, len(rows))).all():
+        G = self._jacobians(*_critical_states(solution))
+        if (_smallest_of(G, rows) > LOST_RANK * _smallest_of_all(G, len(rows))).all():
             return None
-        G = np.concatenate([G, self._jacobians(*_sampled(found))])
-        whole = _whole(G, len(rows))
-        G = G[whole > LOST * whole.max()]
-        better = choose_rows(list(G), self.dynamics.loops.holding)
-        return better if min(_least(G, better)) > 10.0 * min(_least(G, rows)) else None
+        G = np.concatenate([G, self._jacobians(*_sample_states(solution))])
+        smallest = _smallest_of_all(G, len(rows))
+        G = G[smallest > LOST_RANK * smallest.max()]
+        better = choose_rows(list(G), self.dynamics.loops.position_rows)
+        return better if min(_smallest_of(G, better)) > MIN_GAIN * min(_smallest_of(G, rows)) else None
 
 
-def _least(G: Array, rows: tuple[int, ...]) -> Array:
-    """The least singular value of some rows, in each position."""
-    found: Array = np.linalg.svd(G[:, list(rows)], compute_uv=False)[:, -1]
-    return found
+def _smallest_of(G: Array, rows: tuple[int, ...]) -> Array:
+    """The smallest singular value of some rows, for each position."""
+    values: Array = np.linalg.svd(G[:, list(rows)], compute_uv=False)[:, -1]
+    return values
 
 
-def _whole(G: Array, rank: int) -> Array:
-    """The least singular value of all rows together that is to count."""
-    found: Array = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
-    return found
+def _smallest_of_all(G: Array, rank: int) -> Array:
+    """The smallest singular value of all rows together that belongs to the rank, for each position."""
+    values: Array = np.linalg.svd(G, compute_uv=False)[:, rank - 1]
+    return values
 
 
-def _critical(found: OdeSolution) -> tuple[Array, Array]:
-    """Where rows came near to being dependent, and the end of the run."""
-    t = np.array([found.t_end, *(one.t for one in found.passes)])
-    return t, np.vstack([found.y_end, *(one.y for one in found.passes)])
+def _critical_states(solution: OdeSolution) -> tuple[Array, Array]:
+    """Times and states at the end of the run and at the passes of nearly singular positions."""
+    t = np.array([solution.t_end, *(singular_pass.t for singular_pass in solution.passes)])
+    return t, np.vstack([solution.y_end, *(singular_pass.y for singular_pass in solution.passes)])
 
 
-def _sampled(found: OdeSolution) -> tuple[Array, Array]:
-    """Some states of a run."""
-    chosen = np.unique(np.linspace(0, len(found.t) - 1, min(SAMPLES, len(found.t))).astype(int))
-    return found.t[chosen], found.y[chosen]
+def _sample_states(solution: OdeSolution) -> tuple[Array, Array]:
+    """Times and states of a run, evenly over its kept samples."""
+    samples = np.unique(np.linspace(0, len(solution.t) - 1, min(SAMPLES, len(solution.t))).astype(int))
+    return solution.t[samples], solution.y[samples]

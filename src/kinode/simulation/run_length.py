@@ -1,7 +1,7 @@
-"""Runs that take very many steps: what asks for them is said, beforehand where that can be known.
+"""Warnings of runs with very many steps, which name the cause; before the run where it is known.
 
-A clock asks for a step in each of its periods, and a sine for some ten.  What the motion itself asks for shows on the
-way only.
+A clock needs a step in each of its periods, and a sine some ten.  The steps that the motion itself needs show only
+during the run.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
 from kinode.simulation.call_site import caller_depth
-from kinode.simulation.time_events import find_fastest_swing
+from kinode.simulation.time_events import find_shortest_sine
 
 LONG = 10_000_000
 """Steps after which a run is called long."""
 ALLOWED = 100_000_000
-"""Steps that a run may have."""
-FAST = 1000.0
-"""Periods in the run for each thousand steps: what is slower is not what takes them."""
+"""Steps that a clock may ask of a run."""
+STEPS_PER_PERIOD = 1000.0
+"""Most steps that one period explains: an expression or clock that is slower is not the cause."""
 
 
 def check_lengths(dynamics: Dynamics, step: float | None, max_step: float, t0: float, t1: float) -> None:
-    """Refuse clocks that tick more often than a run may have steps; warn of what asks for very many."""
+    """Refuse clocks that tick more often than a run may have steps; warn of settings that need very many."""
     for name, length in (("step", step or math.inf), ("max_step", max_step)):
         if (t1 - t0) / length > LONG:
             _warn(f"{name}: {length:g} s are {(t1 - t0) / length:.1e} steps from {t0:g} to {t1:g} s")
     for period, owner in _clocks(dynamics):
         ticks = (t1 - t0) / period
-        said = f"ticks every {period:g} s, {ticks:.1e} times from {t0:g} to {t1:g} s"
+        ticking = f"ticks every {period:g} s, {ticks:.1e} times from {t0:g} to {t1:g} s"
         if ticks > ALLOWED:
-            message = f"{said}, and a run may have {ALLOWED:.0e} steps: take a longer period, or a shorter run"
+            message = f"{ticking}, and a run may have {ALLOWED:.0e} steps: take a longer period, or a shorter run"
             raise ModelError(message, component=owner, field="period")
         if ticks > LONG:
-            _warn(f"{owner}.period: {said}: the run takes at least as many steps")
+            _warn(f"{owner}.period: {ticking}: the run takes at least as many steps")
 
 
 def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, float], t: float) -> None:
-    """Say that a run has had very many steps, how far it came, and what is the fastest in it."""
+    """Warn that a run has had very many steps: how far it came, and the fastest clock or expression in it."""
     t0, t1 = span
     message = f"{LONG:.0e} steps were taken until t = {t:.9g} s, of {t0:g} to {t1:g} s"
     clocks = [(period, f"{owner}.period") for period, owner in _clocks(dynamics)]
-    period, name = min([*clocks, find_fastest_swing(dynamics, p, inputs, t0, t1)])
-    if (t - t0) / period > LONG / FAST:
+    period, name = min([*clocks, find_shortest_sine(dynamics, p, inputs, t0, t1)])
+    if (t - t0) / period > LONG / STEPS_PER_PERIOD:
         message = f"{message}; {name} changes within {period:g} s, {(t1 - t0) / period:.1e} times in the run"
     else:
         message = f'{message}; no law of time is that fast, so the motion itself is: method="stiff" may do with less'
@@ -52,11 +52,11 @@ def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, fl
 
 
 def _clocks(dynamics: Dynamics) -> list[tuple[float, str]]:
-    """Periods of clocks, and whose they are."""
+    """Period in s and component of each clock."""
     events = dynamics.topology.events
-    return [(float(e.sampler.period), e.owner) for e in (events.samplers if events is not None else ())]
+    return [(float(entry.sampler.period), entry.owner) for entry in (events.samplers if events is not None else ())]
 
 
 def _warn(message: str) -> None:
-    """Warn where this package was called from."""
+    """Warn at the line of the user's code."""
     warnings.warn(message, LongRunWarning, stacklevel=caller_depth())

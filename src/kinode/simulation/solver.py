@@ -1,8 +1,8 @@
-"""From a compiled system and a start to its motion: checks what was asked for, picks the method, keeps the states.
+"""Integrates a compiled system from a start state: checks the arguments, picks the method, keeps the states.
 
-``compute_motion`` never raises for what happens on the way: a ``StateHistory`` says how far it came and why it ended.
-``kn.simulate`` (tasks/simulate.py) makes a trajectory of it.  Stopping conditions are in stop_conditions.py, the words
-for failures in failures.py, the methods in integrate.py and cvode.py.
+``compute_motion`` does not raise for a failure during the run: the ``StateHistory`` holds how far it came and why it
+ended.  ``kn.simulate`` (tasks/simulate.py) makes a trajectory of it.  Stop conditions are in stop_conditions.py, the
+explanation of failures in failures.py, the methods in integrate.py and cvode.py.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
 
-OPEN = 1e-6
-"""Share of a mechanism's size beyond which a start does not count as closed; the first step closes what is less."""
-BEYOND = 1e-6
-"""Share of an end's position, or m or rad, by which a start may lie beyond a rigid end: a run leaves less than that."""
+CLOSED_TOLERANCE = 1e-6
+"""Largest closure error of a start, as a share of the mechanism's size; the first step removes a smaller one."""
+END_STOP_TOLERANCE = 1e-6
+"""Distance by which a start may lie beyond a rigid end stop: share of its position, or m or rad.  Runs stay within."""
 DRIVEN_SAMPLES = 1000
-"""Samples of a run in which nothing is integrated, where no times are given."""
-CHOICES = 4
-"""Sets of constraint rows that a run is tried with."""
+"""Samples of a run without states, where no times are given."""
+MAX_ROW_CHOICES = 4
+"""Sets of independent constraint rows that a run is tried with."""
 
-_KNOWN: WeakKeyDictionary[Dynamics, tuple[tuple[Any, ...], LawTimes]] = WeakKeyDictionary()
+_LAW_TIMES: WeakKeyDictionary[Dynamics, tuple[tuple[Any, ...], LawTimes]] = WeakKeyDictionary()
 
 OnProgress = Callable[[float], bool]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to integrate, checked."""
+    """Checked options of an integration: method, step lengths in s, tolerances."""
 
     method: str = DEFAULT_METHOD
     step: float | None = None
@@ -64,7 +64,7 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class StateHistory:
-    """States over time, a row [q, u, z] for each time, and how the run ended."""
+    """States over time, y[k] = [q, u, z] at t[k], and how the run ended."""
 
     t: Array
     y: Array
@@ -78,13 +78,13 @@ class StateHistory:
     passes: tuple[SingularPass, ...] = ()
     """Passes near singular positions."""
     fired: tuple[Fired, ...] = ()
-    """Times and event functions of events."""
+    """The event functions that triggered, with their times."""
     dynamics: Dynamics | None = None
     """The system as it was compiled for this motion."""
 
 
 def check_options(method: str, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
-    """The options of the method as plain numbers; what cannot work is said in words."""
+    """The options of the method as plain numbers; raises ``ArgumentError`` for impossible ones."""
     if method not in METHODS:
         raise ArgumentError(f"method: there is no {method!r}; the methods are {', '.join(METHODS)}")
     relative = _positive("rtol", rtol)
@@ -115,7 +115,11 @@ def _positive(name: str, value: Any) -> float:
 
 
 def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array) -> State:
-    """The state to start from: the model's, with values replaced by name, a given one, or the end of a run."""
+    """The start state.
+
+    ``start`` is None (the model's own), a mapping of names to values that replace the model's, a ``State``, an
+    assembly, or a run, whose end it continues.
+    """
     start = start.state if isinstance(start, Assembly) else start
     if hasattr(start, "end") and isinstance(start.end, State):
         t0 = start.end.t if t0 is None else t0
@@ -142,12 +146,12 @@ def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, input
 
 
 def split(dynamics: Dynamics, t: float, y: Array) -> State:
-    """A state from its vector [q, u, z]."""
+    """The ``State`` of a vector y = [q, u, z]."""
     return State(float(t), *(part.copy() for part in dynamics.topology.layout.split(y)))
 
 
 class Solver:
-    """A system, its numbers and the options: integrates from any state to any time."""
+    """Integrates a system with given parameters, inputs and options, from any state to any time."""
 
     def __init__(
         self, dynamics: Dynamics, p: Array, inputs: Array, options: Options, laws: LawTimes | None = None
@@ -155,7 +159,7 @@ class Solver:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
-        self.steps, self.told, self.begun = 0, False, math.inf
+        self.steps, self.warned_long, self.t_begin = 0, False, math.inf
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
             others = [name for name, method in METHODS.items() if method.keeps_loops_closed and not method.fixed]
@@ -164,40 +168,44 @@ class Solver:
         self._use(dynamics)
 
     def _use(self, dynamics: Dynamics) -> None:
+        """Take the kernels of a compiled system."""
         self.dynamics = dynamics
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
-        code = dynamics.kernels.machine(Kernel("rate"))
+        rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
-        work = max(code.sizes["work"], projection.sizes["work"] if projection else 0)
-        events, more_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
+        work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
+        events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
         self.kernel = KernelSpec(
-            code.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, more_work),
+            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work),
             projection=projection.address if projection else 0, events=events,
         )  # fmt: skip
 
     def check_start(self, start: State) -> None:
-        """A start in a singular position, in which loops are open, or beyond a rigid end, is said beforehand."""
+        """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
         self._check_ends(start)
         if not self.dynamics.topology.constrained:
             return
-        gap, missing = self.dynamics.loops.judge(self.dynamics.point(start, self.p, self.inputs), self.dynamics.closure)
-        if gap > OPEN:
-            raise AssemblyError(f"the loops are not closed at the start: {gap:.1e} of the mechanism's size are missing")
-        if missing:
+        point = self.dynamics.point(start, self.p, self.inputs)
+        error, extra = self.dynamics.loops.judge(point, self.dynamics.closure)
+        if error > CLOSED_TOLERANCE:
             raise AssemblyError(
-                f"the start is a singular position, with {missing} more freedom{'s' * (missing > 1)} than positions "
+                f"the loops are not closed at the start: {error:.1e} of the mechanism's size are missing"
+            )
+        if extra:
+            raise AssemblyError(
+                f"the start is a singular position, with {extra} more freedom{'s' * (extra > 1)} than positions "
                 "beside it: which way to go is not determined; start a little beside it (kn.mobility tells more)"
             )
 
     def _check_ends(self, start: State) -> None:
-        """Nothing would push a joint back that starts beyond its rigid end."""
+        """Raise for a joint that starts beyond its rigid end stop: nothing would push it back."""
         joints = {name: joint for name, joint in self.dynamics.system.joints.items() if joint.ends and joint.ends.rigid}
         if not joints:
             return
-        resolve, now = self.dynamics.arguments.resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
+        resolve, snapshot = self.dynamics.arguments.resolver(self.p), self.dynamics.snapshot(start, self.p, self.inputs)
         for name, joint in joints.items():
-            q = float(now.joint_state(name)[0][0])
-            end = passed_end(joint, resolve, q, BEYOND)
+            q = float(snapshot.joint_state(name)[0][0])
+            end = passed_end(joint, resolve, q, END_STOP_TOLERANCE)
             if end is not None:
                 field = "stop" if joint.stop is not None else "backlash"
                 message = f"the joint starts at {q:g}, beyond its rigid end at {end:g}"
@@ -208,31 +216,34 @@ class Solver:
         on_progress: OnProgress | None = None, max_steps: int | None = None, first_step: float | None = None,
         first_tick: int | None = None,
     ) -> OdeSolution:  # fmt: skip
-        """One integration; ``max_steps``, ``first_step`` and ``first_tick`` let it be done in parts.
+        """One integration from t0 to t1.
 
-        Where the constraint rows in use fail and others do not, it is done again with those.
+        ``max_steps``, ``first_step`` and ``first_tick`` serve a run in pieces.  Where the independent constraint rows
+        in use lose their rank and others do not, the integration is repeated with those.
         """
-        more = {} if max_steps is None else {"max_steps": max_steps}
-        self.begun = min(self.begun, t0)
-        for _ in range(CHOICES):
-            given = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
-            found = self._integrate(y, t0, t1, times, {**more, **given})
-            self.steps += found.steps + found.rejected
-            torn = None if self.rows is None else self.rows.find_torn(found)
-            ended_well = not found.ending.failed and not found.passes
-            if self.rows is None or (ended_well and torn is None):
-                return found
-            better = self.rows.find_better(found)
+        limits = {} if max_steps is None else {"max_steps": max_steps}
+        self.t_begin = min(self.t_begin, t0)
+        for _ in range(MAX_ROW_CHOICES):
+            arguments = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
+            solution = self._integrate(y, t0, t1, times, {**limits, **arguments})
+            self.steps += solution.steps + solution.rejected
+            open_loop = None if self.rows is None else self.rows.find_open_loop(solution)
+            ended_well = not solution.ending.failed and not solution.passes
+            if self.rows is None or (ended_well and open_loop is None):
+                return solution
+            better = self.rows.find_better(solution)
             if better is None:
                 break
             self._use(Dynamics(self.dynamics.system, rows=better))
-        if torn is None:
-            return found
-        said = f"{torn[0]} came apart until t = {found.t_end:.9g} s, by {torn[1]:.1e} of the mechanism's size"
-        why = "what it holds was taken for redundant at the start, and is not"
-        return replace(found, ending=Ending(EndKind.LOOP_OPEN, found.t_end, f"{said}: {why}", torn[0]))
+        if open_loop is None:
+            return solution
+        name, error = open_loop
+        event = f"{name} came apart until t = {solution.t_end:.9g} s, by {error:.1e} of the mechanism's size"
+        cause = "its constraint was taken for redundant at the start, and is not"
+        return replace(solution, ending=Ending(EndKind.LOOP_OPEN, solution.t_end, f"{event}: {cause}", name))
 
     def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
+        """One integration with the method of the options; impossible arguments raise ``ArgumentError``."""
         o = self.options
         try:
             if METHODS[o.method].tableau is None:
@@ -241,8 +252,8 @@ class Solver:
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
-            if not self.told and o.step is None:
-                more["on_long"] = (max(1, LONG - self.steps), partial(self._tell_long, (self.begun, t1)))
+            if not self.warned_long and o.step is None:
+                more["on_long"] = (max(1, LONG - self.steps), partial(self._warn_long, (self.t_begin, t1)))
             return integrate(
                 self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -252,9 +263,10 @@ class Solver:
         except ValueError as error:
             raise ArgumentError(str(error)) from None
 
-    def _tell_long(self, span: tuple[float, float], t: float) -> None:
-        if not self.told:
-            self.told = True
+    def _warn_long(self, span: tuple[float, float], t: float) -> None:
+        """Warn once of a run with very many steps."""
+        if not self.warned_long:
+            self.warned_long = True
             warn_long(self.dynamics, self.p, self.inputs, span, t)
 
     def _rate(self, t: float, y: Array) -> Array:
@@ -264,22 +276,22 @@ class Solver:
         if is_large(self.dynamics.topology):  # exact columns would be straight-line code for each body
             h = 1e-8 * (1.0 + np.abs(y))
             rates = self.dynamics.rate(t, np.vstack([y, y + np.diag(h)]), p=self.p, inputs=self.inputs)
-            found: Array = ((rates[1:] - rates[0]) / h[:, None]).T
-            return found
+            jacobian: Array = ((rates[1:] - rates[0]) / h[:, None]).T
+            return jacobian
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 
 def _law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
-    """When laws of time break; one run after another over the same time asks once."""
+    """The breaks of expressions of time, computed once for repeated runs over the same time."""
     key = (t0, t1, p.tobytes(), inputs.tobytes())
-    known = _KNOWN.get(dynamics)
-    if known is None or known[0] != key:
-        known = _KNOWN[dynamics] = key, find_law_times(dynamics, p, inputs, t0, t1)
-    return known[1]
+    cached = _LAW_TIMES.get(dynamics)
+    if cached is None or cached[0] != key:
+        cached = _LAW_TIMES[dynamics] = key, find_law_times(dynamics, p, inputs, t0, t1)
+    return cached[1]
 
 
 def check_span(t0: float, until: float) -> None:
-    """A run goes forwards, to a time that is finite."""
+    """Raise for an end of a run that is not finite or lies before its start."""
     if not math.isfinite(until):
         raise ArgumentError(f"until: a time in seconds is expected, not {until!r}")
     if until < t0:
@@ -290,12 +302,15 @@ def compute_motion(
     dynamics: Dynamics, start: State, until: float, *, times: Array | None = None, options: Options | None = None,
     p: Array, inputs: Array, stop_when: str | None = None, on_progress: OnProgress | None = None,
 ) -> StateHistory:  # fmt: skip
-    """The states from the start until a time, or until ``stop_when`` becomes true."""
-    asked = times
+    """The states from the start until a time in s, or until ``stop_when`` becomes true.
+
+    ``times`` are the output times in s, in order; None keeps the steps of the method.
+    """
+    output_times = times
     options = options or Options()
-    if asked is None and dynamics.n_u == 0 and until > start.t:  # little or nothing bears on the steps
+    if output_times is None and dynamics.n_u == 0 and until > start.t:  # without speeds the error control sees little
         if dynamics.n_z == 0:
-            asked = np.linspace(start.t, until, DRIVEN_SAMPLES)
+            output_times = np.linspace(start.t, until, DRIVEN_SAMPLES)
         options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
     solver = Solver(dynamics, p, inputs, options, _law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
@@ -303,19 +318,20 @@ def compute_motion(
     if stop_when is not None:
         from kinode.simulation.stop_conditions import run_until
 
-        return run_until(solver, start, until, asked, stop_when, on_progress)
-    return to_motion(solver, solver.run(start.y, start.t, until, asked, on_progress=on_progress), asked)
+        return run_until(solver, start, until, output_times, stop_when, on_progress)
+    solution = solver.run(start.y, start.t, until, output_times, on_progress=on_progress)
+    return to_motion(solver, solution, output_times)
 
 
-def to_motion(solver: Solver, found: OdeSolution, asked: Array | None = None) -> StateHistory:
-    """What an integration reached, in the terms of a run; without states the times alone are the run."""
-    t, y = found.t, found.y
-    if solver.kernel.n_y == 0 and asked is not None:
-        t, y = asked, np.zeros((len(asked), 0))
-    t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else found.t_end
-    ending = reached_end(t_end) if found.ending.kind is EndKind.DONE else found.ending
+def to_motion(solver: Solver, solution: OdeSolution, output_times: Array | None = None) -> StateHistory:
+    """The solution of an integration as the history of a run; for a system without states the times are all of it."""
+    t, y = solution.t, solution.y
+    if solver.kernel.n_y == 0 and output_times is not None:
+        t, y = output_times, np.zeros((len(output_times), 0))
+    t_end = float(t[-1]) if solver.kernel.n_y == 0 and len(t) else solution.t_end
+    ending = reached_end(t_end) if solution.ending.kind is EndKind.DONE else solution.ending
     return StateHistory(
-        t, y, solver.p, solver.inputs, ending, t_end, found.y_end,
-        found.steps, found.evaluations, found.passes, found.events,
+        t, y, solver.p, solver.inputs, ending, t_end, solution.y_end,
+        solution.steps, solution.evaluations, solution.passes, solution.events,
         solver.dynamics,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What tasks are given: a model or its file, and times."""
+"""Arguments of tasks: a model or its file, times, parameters and inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinode.model.system_checks import check_parameters
 
 
 def find_model(model: Any) -> System | Dynamics:
-    """The model, read from its file where that is given."""
+    """The model; a path is read as a file."""
     if isinstance(model, str | os.PathLike):
         from kinode.formats.load import load
 
@@ -35,7 +35,7 @@ def read_seconds(dynamics: Dynamics, name: str, value: Any) -> float:
 
 
 def read_row(dynamics: Dynamics, name: str, value: Any) -> Any:
-    """Parameters (p) or inputs by name or as a vector: one value for each, of which bodies and parts can be made."""
+    """Parameters (p) or inputs as a vector, given by name or as a vector: one number each, in its valid range."""
     read = dynamics.arguments
     values = read.read_parameters(value) if name == "p" else read.read_inputs(value)
     if values.ndim != 1:

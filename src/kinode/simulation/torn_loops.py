@@ -1,7 +1,8 @@
-"""Drives that tear a loop apart on the way.
+"""Ends a run where its drives break a loop.
 
-Constraints that others imply at the start are left out of the motion.  Where laws of time move a loop in more ways than
-it has freedoms, they may not be implied later: then no motion fulfills all laws, and the run ends before.
+Constraints that are redundant at the start are left out of the integration.  Where prescribed motions drive a loop in
+more ways than it has freedoms, these constraints may be violated later.  Then no closed position satisfies all drives,
+and the run ends before.
 """
 
 from __future__ import annotations
@@ -12,30 +13,30 @@ import numpy as np
 
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Gap
-from kinode.multibody.power import is_moved
+from kinode.multibody.power import depends_on_time
 from kinode.ode.ending import Ending, EndKind
-from kinode.simulation.solver import OPEN, StateHistory
+from kinode.simulation.solver import CLOSED_TOLERANCE, StateHistory
 
-ROWS = 512  # states that are looked at together
+BATCH_STATES = 512  # states whose closure errors are evaluated in one call
 
 
-def end_where_torn(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
-    """The motion, or as much of it as fulfills all constraints; its message then says which does not hold."""
+def end_where_loop_opens(dynamics: Dynamics, motion: StateHistory) -> StateHistory:
+    """The motion up to the first violated constraint, with an ending that names it; unchanged if there is none."""
     topology = dynamics.topology
-    driven = any(j.driven for j in topology.system.joints.values()) or any(map(is_moved, topology.constraints))
+    driven = any(j.driven for j in topology.system.joints.values()) or any(map(depends_on_time, topology.constraints))
     if not (topology.constrained and driven and len(dynamics.closure.rows) < dynamics.closure.total):
         return motion
     loops = dynamics.loops
-    for first in range(0, len(motion.t), ROWS):
-        t, y = motion.t[first : first + ROWS], motion.y[first : first + ROWS]
-        off = abs(loops.evaluate(dynamics.point_of(t, y, motion.p, motion.inputs))[0])
-        torn = np.flatnonzero(off.max(axis=1, initial=0.0) > OPEN)
-        if len(torn):
-            k = int(torn[0])
-            row = int(np.argmax(off[k]))
+    for first in range(0, len(motion.t), BATCH_STATES):
+        t, y = motion.t[first : first + BATCH_STATES], motion.y[first : first + BATCH_STATES]
+        errors = abs(loops.evaluate(dynamics.point_of(t, y, motion.p, motion.inputs))[0])
+        violated = np.flatnonzero(errors.max(axis=1, initial=0.0) > CLOSED_TOLERANCE)
+        if len(violated):
+            k = int(violated[0])
+            row = int(np.argmax(errors[k]))
             name, unit = loops.names[row]
-            gap = Gap(*(float(off[k, row] * loops.scale[row]) * (unit == kind) for kind in ("length", "angle")))
-            message = f"at t = {t[k]:.9g} s the drives tear {name} apart, by {gap}: their laws do not fit together"
+            error = Gap(*(float(errors[k, row] * loops.scale[row]) * (unit == kind) for kind in ("length", "angle")))
+            message = f"at t = {t[k]:.9g} s the drives tear {name} apart, by {error}: their laws do not fit together"
             n = first + k
             last = max(n - 1, 0)
             return replace(

@@ -1,1 +1,1 @@
-"""The structure of a system before any number: spanning tree and loops, layout of the state, networks."""
+"""The structure of a system, without numbers: spanning tree and loops, layout of the state, networks."""

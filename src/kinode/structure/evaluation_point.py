@@ -1,7 +1,7 @@
 """The point at which a model is evaluated: time, state, parameters and inputs, as one value.
 
-Entries may be floats, traced scalars, dual numbers or symbols.  Of floats there may be one point or a batch: an array
-of two dimensions (of times: of one) has one row for each point, others are shared by all of them.
+Entries may be floats, traced scalars, dual numbers or symbols.  Floats may also form a batch of points: a 2-D array (a
+1-D array of times) has one row for each point, and all points share the other arrays.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EvaluationPoint:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of points in a batch, None of a single point."""
+        """The number of points in a batch; None for a single point."""
         counts = [np.size(self.t)] if np.ndim(self.t) else []
         counts += [len(x) for x in (self.q, self.u, self.z, self.p, self.inputs) if np.ndim(x) == 2]
         return counts[0] if counts else None

@@ -1,6 +1,6 @@
-"""Trees of links and their constant numbers: where joints sit, what links weigh.
+"""Trees of links and their constants: joint placements and link inertias.
 
-A link's frame is its joint's, so that joints act about or along z at its origin.
+The frame of a link is that of its joint, so that a joint acts about or along z at its origin.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from kinode.model.joints.joint import Joint
 from kinode.model.system import System, joint_frame
 from kinode.structure.reversed_joint import Reversed
 
-WORLD = -1
+WORLD = -1  # index of the world among the nodes of a tree
+ROTATION_ROUNDING = 4e-16  # entries of a rotation matrix this near to 0, 1 or -1 are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class TreeLink:
 
     @cached_property
     def mechanics(self) -> Any:
-        """The joint as the tree walks it."""
+        """The joint in the direction of the tree, from the parent link to this link."""
         return Reversed(self.joint) if self.reversed else self.joint
 
     @property
@@ -45,7 +46,7 @@ class TreeLink:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes, parents before children, and the links that bodies belong to."""
+    """A tree of links (``nodes``), parents before children."""
 
     nodes: tuple[TreeLink, ...]
     ground: tuple[tuple[Joint, str, str], ...]  # fixed joints that weld bodies to the world
@@ -53,26 +54,26 @@ class Tree:
     @cached_property
     def node_of(self) -> dict[str, int]:
         """Index of the node that a body belongs to."""
-        found = {body: node.index for node in self.nodes for body in node.bodies}
-        found["world"] = WORLD
+        node_of = {body: node.index for node in self.nodes for body in node.bodies}
+        node_of["world"] = WORLD
         for _, _, body in self.ground:
-            found[body] = WORLD
-        return found
+            node_of[body] = WORLD
+        return node_of
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """The constant numbers of a tree, in one kind of number."""
+    """The constants of a tree, in one scalar type."""
 
     placements: list[Pose]  # X_PF of each node, canonical axes, in the parent's link frame
-    forms: list[Array]
+    forms: list[Array]  # joint constants of each node
     inertias: list[RigidInertia]
     bodies: dict[str, Pose]  # X_LB of each body in its link's frame
-    ground: RigidInertia  # what rests in the world, about its origin
+    ground: RigidInertia  # of the bodies welded to the world, about its origin
 
 
 def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
-    """Placements, inertias and body poses; a link's frame is its joint's, so that joints act about z at its origin."""
+    """Placements, joint constants, inertias and body poses of a tree."""
     bodies: dict[str, Pose] = {"world": IDENTITY_POSE}
 
     def weld(joint: Joint, body: str, other: str) -> None:
@@ -103,12 +104,11 @@ def compute_geometry(system: System, tree: Tree, resolve: Resolve) -> Geometry:
 
 
 def regroup(tree: Tree, geometry: Geometry) -> Geometry:
-    """Hand on to the parent what of a link's inertia cannot tell the link from its parent.
+    """Move to the parent the share of a link's inertia that has the same effect on either side of the joint.
 
-    A mass on the axis of a hinge, and a tensor diag(a, a, 0) about it, move alike on either side of the
-    hinge; so does any tensor on either side of a slide.  Every energy, effort and acceleration stays what
-    it is, while zeros take the place of numbers (the base parameters of identification, Gautier and
-    Khalil 1990).  Joint reactions would change: they are computed from the inertias as they are.
+    For a revolute joint that is a mass on the axis and a tensor diag(a, a, 0) about it; for a prismatic joint it is
+    any tensor.  Energies, efforts and accelerations do not change, while zeros replace numbers (the base parameters of
+    identification, Gautier and Khalil 1990).  Joint reactions would change: they use the inertias before regrouping.
     """
     inertias, ground = list(geometry.inertias), geometry.ground
     zero = np.zeros((3, 3))
@@ -124,29 +124,29 @@ def regroup(tree: Tree, geometry: Geometry) -> Geometry:
         else:
             continue
         inertias[node.index] = rest
-        handed = shared.seen_from(geometry.placements[node.index])
+        in_parent = shared.seen_from(geometry.placements[node.index])
         if node.parent == WORLD:
-            ground = ground + handed
+            ground = ground + in_parent
         else:
-            inertias[node.parent] = inertias[node.parent] + handed
+            inertias[node.parent] = inertias[node.parent] + in_parent
     return replace(geometry, inertias=inertias, ground=ground)
 
 
 def diagonal(a: Scalar, b: Scalar, c: Scalar) -> Array:
-    """A diagonal 3x3 matrix of any kind of number."""
+    """A diagonal 3x3 matrix of any scalar type."""
     return np.array([[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]], dtype=object)
 
 
 def clean(X: Pose) -> Pose:
-    """The pose with rounding noise in a rotation of plain numbers set to exact 0 and 1, so that it folds."""
+    """The pose with exact 0, 1 and -1 in place of rounding errors in the rotation, so that traced code is shorter."""
     R = X.R
     if R.dtype == object and all(is_number(x) for x in R.flat):
         R = R.astype(float)
     if R.dtype != object:
         R = R.copy()
-        R[abs(R) < 4e-16] = 0.0
+        R[abs(R) < ROTATION_ROUNDING] = 0.0
         for sign in (1.0, -1.0):
-            R[abs(R - sign) < 4e-16] = sign
+            R[abs(R - sign) < ROTATION_ROUNDING] = sign
     p = X.p.astype(float) if X.p.dtype == object and all(is_number(x) for x in X.p) else X.p
     return Pose(R, p)
 

@@ -1,9 +1,9 @@
 """Loop closure: consistent coordinates, and which constraint rows are independent.
 
-The functions here know a mechanism by the residuals and the Jacobian of its constraint rows alone (T-4.5).  Lengths are
-scaled by a characteristic length, never rows by their norm, which would turn rows of rounding into constraints.  The
-rank is the largest one at positions reached by walking along the freedoms, so that a start in a singular position is
-recognized.  Independent rows come from QR with column pivoting.
+The functions use only the residuals and the Jacobian of the constraint rows (T-4.5).  Lengths are scaled by a
+characteristic length.  Rows are not scaled by their norm, which would turn rows of rounding errors into constraints.
+The rank is the largest one at closed positions around the start, so that a singular start is recognized.  Independent
+rows come from QR with column pivoting.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from kinode.algebra.scalars import Array
 from kinode.model.system import joint_frame
 from kinode.structure.topology import Topology
 
-CLOSED = 1e-13  # of the characteristic length: a loop counts as closed
-CLOSED_ENOUGH = 1e-11  # and so does one that rounding keeps from coming nearer
+CLOSED = 1e-13  # of the characteristic length, or rad: iterations end at this closure error
+CLOSED_ENOUGH = 1e-11  # the same: a larger closure error is refused; rounding may prevent a smaller one
 RANK = 1e-8  # singular values below this share of the largest are zero
 CLEAR_RANK = 1e-5  # a position whose least singular value is below this share of the largest does not show its rank
-WALKS, WALK, ONWARD = 8, 0.1, 3.0
-FEW_ROWS = 12  # up to so many rows more choices of independent ones are compared
+WALK_STEPS = 8  # positions at which the rank is sampled
+WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last one is nearly twice as long
+ONWARD = 3.0  # weight of the last direction against a random one
+FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
 
 RowFunction = Callable[[Array], tuple[Array, Array]]  # of q: residuals, lengths scaled, and their Jacobian
 Advance = Callable[[Array, Array], Array]  # coordinates after a step along the speeds
@@ -30,17 +32,17 @@ Advance = Callable[[Array, Array], Array]  # coordinates after a step along the 
 
 @dataclass(frozen=True)
 class Closure:
-    """What is known of the constraints of a system, from a closed position and its neighbors."""
+    """Rank and independent rows of the constraints of a system, from a closed position and positions around it."""
 
     rows: tuple[int, ...]  # an independent set
     total: int  # number of all rows
     freedoms: int
-    singular: bool  # the position has more freedoms than its neighbors
+    singular: bool  # the closed position has more freedoms than those around it
     length: float  # the characteristic length
 
 
 def characteristic_length(topology: Topology) -> float:
-    """The largest distance between frames on one body, or length that a constraint has."""
+    """The largest distance of a joint frame from its body's origin, or length of a constraint, m."""
     system = topology.system
     largest = max((size for c in topology.constraints for size in c.lengths(system)), default=0.0)
     for joint in system.joints.values():
@@ -53,16 +55,16 @@ def characteristic_length(topology: Topology) -> float:
 def close(rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Array | None = None) -> tuple[Array, float]:
     """Coordinates near q where all residuals vanish, and the largest that is left; ``free`` marks what may move.
 
-    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, damped as
-    Levenberg and Marquardt do where a step does not lessen the residuals: where they cannot all vanish, it ends where
-    the sum of their squares is least.
+    Where several steps serve, the one with the least sum of (step / ease)^2 is taken.  Gauss-Newton, with
+    Levenberg-Marquardt damping where a step does not reduce the residuals.  Where the residuals cannot all vanish, it
+    ends where the sum of their squares is least.
     """
     r, A = rows(q)
     damping = 0.0
     eased = np.ones(len(free)) if ease is None else ease
     for _ in range(100):
-        gap = float(abs(r).max(initial=0.0))
-        if gap <= CLOSED or not np.isfinite(gap):
+        error = float(abs(r).max(initial=0.0))
+        if error <= CLOSED or not np.isfinite(error):
             break
         step, top = _damped(A[:, free], r, eased[free])
         while True:
@@ -71,46 +73,49 @@ def close(rows: RowFunction, advance: Advance, q: Array, free: Array, ease: Arra
             there = advance(q, move)
             r_there, A_there = rows(there)
             gain = 1.0 - float(r_there @ r_there) / float(r @ r)
-            if gain > 0.0 or damping >= 1e6 * top or gap <= CLOSED_ENOUGH:
+            if gain > 0.0 or damping >= 1e6 * top or error <= CLOSED_ENOUGH:
                 break
             damping = max(10.0 * damping, 1e-3 * top)
-        if not gain > (0.5 if gap <= CLOSED_ENOUGH else 1e-9):
+        if not gain > (0.5 if error <= CLOSED_ENOUGH else 1e-9):
             break
         q, r, A, damping = there, r_there, A_there, 0.0 if damping < 1e-2 * top else 0.1 * damping
     return q, float(abs(r).max(initial=0.0))
 
 
 def _damped(A: Array, r: Array, ease: Array) -> tuple[Callable[[float], Array], float]:
-    """The step that lessens r + A s, for any damping, no entry longer than 0.5; and the largest singular value."""
+    """The step s that minimizes r + A s, as a function of the damping, and the largest singular value of A.
+
+    No entry of the step is larger than 0.5 rad or characteristic lengths.
+    """
     U, sizes, V = np.linalg.svd(A * ease, full_matrices=False)
     top = float(sizes.max(initial=0.0))
     right, counts = U.T @ r, sizes > 1e-10 * top
 
     def step(damping: float) -> Array:
-        found: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
-        longest = float(abs(found).max(initial=0.0))
-        return found * (0.5 / longest) if longest > 0.5 else found
+        s: Array = -ease * (V[counts].T @ ((right * sizes)[counts] / (sizes[counts] ** 2 + damping**2)))
+        longest = float(abs(s).max(initial=0.0))
+        return s * (0.5 / longest) if longest > 0.5 else s
 
     return step, top
 
 
-def find_closure(rows: RowFunction, advance: Advance, q: Array, holding: Array, length: float) -> Closure:
+def find_closure(rows: RowFunction, advance: Advance, q: Array, position_rows: Array, length: float) -> Closure:
     """Rank, independent rows and freedoms, from a closed position and positions around it.
 
-    ``rows`` gives all rows; ``holding`` marks those that hold positions, the others hold speeds alone.  Rows are chosen
-    that stay independent as the mechanism moves.
+    ``rows`` gives all rows.  ``position_rows`` marks those that constrain positions; the others constrain speeds alone.
+    The chosen rows stay independent as the mechanism moves.
     """
 
     def positions(q: Array) -> tuple[Array, Array]:
         c, G = rows(q)
-        return c[holding], G[holding]
+        return c[position_rows], G[position_rows]
 
     start = rows(q)[1]
-    here = find_rank(start)
-    samples = [(here, start), *_walk(rows, positions, advance, q, start)]
-    rank = max(found for found, _ in samples)
-    chosen = choose_rows([G for found, G in samples if found == rank], holding)
-    return Closure(chosen, len(holding), start.shape[1] - rank, here < rank, length)
+    start_rank = find_rank(start)
+    samples = [(start_rank, start), *_walk(rows, positions, advance, q, start)]
+    rank = max(sample_rank for sample_rank, _ in samples)
+    chosen = choose_rows([G for sample_rank, G in samples if sample_rank == rank], position_rows)
+    return Closure(chosen, len(position_rows), start.shape[1] - rank, start_rank < rank, length)
 
 
 def _walk(
@@ -119,41 +124,45 @@ def _walk(
     """Ranks and Jacobians at closed positions on a walk along the freedoms."""
     n = start.shape[1]
     rng, still, free = np.random.default_rng(0), np.zeros(n), np.ones(n, dtype=bool)
-    at, G, way = q, start, still
+    at, G, last = q, start, still
     samples = []
-    for k in range(WALKS):
+    for k in range(WALK_STEPS):
         _, sizes, V = np.linalg.svd(G)
         null = V[int((sizes > RANK * sizes[0]).sum()) if len(sizes) else 0 :]
         if not len(null):
             break
-        # onwards rather than to and fro, which would stay near the start
-        direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ way)
-        way = direction / np.linalg.norm(direction)
-        there, gap = close(positions, advance, advance(at, WALK * (1 + k / WALKS) * way), free)
-        if gap > CLOSED_ENOUGH:
-            at, G, way = q, start, still
+        # mostly in the last direction: random directions alone would stay near the start
+        direction = null.T @ (rng.normal(size=len(null)) + ONWARD * null @ last)
+        last = direction / np.linalg.norm(direction)
+        there, error = close(positions, advance, advance(at, WALK_LENGTH * (1 + k / WALK_STEPS) * last), free)
+        if error > CLOSED_ENOUGH:
+            at, G, last = q, start, still
             continue
         at = there
         G = rows(at)[1]
         if _clarity(G) > CLEAR_RANK:
             samples.append((find_rank(G), G))
-        else:  # too near to losing its rank to show it: try another way from the start
-            at, G, way = q, start, still
+        else:  # too near to a singular position to show the rank: try another direction from the start
+            at, G, last = q, start, still
     return samples
 
 
-def choose_rows(jacobians: Sequence[Array], holding: Array) -> tuple[int, ...]:
-    """Of the rows that are the most independent in some position, those whose worst position is the best."""
-    choices = dict.fromkeys(tuple(sorted(_independent(G, holding))) for G in jacobians)
-    if len(holding) <= FEW_ROWS:  # any one row for another, too
-        choices |= dict.fromkeys(swap for rows in list(choices) for swap in _swaps(rows, holding))
+def choose_rows(jacobians: Sequence[Array], position_rows: Array) -> tuple[int, ...]:
+    """Independent rows for several positions: the set with the best condition in its worst position.
+
+    The sets compared are those that pivoting chooses in each position and, where there are few rows, those that differ
+    from them in one row.
+    """
+    choices = dict.fromkeys(tuple(sorted(_independent(G, position_rows))) for G in jacobians)
+    if len(position_rows) <= FEW_ROWS:
+        choices |= dict.fromkeys(swap for rows in list(choices) for swap in _swaps(rows, position_rows))
     return max(choices, key=lambda rows: min(_least(G[list(rows)]) for G in jacobians))
 
 
-def _swaps(rows: tuple[int, ...], holding: Array) -> list[tuple[int, ...]]:
-    """Sets of rows that differ in one row of the same sort."""
-    others = [k for k in range(len(holding)) if k not in rows]
-    same = [(i, k) for i in rows for k in others if holding[i] == holding[k]]
+def _swaps(rows: tuple[int, ...], position_rows: Array) -> list[tuple[int, ...]]:
+    """Sets of rows that differ in one row; a row of positions replaces one of positions, of speeds one of speeds."""
+    others = [k for k in range(len(position_rows)) if k not in rows]
+    same = [(i, k) for i in rows for k in others if position_rows[i] == position_rows[k]]
     return [tuple(sorted({*rows, k} - {i})) for i, k in same]
 
 
@@ -164,26 +173,26 @@ def _least(G: Array) -> float:
 
 
 def _independent(G: Array, first: Array) -> list[int]:
-    """An independent set of rows: again and again the one of which most is left; those marked have precedence.
+    """An independent set of rows, by QR with column pivoting of the transpose; rows in the mask ``first`` come first.
 
-    Rows that hold positions come before slips, since without them positions would drift. This is QR with column
-    pivoting of the transpose; SciPy has it, but a third of a second of a cold start would go into importing it.
+    Rows of positions come before rows of speeds, since positions would drift without them.  SciPy has this algorithm,
+    but importing it takes a third of a second of a cold start.
     """
-    found: list[int] = []
+    chosen: list[int] = []
     left = G.copy()
     for part in (np.flatnonzero(first), np.flatnonzero(~first)):
-        for _ in range(find_rank(G[[*found, *part]]) - len(found)):
+        for _ in range(find_rank(G[[*chosen, *part]]) - len(chosen)):
             sizes = np.linalg.norm(left[part], axis=1)
             row = int(part[np.argmax(sizes)])
             direction = left[row] / sizes.max()
             left -= np.outer(left @ direction, direction)
             left[row] = 0.0
-            found.append(row)
-    return found
+            chosen.append(row)
+    return chosen
 
 
 def _clarity(G: Array) -> float:
-    """The least of the singular values that count, as a share of the largest."""
+    """The least nonzero singular value as a share of the largest."""
     sizes = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
     kept = sizes[sizes > RANK * sizes.max(initial=0.0)]
     return float(kept[-1] / kept[0]) if len(kept) else 1.0

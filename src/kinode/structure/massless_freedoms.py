@@ -1,7 +1,6 @@
-"""Freedoms that nothing with inertia resists: forward dynamics would give them infinite acceleration.
+"""Freedoms without inertia: forward dynamics would give them infinite acceleration.
 
-Inverse dynamics and kinematics have no trouble with them, so that the error is kept and raised where motion is asked
-for.
+Inverse dynamics and kinematics are possible, so that the error is stored and raised by forward dynamics alone.
 """
 
 from __future__ import annotations
@@ -16,13 +15,16 @@ from kinode.errors import ModelError
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, TreeLink
 from kinode.structure.spanning_tree import Cut
 
+ZERO_INERTIA = 1e-14  # of the largest inertia: smaller ones are rounding
+GENERIC_Q = 0.37  # rad or m, added to the neutral position, which may be symmetric
+
 
 def find_massless_freedom(
     tree: Tree, geometry: Geometry, moving: Collection[str], cuts: Iterable[Cut]
 ) -> ModelError | None:
-    """The first freedom that nothing with inertia resists, as the error that forward dynamics raises.
+    """The error of the first freedom without inertia; None where all have inertia.
 
-    ``moving`` are the joints whose own inertia has to resist: neither driven, nor geared, nor with a rotor.
+    ``moving`` are the joints to check: neither driven, nor geared, nor with inertia from a network.
     """
     nodes = tree.nodes
     heavy = [False] * len(nodes)  # whether anything beyond the link has inertia
@@ -46,12 +48,12 @@ def find_massless_freedom(
 
 
 def _resists(node: TreeLink, inertia: RigidInertia, form: Array) -> bool:
-    """Whether a link alone has inertia along every freedom of its joint, in a position without symmetry."""
+    """Whether a link alone has inertia along every freedom of its joint, at a generic position."""
     q = node.joint.neutral_q()
     if node.joint.quaternion is None:
-        q = q + 0.37
+        q = q + GENERIC_Q
     S = np.asarray(node.mechanics.motion_subspace(q, form), dtype=float)
     whole = inertia.articulated()
     I = np.asarray(np.block([[whole.J, whole.H], [whole.H.T, whole.M]]), dtype=float)
-    felt = np.linalg.eigvalsh(S.T @ I @ S)
-    return bool(felt[0] > 1e-14 * max(felt[-1], abs(I).max(), 1e-300))
+    inertias = np.linalg.eigvalsh(S.T @ I @ S)
+    return bool(inertias[0] > ZERO_INERTIA * max(inertias[-1], abs(I).max(), 1e-300))

@@ -1,4 +1,4 @@
-"""The network of a system's parts as a record: what formulations, results and views start from."""
+"""The analyzed network of a system: its states and blocks of equations, for formulations, results and views."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from kinode.structure.sample_values import SampleValues
 if TYPE_CHECKING:
     from kinode.structure.sigma_method import StructuralAnalysis  # which needs parts of SciPy that take time to import
 
-PIVOT_SAMPLES = 5
+PIVOT_SAMPLES = 5  # sample values at which the order of elimination is chosen
 
 
 @dataclass(frozen=True)
 class NetworkState:
-    """An entry of z: ``owner.name`` is derivative ``order`` of a variable."""
+    """An entry of z: the state ``owner.name`` is derivative ``order`` of a variable."""
 
     owner: str
     name: str
@@ -48,7 +48,7 @@ class NetworkState:
 
 @dataclass(frozen=True)
 class NetworkBlock:
-    """Rows to be solved together, and for what."""
+    """Equations that are solved together, and their unknowns."""
 
     rows: tuple[NetworkEquation, ...]
     unknowns: tuple[Order, ...]
@@ -56,7 +56,7 @@ class NetworkBlock:
 
 @dataclass(eq=False)
 class Network:
-    """What the formulations start from where a system has parts."""
+    """The network of a system: equations, structure, states, and blocks in the order of solving (``stages``)."""
 
     system: System
     rows: NetworkEquations = field(repr=False)
@@ -83,40 +83,40 @@ class Network:
 
     @property
     def joint_of(self) -> Mapping[str, tuple[str, int]]:
-        """The coordinates of joints that occur, by variable: joint and number of its freedom."""
+        """The joint coordinates that occur in equations, by variable: joint and number of its freedom."""
         return self.rows.joint_of
 
     @property
     def flows_at(self) -> Mapping[str, tuple[str, ...]]:
-        """The flows of the ports at joints, by variable; with the opposite sign they act on the joint."""
+        """The flows of the ports at joints, by variable; they act on the joint with the opposite sign."""
         return self.rows.flows_at
 
     @cached_property
     def touched(self) -> frozenset[str]:
-        """The joints that parts act on."""
+        """The joints that components of the network act on."""
         return frozenset(self.joint_of[name][0] for name in self.flows_at)
 
     @cached_property
     def heavy(self) -> frozenset[str]:
-        """The joints to which parts may add inertia: what acts on them depends on accelerations of joints."""
-        moved: set[Order] = {(name, 2) for name in self.joint_of}
+        """The joints to which the network may add inertia: flows there depend on accelerations of joints."""
+        dependent: set[Order] = {(name, 2) for name in self.joint_of}
         for block in self.stages[-1]:
-            if any(moved.intersection((*row.terms, *row.rest_orders)) for row in block.rows):
-                moved |= set(block.unknowns)
-        touched = (name for name, flows in self.flows_at.items() if any((flow, 0) in moved for flow in flows))
-        return frozenset(self.joint_of[name][0] for name in touched)
+            if any(dependent.intersection((*equation.terms, *equation.rest_orders)) for equation in block.rows):
+                dependent |= set(block.unknowns)
+        joints = (name for name, flows in self.flows_at.items() if any((flow, 0) in dependent for flow in flows))
+        return frozenset(self.joint_of[name][0] for name in joints)
 
     @cached_property
     def states_of(self) -> dict[str, tuple[tuple[str, str], ...]]:
-        """Names and units of the states of each part or node."""
-        found: dict[str, tuple[tuple[str, str], ...]] = {}
+        """Names and units of the states of each component or node."""
+        states: dict[str, tuple[tuple[str, str], ...]] = {}
         for state in self.states:
-            found[state.owner] = (*found.get(state.owner, ()), (state.name, state.unit))
-        return found
+            states[state.owner] = (*states.get(state.owner, ()), (state.name, state.unit))
+        return states
 
     @cached_property
     def starts(self) -> tuple[PartInitialValue, ...]:
-        """Initial values of parts, their quantities in the variables of the network."""
+        """Initial values of components, with their quantities in variables of the network."""
         return tuple(
             start._replace(quantity=self.rows.expand(start.quantity))
             for part in self.parts.values()
@@ -124,25 +124,25 @@ class Network:
         )
 
     def initial_values(self, owner: str) -> list[Value]:
-        """What the states of a part or a node are at the start by the fields that are just about them, else zero."""
+        """Initial values of the states of a component or node: given by a field for that very state, else zero."""
         given = {single_order(start.quantity): start.value for start in self.starts}
         return [given.get((s.variable, s.order), 0.0) for s in self.states if s.owner == owner]
 
     def formula(self, owner: str, quantity: str) -> ExpressionOrNumber:
-        """A quantity of a part or a node in variables."""
+        """A quantity of a component or node in variables of the network."""
         if (owner, quantity) not in self._formulas:
             self._formulas[owner, quantity] = self.rows.expand(symbol(f"{owner}.{quantity}"))
         return self._formulas[owner, quantity]
 
     def energies(self, part: Part) -> dict[str, ExpressionOrNumber]:
-        """What a part stores by kind of energy, in variables."""
+        """The stored energy of a component, by kind of energy, in variables."""
         if part.name not in self._energies:
             texts = part.energies()
             self._energies[part.name] = {kind: self.rows.expand(part.formula(text)) for kind, text in texts.items()}
         return self._energies[part.name]
 
     def stored_rate(self, part: str) -> ExpressionOrNumber:
-        """The rate of the energy that a part stores, in variables and their rates."""
+        """The time derivative of the energy that a component stores, in variables and their derivatives."""
         if part not in self._stored_rates:
             try:
                 self._stored_rates[part] = self.rows.rate(self.formula(part, "stored"))
@@ -152,7 +152,7 @@ class Network:
         return self._stored_rates[part]
 
     def pivots(self, stage: int, number: int) -> Pivots:
-        """The order of elimination in a block: chosen once, at sample values."""
+        """The order of elimination in a block, chosen once at sample values."""
         if (stage, number) not in self._pivots:
             block = self.stages[stage][number]
             trivial: Pivots = [(0, block.unknowns[0])]
@@ -163,37 +163,38 @@ class Network:
         samples = [SampleValues(self.system, shift=k) for k in range(PIVOT_SAMPLES)]
         wanted = set(block.unknowns)
         rows: list[dict[Any, Array]] = []
-        for row in block.rows:
-            orders = [order for order in dict.fromkeys((*row.terms, *row.rest_orders)) if order in wanted]
-            rows.append({order: np.array([s.coefficient(row, *order) for s in samples]) for order in orders})
+        for equation in block.rows:
+            orders = [order for order in dict.fromkeys((*equation.terms, *equation.rest_orders)) if order in wanted]
+            rows.append({order: np.array([s.coefficient(equation, *order) for s in samples]) for order in orders})
         try:
             return choose_pivots(rows, block.unknowns)
         except SingularError as error:
-            wrong = [block.rows[i] for i in error.rows]
-            raise network_errors.explain_singular(self.rows, wrong, error.unknowns) from None
+            dependent = [block.rows[i] for i in error.rows]
+            raise network_errors.explain_singular(self.rows, dependent, error.unknowns) from None
 
     @cached_property
     def reports(self) -> tuple[str, ...]:
-        """What one should know of it, in words: which storages are no states, and whose they are instead."""
-        found = []
+        """Notes on energy storages that are no states: what determines them instead."""
+        notes = []
         origins: dict[Order, dict[str, None]] = {
             (s.variable, s.order): {f"{s.owner}.{s.name}": None} for s in self.states
         }
         for block in (block for stage in self.stages[:-1] for block in stage):
-            owners: dict[str, None] = dict.fromkeys(row.owner for row in block.rows if row.owner in self.parts)
-            for key in (key for row in block.rows for key in (*row.terms, *row.rest_orders)):
-                joint = self.joint_of.get(key[0])
-                owners |= origins.get(key, {}) if joint is None else {joint[0]: None}
+            owners: dict[str, None] = dict.fromkeys(e.owner for e in block.rows if e.owner in self.parts)
+            for order in (order for e in block.rows for order in (*e.terms, *e.rest_orders)):
+                joint = self.joint_of.get(order[0])
+                owners |= origins.get(order, {}) if joint is None else {joint[0]: None}
             origins |= dict.fromkeys(block.unknowns, owners)
-            for name, order in block.unknowns:
+            for name, derivative in block.unknowns:
                 variable = self.variables[name]
                 node = self.nodes.get(variable.owner)
-                if variable.sort == "unknown" or (node is not None and node.domain.position and order < 2):
-                    said = name if node is None or not order else f"{node.name}.{node.domain.potential}"
-                    found.append(network_errors.tell_dependent(said, [o for o in owners if o != variable.owner]))
-        return tuple(found)
+                if variable.sort == "unknown" or (node is not None and node.domain.position and derivative < 2):
+                    quantity = name if node is None or not derivative else f"{node.name}.{node.domain.potential}"
+                    others = [owner for owner in owners if owner != variable.owner]
+                    notes.append(network_errors.describe_dependent(quantity, others))
+        return tuple(notes)
 
 
 def single_order(value: ExpressionOrNumber) -> Order | None:
-    """The variable, and its order, that a formula is; None where it is something else."""
+    """The variable and order of a formula that is a single derivative of a variable; None for any other."""
     return split_rate(value.args[0]) if isinstance(value, Expression) and value.op == "name" else None

@@ -1,12 +1,14 @@
-"""The rows of a network: what parts say and what nodes demand, in as few variables as there are (T-7.13).
+"""The equations of a network: component equations and nodal laws in the variables of the network (T-7.13).
 
-Ports that meet at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``,
-``shaft.angle``, ``slide.position``, whose rates are the speeds.  A joint's node has the joint's own coordinate,
-``elbow.q``, and the references stand for zero.  Flows are variables of ports (``coil.plus.current``) and unknowns of
-parts (``coil.flux``).  Laws are written out until they hold nothing but variables, parameters, inputs, t, and what
-others decide (``hand.position.x``, ``pid.output``), which stays as it is.
+Ports at a node share its potential, so that potentials are variables of nodes: ``bus.voltage``, ``shaft.angle``,
+``slide.position``.  Speeds are the time derivatives of angles and positions.  The variable of a joint's node is the
+joint coordinate, ``elbow.q``.  The potential of a reference is zero.  Flows are variables of ports
+(``coil.plus.current``), and components have unknowns of their own (``coil.flux``).
 
-A row is kept as coefficients of the variables and their rates, as far as it is affine in them, and a rest:
+Expressions are expanded until they contain only variables, parameters, inputs, t, and quantities from outside of the
+network (``hand.position.x``, ``pid.output``).
+
+An equation is stored as coefficients of the variables and their derivatives, as far as it is affine, and a rest:
 
     sum of coefficient * derivative k of variable + rest = 0
 """
@@ -37,7 +39,7 @@ REFERENCE_VALUE = 0.0
 
 @dataclass(frozen=True)
 class Variable:
-    """A quantity that rows are solved for; ``sort`` is potential, flow, unknown or joint."""
+    """A quantity that the equations are solved for; ``sort`` is potential, flow, unknown or joint."""
 
     name: str
     sort: str
@@ -48,38 +50,38 @@ class Variable:
 
 @dataclass(frozen=True)
 class NetworkEquation:
-    """One equation; ``owner`` is a part or a node, ``through`` the variables that the rest depends on by others."""
+    """One equation of a component or a node."""
 
     name: str
-    owner: str
-    terms: Mapping[Order, Scalar]
+    owner: str  # component or node
+    terms: Mapping[Order, Scalar]  # coefficients of the variables and their derivatives
     rest: ExpressionOrNumber
-    through: frozenset[Order] = frozenset()
-    times: int = 0  # it was differentiated
-    solves: str | None = None
+    indirect: frozenset[Order] = frozenset()  # variables that it depends on through quantities from outside
+    n_differentiations: int = 0
+    solves: str | None = None  # the quantity that the equation defines
 
     @cached_property
     def rest_orders(self) -> frozenset[Order]:
-        """Variables and orders in the rest, those of what it uses included."""
+        """Variables and orders that the rest depends on, directly or indirectly."""
         names = self.rest.names() if isinstance(self.rest, Expression) else ()
-        return frozenset(split_rate(name) for name in names) | self.through
+        return frozenset(split_rate(name) for name in names) | self.indirect
 
     def orders(self, variables: Mapping[str, Any]) -> dict[str, int]:
         """The highest order at which each variable occurs."""
-        found: dict[str, int] = {}
+        orders: dict[str, int] = {}
         for name, order in (*self.terms, *self.rest_orders):
-            if name in variables and order >= found.get(name, 0):
-                found[name] = order
-        return found
+            if name in variables and order >= orders.get(name, 0):
+                orders[name] = order
+        return orders
 
     @property
-    def said(self) -> str:
-        """Its name in messages."""
+    def label(self) -> str:
+        """Its name in messages; sample values are seeded with it too."""
         return f"{self.name} of {self.owner}"
 
 
 class NetworkEquations:
-    """Variables and rows of a system's network."""
+    """Variables and equations of a system's network."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -88,46 +90,47 @@ class NetworkEquations:
         self.node_of = {port: node for node in self.nodes.values() for port in node.ports}
         self.variables: dict[str, Variable] = {}
         self._meanings: dict[str, ExpressionOrNumber | None] = {}
-        self._finding: list[str] = []  # names whose meaning is being found, each for the one before it
-        self._through: dict[str, frozenset[Order]] = {}
+        self._finding: list[str] = []  # stack of the names whose meaning is being found, to detect cycles
+        self._indirect: dict[str, frozenset[Order]] = {}
         self.joint_of: dict[str, tuple[str, int]] = {}  # joint variable -> joint, number of its freedom
         self.flows_at: dict[str, tuple[str, ...]] = {}  # joint variable -> flows of the ports there
-        self._place_variables()
-        self.rows = [*self._part_rows(), *self._node_rows()]
-        self.rows += self._speed_rows(self.rows)
+        self._add_variables()
+        self.rows = [*self._part_equations(), *self._node_equations()]
+        self.rows += self._speed_equations(self.rows)
 
     # -- variables ---------------------------------------------------------------------------------
-    def _place_variables(self) -> None:
+    def _add_variables(self) -> None:
+        """The variables of nodes, of ports and of components, in this order."""
         for node in self.nodes.values():
             if not node.reference:
                 name = self.potential(node)
                 if node.joint is None:
-                    word = node.domain.position or node.domain.potential
-                    self._add(name, "potential", node.name, node.kind, node.domain.units[word])
+                    quantity = node.domain.position or node.domain.potential
+                    self._add(name, "potential", node.name, node.kind, node.domain.units[quantity])
                 else:
                     self.joint_variable(name, node.joint, node.coordinate or 0)
                     self.flows_at[name] = tuple(self.flow(*port) for port in node.ports)
         for part in self.parts.values():
-            for port, kind in part.ports().items():
-                self._add(self.flow(part.name, port), "flow", part.name, kind.kind, kind.units[kind.flow])
-            for name, one in part.all_unknowns().items():
-                self._add(f"{part.name}.{name}", "unknown", part.name, "", one.unit)
+            for port, domain in part.ports().items():
+                self._add(self.flow(part.name, port), "flow", part.name, domain.kind, domain.units[domain.flow])
+            for name, unknown in part.all_unknowns().items():
+                self._add(f"{part.name}.{name}", "unknown", part.name, "", unknown.unit)
 
     def _add(self, name: str, sort: str, owner: str, kind: str, unit: str) -> None:
         self.variables[name] = Variable(name, sort, owner, kind, unit)
 
     def potential(self, node: Node) -> str:
-        """The variable of a node."""
+        """The name of a node's variable."""
         if node.joint is None:
             return f"{node.name}.{node.domain.position or node.domain.potential}"
         return coordinate_name(self.system.joints[node.joint], node.coordinate or 0)
 
     def flow(self, part: str, port: str) -> str:
-        """The variable of what flows into a part at a port."""
+        """The name of the flow into a component at a port."""
         return f"{part}.{port}.{self.parts[part].ports()[port].flow}"
 
     def joint_variable(self, name: str, joint: str, coordinate: int) -> ExpressionOrNumber:
-        """The coordinate of a joint as a variable, which the motion decides."""
+        """The coordinate of a joint as a variable; the mechanism determines it."""
         if name not in self.variables:
             unit = self.system.joints[joint].coordinates[coordinate][1]
             self._add(name, "joint", joint, "rotational" if unit == "angle" else "translational", unit)
@@ -136,56 +139,56 @@ class NetworkEquations:
 
     # -- names -------------------------------------------------------------------------------------
     def expand(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
-        """A formula in variables, parameters, inputs, t and what others decide."""
+        """A formula in variables, parameters, inputs, t and quantities from outside of the network."""
         if not isinstance(value, Expression):
             return value
-        put = {}
+        meanings = {}
         for name in value.names():
             base, _ = split_rate(name)
             meaning = self.meaning(base)
             if meaning is not None:
-                put[base] = meaning
-        return self._settled(substitute(value, put))
+                meanings[base] = meaning
+        return self._with_known_rates(substitute(value, meanings))
 
-    def _settled(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
-        """Without the rates of what does not change."""
+    def _with_known_rates(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
+        """A formula with known time derivatives put in: zero for constants, one for t, velocities for positions."""
         if not isinstance(value, Expression):
             return value
-        still: dict[str, ExpressionOrNumber] = {}
+        rates: dict[str, ExpressionOrNumber] = {}
         for name in value.names():
             base, order = split_rate(name)
-            if order and (base in self.system.parameters or self.is_held(base)):
-                still[name] = 0.0
+            if order and (base in self.system.parameters or self.is_discrete(base)):
+                rates[name] = 0.0
             elif order and base == "t":
-                still[name] = 1.0 if order == 1 else 0.0
+                rates[name] = 1.0 if order == 1 else 0.0
             elif order and (speed := self._speed_of(base)) is not None:
-                still[name] = symbol(rate_name(speed, order - 1))
-        found: ExpressionOrNumber = value.substitute(still) if still else value
-        return found
+                rates[name] = symbol(rate_name(speed, order - 1))
+        with_rates: ExpressionOrNumber = value.substitute(rates) if rates else value
+        return with_rates
 
     def _speed_of(self, name: str) -> str | None:
-        """The rate of a place of a body in the world, which the motion knows; None for anything else."""
-        place, _, part = name.rpartition(".")
-        owner, _, quantity = place.rpartition(".")
+        """The velocity that belongs to the position of a frame in the world; None for any other quantity."""
+        vector, _, axis = name.rpartition(".")
+        owner, _, quantity = vector.rpartition(".")
         if quantity != "position" or name in self.variables or find_quantity(self.system, name).sort != "frame":
             return None
-        return f"{owner}.velocity.{part}"
+        return f"{owner}.velocity.{axis}"
 
     def rate(self, value: ExpressionOrNumber) -> ExpressionOrNumber:
-        """The rate of a formula; of what others decide it is not known."""
-        found = self._settled(find_rate(value))
-        if isinstance(found, Expression):
-            for name in sorted(found.names()):
+        """The time derivative of a formula; UnknownRate where it needs that of a quantity from outside."""
+        rate = self._with_known_rates(find_rate(value))
+        if isinstance(rate, Expression):
+            for name in sorted(rate.names()):
                 base, order = split_rate(name)
                 if order and base not in self.variables:
                     raise UnknownRate(base)
-        return found
+        return rate
 
     def meaning(self, name: str) -> ExpressionOrNumber | None:
-        """What a name stands for; None where it stands for itself."""
+        """The formula that a name stands for; None where it stands for itself."""
         if name not in self._meanings:
             if name in self._finding:
-                self._refuse_circle((*self._finding[self._finding.index(name) :], name))
+                self._refuse_cycle((*self._finding[self._finding.index(name) :], name))
             self._finding.append(name)
             try:
                 self._meanings[name] = self._find_meaning(name)
@@ -193,8 +196,8 @@ class NetworkEquations:
                 self._finding.pop()
         return self._meanings[name]
 
-    def _refuse_circle(self, names: tuple[str, ...]) -> NoReturn:
-        """Laws of parts that give a quantity by itself: ``moment="1 + 0.5*source.moment"``."""
+    def _refuse_cycle(self, names: tuple[str, ...]) -> NoReturn:
+        """Refuse an expression that defines a quantity by itself: ``moment="1 + 0.5*source.moment"``."""
         part = self._part_of(names[0])
         message = f"depends on itself: {' -> '.join(names)}"
         if part is None:
@@ -219,9 +222,9 @@ class NetworkEquations:
     def _part_of(self, name: str) -> Part | None:
         words = name.split(".")
         for count in range(len(words) - 1, 0, -1):
-            found = self.parts.get(".".join(words[:count]))
-            if found is not None:
-                return found
+            part = self.parts.get(".".join(words[:count]))
+            if part is not None:
+                return part
         return None
 
     def _part_meaning(self, part: Part, quantity: str) -> ExpressionOrNumber | None:
@@ -235,7 +238,7 @@ class NetworkEquations:
         return self.expand(part.quantity_formula(quantity))
 
     def _joint_meaning(self, name: str) -> ExpressionOrNumber | None:
-        """Coordinates and speeds of joints are variables, where speeds are rates of coordinates."""
+        """The variable of a joint coordinate, or its rate for a speed; None where speeds are no such rates."""
         owner, rest = split_owner(self.system, name, name)
         joint = self.system.joints.get(owner)
         role, _, part = (rest if joint is None else link_quantity(joint, rest)).partition(".")
@@ -244,59 +247,59 @@ class NetworkEquations:
         names = [coordinate for coordinate, _ in joint.coordinates]
         if (part or len(names) > 1) and part not in names:
             return None
-        at = names.index(part) if part else 0
-        variable = coordinate_name(joint, at)
-        if name == variable:  # itself, once it is a variable
-            self.joint_variable(variable, owner, at)
+        index = names.index(part) if part else 0
+        variable = coordinate_name(joint, index)
+        coordinate = self.joint_variable(variable, owner, index)
+        if name == variable:  # it stands for itself
             return None
-        found = self.joint_variable(variable, owner, at)
-        return find_rate(found) if role == "u" else found
+        return find_rate(coordinate) if role == "u" else coordinate
 
     def is_plain(self, name: str) -> bool:
-        """Whether a name is that of a number from outside."""
+        """Whether a name is the time, a parameter or an input."""
         return name == "t" or name in self.system.parameters or name in self.system.inputs
 
-    def is_held(self, name: str) -> bool:
-        """Whether only events change it: the mode of a switch, the output of a sampled controller."""
+    def is_discrete(self, name: str) -> bool:
+        """Whether it is a discrete state: the mode of a switch, the output of a sampled controller."""
         return "." in name and name not in self.variables and find_quantity(self.system, name).sort == "held"
 
-    def through(self, name: str) -> frozenset[Order]:
-        """The variables that something of others depends on by its laws."""
-        if name not in self._through:
-            self._through[name] = frozenset()
-            plain = self.is_plain(name) or "@" in name or self.is_held(name)
+    def indirect_variables(self, name: str) -> frozenset[Order]:
+        """The variables that a quantity from outside depends on, by the expressions of its component."""
+        if name not in self._indirect:
+            self._indirect[name] = frozenset()
+            plain = self.is_plain(name) or "@" in name or self.is_discrete(name)
             owner = None if plain else self.system.components.get(split_owner(self.system, name, name)[0])
-            found: set[Order] = set()
-            for _, law in owner.expressions() if isinstance(owner, Component) else ():
-                found |= self.variables_of(self.expand(law))
-            self._through[name] = frozenset(found)
-        return self._through[name]
+            variables: set[Order] = set()
+            for _, expression in owner.expressions() if isinstance(owner, Component) else ():
+                variables |= self.variables_of(self.expand(expression))
+            self._indirect[name] = frozenset(variables)
+        return self._indirect[name]
 
     def variables_of(self, value: ExpressionOrNumber) -> frozenset[Order]:
-        """Variables and orders that a formula depends on, by others too."""
-        found: set[Order] = set()
+        """Variables and orders that a formula depends on, directly or indirectly."""
+        variables: set[Order] = set()
         for name in value.names() if isinstance(value, Expression) else ():
             base, order = split_rate(name)
             if base in self.variables:
-                found.add((base, order))
+                variables.add((base, order))
             else:
-                found |= self.through(base)
-        return frozenset(found)
+                variables |= self.indirect_variables(base)
+        return frozenset(variables)
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- equations ---------------------------------------------------------------------------------
     def make(self, name: str, owner: str, value: ExpressionOrNumber, solves: str | None = None) -> NetworkEquation:
-        """The row in which a formula vanishes."""
+        """The equation formula = 0."""
         value = self.expand(value)
         terms, rest = self._split(value)
-        through = frozenset().union(*(self._others(part) for part in (rest, *terms.values())))
-        return NetworkEquation(name, owner, terms, rest, through, 0, solves)
+        indirect = frozenset().union(*(self._indirect_in(part) for part in (rest, *terms.values())))
+        return NetworkEquation(name, owner, terms, rest, indirect, 0, solves)
 
-    def _others(self, value: ExpressionOrNumber) -> frozenset[Order]:
+    def _indirect_in(self, value: ExpressionOrNumber) -> frozenset[Order]:
+        """The variables that a formula depends on indirectly."""
         names = {split_rate(name)[0] for name in value.names()} if isinstance(value, Expression) else set()
-        return frozenset().union(*(self.through(name) for name in names if name not in self.variables))
+        return frozenset().union(*(self.indirect_variables(name) for name in names if name not in self.variables))
 
     def _split(self, value: ExpressionOrNumber) -> tuple[dict[Order, Scalar], ExpressionOrNumber]:
-        """Coefficients of the variables, and the rest; all is rest where a row is not affine."""
+        """Coefficients of the variables, and the rest; all is rest where a formula is not affine."""
         if not isinstance(value, Expression):
             return {}, value
 
@@ -315,45 +318,55 @@ class NetworkEquations:
             return {}, value
         return {order: x for order, x in terms.items() if isinstance(order, tuple)}, constant
 
-    def differentiate(self, row: NetworkEquation) -> NetworkEquation:
-        """The rate of a row."""
+    def differentiate(self, equation: NetworkEquation) -> NetworkEquation:
+        """The time derivative of an equation."""
         terms: dict[Order, Scalar] = {}
 
         def add(order: Order, x: Scalar) -> None:
             terms[order] = terms[order] + x if order in terms else x
 
-        for (name, order), x in row.terms.items():
+        for (name, order), x in equation.terms.items():
             add((name, order + 1), x)
             change = self.rate(x)
             if not is_zero(change):
                 add((name, order), change)
-        if row.through:
-            raise UnknownRate(self._first_other(row))
+        if equation.indirect:
+            raise UnknownRate(self._first_indirect(equation))
         terms = {order: x for order, x in terms.items() if not is_zero(x)}
-        return NetworkEquation(row.name, row.owner, terms, self.rate(row.rest), frozenset(), row.times + 1, row.solves)
+        return NetworkEquation(
+            equation.name,
+            equation.owner,
+            terms,
+            self.rate(equation.rest),
+            frozenset(),
+            equation.n_differentiations + 1,
+            equation.solves,
+        )
 
-    def _first_other(self, row: NetworkEquation) -> str:
-        for value in (row.rest, *row.terms.values()):
+    def _first_indirect(self, equation: NetworkEquation) -> str:
+        """The first quantity from outside in an equation that depends on variables."""
+        for value in (equation.rest, *equation.terms.values()):
             for name in sorted(value.names()) if isinstance(value, Expression) else ():
-                if split_rate(name)[0] not in self.variables and self.through(split_rate(name)[0]):
-                    return split_rate(name)[0]
-        return row.owner
+                base, _ = split_rate(name)
+                if base not in self.variables and self.indirect_variables(base):
+                    return base
+        return equation.owner
 
-    def _part_rows(self) -> Iterable[NetworkEquation]:
+    def _part_equations(self) -> Iterable[NetworkEquation]:
         for part in self.parts.values():
             for equation in part.equations():
                 yield self.make(equation.name, part.name, equation.equation.residual, equation.solves)
 
-    def _node_rows(self) -> Iterable[NetworkEquation]:
-        """Flows into the parts at a node sum to zero; at a joint the joint takes what is left."""
+    def _node_equations(self) -> Iterable[NetworkEquation]:
+        """The flows into the components at a node sum to zero; at a joint the sum acts on the joint."""
         for node in self.nodes.values():
             if not node.reference and node.joint is None:
                 terms: dict[Order, Scalar] = {(self.flow(*port), 0): 1.0 for port in node.ports}
                 yield NetworkEquation(f"sum of {node.domain.flow}s", node.name, terms, 0.0)
 
-    def _speed_rows(self, rows: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
-        """A shaft that nothing asks for its speed has one all the same: what passes through it is power."""
-        moving = {name for row in rows for name, order in row.orders(self.variables).items() if order}
+    def _speed_equations(self, equations: Iterable[NetworkEquation]) -> Iterable[NetworkEquation]:
+        """A speed variable for every shaft whose speed occurs in no equation: its power needs one."""
+        moving = {name for equation in equations for name, order in equation.orders(self.variables).items() if order}
         for node in self.nodes.values():
             name = self.potential(node) if not node.reference else ""
             if node.domain.position and node.joint is None and not node.reference and name not in moving:
@@ -363,7 +376,7 @@ class NetworkEquations:
 
 
 class UnknownRate(Exception):
-    """A row has to be differentiated and holds something whose rate is not known: its name."""
+    """An equation has to be differentiated and contains a quantity without a known time derivative: its name."""
 
 
 def has_rates(joint: Joint) -> bool:

@@ -1,4 +1,4 @@
-"""A joint walked from its child side: the spanning tree may meet it against its declaration."""
+"""A joint in the opposite direction, for a spanning tree that reaches its child body first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinode.model.joints.joint import Joint
 
 
 class Reversed:
-    """A joint walked from its child side: the tree's parent carries M and the tree's child F."""
+    """A joint in the opposite direction: the parent link carries its frame M and the child link its frame F."""
 
     def __init__(self, joint: Joint) -> None:
         self.joint = joint
@@ -21,7 +21,7 @@ class Reversed:
         return self.joint.transform(q, form).inverse()
 
     def motion_subspace(self, q: Array, form: Array) -> Array:
-        """Velocity of F relative to M in F's axes: minus the joint's own, moved to F."""
+        """Velocity of F relative to M, at F and in its axes, for unit speeds: minus that of M relative to F."""
         X = self.joint.transform(q, form)
         S = self.joint.motion_subspace(q, form)
         w = X.R @ S[:3]

@@ -1,27 +1,28 @@
-"""What a set of differential and algebraic rows needs before it can be solved, from who occurs where alone.
+"""Structural analysis of differential-algebraic equations by the Sigma method.
 
-A row i is ``{variable j: highest order of its derivatives that occurs}``; rows and variables are counted from 0.
+Only the incidence is used: which derivatives of which variables occur in which equation.  Row i of the Sigma matrix
+stands for equation i, as ``{variable j: highest order of its derivatives that occurs}``; both are counted from 0.
 
     structure = find_structure(rows, count)
-    structure.c[i]          how often row i is to be differentiated
-    structure.d[j]          the order of variable j that the differentiated rows are solved for
-    structure.matching[i]   the variable that row i is matched with
+    structure.c[i]          how often equation i is to be differentiated
+    structure.d[j]          the order of variable j that the differentiated equations are solved for
+    structure.matching[i]   the variable that equation i is matched with
     structure.index         structural index of the problem as given
-    structure.blocks        groups of rows in the order in which they can be solved for their matched variables
+    structure.blocks        groups of equations in the order in which they can be solved for their matched variables
     states = choose_states(structure, priorities)
     states.states           (j, k): derivative k of variable j is a state
-    states.dependent        for each level m = 1, 2, ... pairs (row i, variable j): the row differentiated c[i] - m
-                            times gives derivative d[j] - m of j; solved from the last level to the first, then level 0
+    states.dependent        for each level m = 1, 2, ... pairs (equation i, variable j): equation i, differentiated
+                            c[i] - m times, gives derivative d[j] - m of j; the last level is solved first, level 0 last
 
-That is the Sigma method of J. D. Pryce, "A simple structural analysis method for DAEs", BIT 41 (2001) 364-394: a
+The Sigma method is that of J. D. Pryce, "A simple structural analysis method for DAEs", BIT 41 (2001) 364-394: a
 transversal of largest total order, and the smallest c, d >= 0 with d[j] - c[i] >= sigma[i, j], equal where matched.
-States are what is left when dependent derivatives are chosen level by level, S. E. Mattsson and G. Soderlind, "Index
-reduction in differential-algebraic equations using dummy derivatives", SIAM J. Sci. Comput. 14 (1993) 677-692.  Rows
-that nobody can be matched with are found by A. L. Dulmage and N. S. Mendelsohn, "Coverings of bipartite graphs",
-Canad. J. Math. 10 (1958) 517-534, and raised as ``StructureError``.
+Dependent derivatives are chosen level by level, and the states are the remaining ones: S. E. Mattsson and G. Soderlind,
+"Index reduction in differential-algebraic equations using dummy derivatives", SIAM J. Sci. Comput. 14 (1993) 677-692.
+Equations without a match are found by the decomposition of A. L. Dulmage and N. S. Mendelsohn, "Coverings of bipartite
+graphs", Canad. J. Math. 10 (1958) 517-534, and raised as ``StructureError``.
 
-Structure is blind to coefficients that cancel (redundant closing rows of a loop): ``choose_states`` takes the values of
-a sample where that matters.  The work grows about as the number of entries, to tens of thousands of rows.
+Structure does not show coefficients that cancel (redundant constraint rows of a loop): ``choose_states`` takes sample
+values where that matters.  The work grows about as the number of entries, to tens of thousands of equations.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ from scipy.sparse.csgraph import (
 
 from kinode.errors import Error
 
-Incidence = Sequence[Mapping[int, int]]
-Pairs = tuple[tuple[int, int], ...]
-SMALL = 1e-9  # of the largest entry: below that a coefficient has cancelled
+Incidence = Sequence[Mapping[int, int]]  # for each equation: variable -> highest order of its derivatives
+Pairs = tuple[tuple[int, int], ...]  # of equation and variable, or of variable and order
+CANCELLED = 1e-9  # of the largest entry: a smaller coefficient has cancelled
 
 
 @dataclass(frozen=True)
 class UnbalancedSubset:
-    """Some rows and the variables that occur in them (too many rows), or some variables and their rows (too few)."""
+    """Equations (``rows``) and variables whose numbers do not match.
+
+    Too many equations, with the variables that occur in them; or too many variables, with the equations that they
+    occur in.
+    """
 
     rows: tuple[int, ...]
     variables: tuple[int, ...]
@@ -59,15 +64,16 @@ class StructureError(Error):
     """The rows cannot determine the variables: ``over`` has more rows than variables, ``under`` fewer."""
 
     def __init__(self, over: UnbalancedSubset, under: UnbalancedSubset) -> None:
-        said = [f"{len(p.rows)} rows for {len(p.variables)} variables" for p in (over, under) if p.rows or p.variables]
-        super().__init__("the rows cannot be matched with the variables: " + "; ".join(said))
+        subsets = [subset for subset in (over, under) if subset.rows or subset.variables]
+        counts = [f"{len(subset.rows)} rows for {len(subset.variables)} variables" for subset in subsets]
+        super().__init__("the rows cannot be matched with the variables: " + "; ".join(counts))
         self.over = over
         self.under = under
 
 
 @dataclass(frozen=True)
 class StructuralAnalysis:
-    """What ``find_structure`` found."""
+    """The result of ``find_structure``: offsets c and d, and a matching of equations with variables."""
 
     rows: tuple[Mapping[int, int], ...]
     c: tuple[int, ...]
@@ -81,22 +87,22 @@ class StructuralAnalysis:
 
     @property
     def freedom(self) -> int:
-        """How many initial values can be chosen."""
+        """The number of initial values that can be chosen."""
         return sum(self.d) - sum(self.c)
 
     def leading(self, i: int) -> tuple[int, ...]:
-        """The variables whose highest derivatives occur in row i once it is differentiated."""
+        """The variables whose highest derivatives occur in the differentiated equation i."""
         return tuple(j for j, order in self.rows[i].items() if order + self.c[i] == self.d[j])
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """Rows that have to be solved at once, in the order in which that can be done."""
+        """Groups of equations that are solved together, in the order of solving."""
         return find_blocks([self.leading(i) for i in range(len(self.rows))], self.matching)
 
 
 @dataclass(frozen=True)
 class StateSelection:
-    """Which derivatives are states, and which rows give those that are not."""
+    """Which derivatives are states, and which equations give the dependent ones."""
 
     states: Pairs
     dependent: tuple[Pairs, ...]
@@ -104,7 +110,7 @@ class StateSelection:
 
 # -- the transversal and the offsets ------------------------------------------------------------------
 def find_structure(rows: Incidence, count: int) -> StructuralAnalysis:
-    """The structure of rows in ``count`` variables; StructureError if they cannot determine these."""
+    """The structure of equations in ``count`` variables; StructureError if they cannot determine these."""
     over, under = find_parts(rows, count)
     if over.rows or under.variables:
         raise StructureError(over, under)
@@ -116,21 +122,21 @@ def find_structure(rows: Incidence, count: int) -> StructuralAnalysis:
 def _best_matching(
     rows: Incidence, count: int, weight: Callable[[int, int], float], smallest: bool = False
 ) -> list[int]:
-    """A variable for each row, of the largest (smallest) total weight."""
+    """A variable for each equation, with the largest (smallest) total weight."""
     if not rows:
         return []
     entries = [(i, j, weight(i, j)) for i, row in enumerate(rows) for j in row]
     i, j, w = (np.array(column) for column in zip(*entries, strict=True))
     shifted = w - w.min() + 1.0  # a zero would count as no entry
     matrix = csr_array((shifted, (i, j)), shape=(len(rows), count))
-    found, columns = min_weight_full_bipartite_matching(matrix, maximize=not smallest)
-    chosen = np.empty(len(rows), dtype=int)
-    chosen[found] = columns
-    return [int(x) for x in chosen]
+    matched_rows, columns = min_weight_full_bipartite_matching(matrix, maximize=not smallest)
+    matching = np.empty(len(rows), dtype=int)
+    matching[matched_rows] = columns
+    return [int(j) for j in matching]
 
 
 def _offsets(rows: Incidence, count: int, matching: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The smallest c and d [Pryce, algorithm 3.1]; a queue, so that a change reaches only whom it concerns."""
+    """The smallest c and d [Pryce, algorithm 3.1]; a queue visits only the equations that a change affects."""
     row_of = {j: i for i, j in enumerate(matching)}
     c, d = [0] * len(rows), [0] * count
     waiting = deque(range(len(rows)))
@@ -147,9 +153,9 @@ def _offsets(rows: Incidence, count: int, matching: Sequence[int]) -> tuple[list
     return c, d
 
 
-# -- what cannot be matched ---------------------------------------------------------------------------
+# -- equations and variables without a match ----------------------------------------------------------
 def find_parts(rows: Incidence, count: int) -> tuple[UnbalancedSubset, UnbalancedSubset]:
-    """The part with too many rows and the part with too few, both empty for a square problem that can be matched."""
+    """The overdetermined and the underdetermined subset; both are empty where all can be matched."""
     columns: list[list[int]] = [[] for _ in range(count)]
     for i, row in enumerate(rows):
         for j in row:
@@ -165,7 +171,7 @@ def find_parts(rows: Incidence, count: int) -> tuple[UnbalancedSubset, Unbalance
 
 
 def match_largest(rows: Incidence, count: int) -> list[int]:
-    """A variable for as many rows as possible; -1 for the others."""
+    """A variable for as many equations as possible; -1 for the others."""
     indices = [j for row in rows for j in row]
     if not indices:
         return [-1] * len(rows)
@@ -177,22 +183,25 @@ def match_largest(rows: Incidence, count: int) -> list[int]:
 def _alternate(
     start: Iterable[int], there: Sequence[Iterable[int]], back: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Whom one reaches by going there by any entry and back by the matching."""
-    reached, passed = set(start), set()
-    stack = list(reached)
+    """The nodes on alternating paths: on the side of ``start``, and on the other side.
+
+    A path goes to the other side by any entry (``there``), and comes back by the matching (``back``).
+    """
+    near, far = set(start), set()
+    stack = list(near)
     while stack:
         for other in there[stack.pop()]:
-            if other not in passed:
-                passed.add(other)
-                if back[other] not in reached:
-                    reached.add(back[other])
+            if other not in far:
+                far.add(other)
+                if back[other] not in near:
+                    near.add(back[other])
                     stack.append(back[other])
-    return tuple(sorted(reached)), tuple(sorted(passed))
+    return tuple(sorted(near)), tuple(sorted(far))
 
 
 # -- order of solving ---------------------------------------------------------------------------------
 def find_blocks(leading: Sequence[Iterable[int]], matching: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Strongly connected rows, each group after those that it needs; ``leading`` are the variables of each row."""
+    """Strongly connected groups of equations in the order of solving; ``leading`` are the variables of each."""
     n = len(leading)
     row_of = {j: i for i, j in enumerate(matching)}
     needs = [[row_of[j] for j in variables if j in row_of and row_of[j] != i] for i, variables in enumerate(leading)]
@@ -215,8 +224,8 @@ def find_blocks(leading: Sequence[Iterable[int]], matching: Sequence[int]) -> tu
 def _in_order(users: Mapping[int, set[int]], rank: Mapping[int, int]) -> list[int]:
     """Groups before their users, otherwise by rank."""
     open_needs = dict.fromkeys(users, 0)
-    for found in users.values():
-        for user in found:
+    for group_users in users.values():
+        for user in group_users:
             open_needs[user] += 1
     ready = [(rank[group], group) for group, count in open_needs.items() if count == 0]
     heapq.heapify(ready)
@@ -237,10 +246,10 @@ def choose_states(
     priorities: Mapping[int, float] | None = None,
     values: Mapping[tuple[int, int], float] | None = None,
 ) -> StateSelection:
-    """States and dependent derivatives; a variable of higher priority is rather a state (0 where none is given).
+    """States and dependent derivatives; variables of higher priority are preferred as states (0 by default).
 
-    ``values`` are the coefficients of the highest derivatives in the differentiated rows, by (row, variable), at some
-    generic sample: with these the choice holds for the numbers, without them for the structure.
+    ``values`` are the coefficients of the highest derivatives in the differentiated equations, by (equation, variable),
+    at a generic sample.  With them the choice is numerically regular, without them structurally.
     """
     priorities = priorities or {}
     candidates = set(range(len(structure.d)))
@@ -257,32 +266,32 @@ def choose_states(
 
 
 def _choose(leading: Mapping[int, Sequence[int]], priorities: Mapping[int, float]) -> Pairs:
-    """A variable for each row, of the least total priority; structure allows it, since all rows can be matched."""
+    """A variable for each equation, with the least total priority; all equations can be matched."""
     columns = sorted({j for variables in leading.values() for j in variables})
-    place = {j: k for k, j in enumerate(columns)}
-    rows = [dict.fromkeys((place[j] for j in variables), 0) for variables in leading.values()]
-    found = _best_matching(rows, len(columns), lambda i, k: float(priorities.get(columns[k], 0.0)), smallest=True)
-    return tuple((i, columns[k]) for i, k in zip(leading, found, strict=True))
+    column_of = {j: k for k, j in enumerate(columns)}
+    rows = [dict.fromkeys((column_of[j] for j in variables), 0) for variables in leading.values()]
+    matching = _best_matching(rows, len(columns), lambda i, k: float(priorities.get(columns[k], 0.0)), smallest=True)
+    return tuple((i, columns[k]) for i, k in zip(leading, matching, strict=True))
 
 
 def _choose_by_values(
     leading: Mapping[int, Sequence[int]], priorities: Mapping[int, float], values: Mapping[tuple[int, int], float]
 ) -> Pairs:
-    """The same, the coefficients of the chosen variables being a regular matrix: piece by piece."""
-    found: list[tuple[int, int]] = []
-    for rows in _pieces(leading):
+    """The same with a regular matrix of coefficients: the equations fall into groups without common variables."""
+    pairs: list[tuple[int, int]] = []
+    for rows in _connected_groups(leading):
         entries = {i: {j: values.get((i, j), 0.0) for j in leading[i]} for i in rows}
         pivots = _independent_columns(entries, priorities)
         if len(pivots) < len(rows):
-            lost = tuple(i for i in rows if i not in {p for p, _ in pivots})
+            dependent = tuple(i for i in rows if i not in {p for p, _ in pivots})
             columns = tuple(sorted({j for i in rows for j in leading[i]}))
-            raise StructureError(UnbalancedSubset(lost, columns), UnbalancedSubset((), ()))
-        found += pivots
-    return tuple(sorted(found))
+            raise StructureError(UnbalancedSubset(dependent, columns), UnbalancedSubset((), ()))
+        pairs += pivots
+    return tuple(sorted(pairs))
 
 
-def _pieces(leading: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """Rows that have variables in common, one way or another."""
+def _connected_groups(leading: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """Groups of equations that are connected by common variables."""
     rows = list(leading)
     first: dict[int, int] = {}
     pairs = [(k, first.setdefault(j, k)) for k, i in enumerate(rows) for j in leading[i]]
@@ -290,16 +299,16 @@ def _pieces(leading: Mapping[int, Sequence[int]]) -> list[list[int]]:
         return [[i] for i in rows]
     graph = csr_array((np.ones(len(pairs)), tuple(np.array(pairs).T)), shape=(len(rows), len(rows)))
     _, label = connected_components(graph, directed=False)
-    pieces: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for k, group in enumerate(label):
-        pieces.setdefault(int(group), []).append(rows[k])
-    return list(pieces.values())
+        groups.setdefault(int(group), []).append(rows[k])
+    return list(groups.values())
 
 
 def _independent_columns(
     entries: Mapping[int, Mapping[int, float]], priorities: Mapping[int, float]
 ) -> list[tuple[int, int]]:
-    """Pivots (row, column) by elimination, columns of low priority first; the shortest row next, its largest entry."""
+    """Pivots (row, column) by elimination: columns of low priority first; the shortest row next, its largest entry."""
     rows = {i: {j: x / _largest(row) for j, x in row.items() if x} for i, row in entries.items()}
     columns: dict[int, set[int]] = {}
     for i, row in rows.items():
@@ -307,40 +316,40 @@ def _independent_columns(
             columns.setdefault(j, set()).add(i)
     pivots: list[tuple[int, int]] = []
     for rank in sorted({priorities.get(j, 0.0) for j in columns}):
-        mine = {j for j in columns if priorities.get(j, 0.0) == rank}
+        of_rank = {j for j in columns if priorities.get(j, 0.0) == rank}
         waiting = [(len(row), i) for i, row in rows.items()]
         heapq.heapify(waiting)
         while waiting:
             count, i = heapq.heappop(waiting)
             if i not in rows or count != len(rows[i]):
-                continue  # it was a pivot, or changed since
-            offered = [j for j in rows[i] if j in mine]
-            k = max(offered, key=lambda j: abs(rows[i][j]), default=None)
-            if k is None or abs(rows[i][k]) <= SMALL:
+                continue  # an outdated entry: the row was a pivot, or has changed
+            candidates = [j for j in rows[i] if j in of_rank]
+            k = max(candidates, key=lambda j: abs(rows[i][j]), default=None)
+            if k is None or abs(rows[i][k]) <= CANCELLED:
                 continue
             pivot = rows.pop(i)
             pivots.append((i, k))
             for j in pivot:
                 columns[j].discard(i)
             for other in sorted(columns[k]):
-                _take_out(rows[other], pivot, k, other, columns)
+                _eliminate(rows[other], pivot, k, other, columns)
                 heapq.heappush(waiting, (len(rows[other]), other))
     return pivots
 
 
-def _take_out(
-    row: dict[int, float], pivot: Mapping[int, float], k: int, place: int, columns: Mapping[int, set[int]]
+def _eliminate(
+    row: dict[int, float], pivot: Mapping[int, float], k: int, index: int, columns: Mapping[int, set[int]]
 ) -> None:
-    """Take so much of the pivot's row from a row that column k is gone from it."""
+    """Eliminate column k from a row (number ``index``) by a multiple of the pivot's row."""
     factor = row[k] / pivot[k]
     for j, x in pivot.items():
         left = row.get(j, 0.0) - factor * x
-        if j == k or abs(left) <= SMALL * abs(factor * x):
+        if j == k or abs(left) <= CANCELLED * abs(factor * x):
             row.pop(j, None)
-            columns[j].discard(place)
+            columns[j].discard(index)
         else:
             row[j] = left
-            columns[j].add(place)
+            columns[j].add(index)
 
 
 def _largest(row: Mapping[int, float]) -> float:

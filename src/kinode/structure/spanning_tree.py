@@ -1,7 +1,7 @@
-"""The spanning tree: which joints carry bodies and which close loops.
+"""The spanning tree: tree joints and cut joints.
 
-Bodies and joints are a graph.  A breadth-first tree from the world keeps loops short.  The joints that the tree leaves
-out are cut: each closes a loop.
+Bodies are the nodes of a graph, joints its edges.  A breadth-first tree from the world keeps loops short.  The joints
+outside of the tree are cut joints: each closes a loop.
 """
 
 from __future__ import annotations
@@ -14,62 +14,62 @@ from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.joints.joint import Joint
 from kinode.model.system import System
 
-FREE = 6  # freedoms of a joint that holds nothing
+FREE = 6  # freedoms of a joint without constraints
 
 
 class Cut(NamedTuple):
-    """A joint that closes a loop; ``loop`` names the joints of the tree that it closes on."""
+    """A cut joint; ``loop`` names the tree joints of the loop that it closes."""
 
     joint: Joint
     loop: tuple[str, ...]
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each of its rows: residuals of positions come first, those of directions behind."""
+        """The unit of each of its constraint rows: lengths first, then angles."""
         total = 6 - self.joint.n_u
         lengths = min(total, 3 - sum(kind == "length" for _, kind in self.joint.coordinates))
         return ("length",) * lengths + ("angle",) * (total - lengths)
 
 
 def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]:
-    """Breadth-first over the graph: (joint, from body, to body) in an order of depth-first descent, and the cuts."""
-    at: dict[str, list[Joint]] = {name: [] for name in ("world", *system.bodies)}
+    """The steps (joint, from body, to body) of a breadth-first tree, in depth-first order, and the cut joints."""
+    joints_at: dict[str, list[Joint]] = {name: [] for name in ("world", *system.bodies)}
     for joint in system.joints.values():
-        at[joint.a.body].append(joint)
-        at[joint.b.body].append(joint)
-    kept = _with_laws(system)
-    way: dict[str, tuple[Joint, str]] = {}
-    children: dict[str, list[tuple[Joint, str]]] = {name: [] for name in at}
+        joints_at[joint.a.body].append(joint)
+        joints_at[joint.b.body].append(joint)
+    kept = _preferred_joints(system)
+    parent_of: dict[str, tuple[Joint, str]] = {}  # body -> tree joint to its parent body, and that body
+    children: dict[str, list[tuple[Joint, str]]] = {name: [] for name in joints_at}
     used: set[str] = set()
     queue: deque[str] = deque()
 
     def enter(body: str) -> None:
-        """Reach a body, and through the joints that the tree keeps all that they connect it with."""
-        found = [body]
-        for body in found:
+        """Reach a body, and all bodies that preferred joints connect with it."""
+        reached = [body]
+        for body in reached:
             queue.append(body)
-            found += [other for joint in at[body] if joint.name in kept and (other := take(joint, body))]
+            reached += [other for joint in joints_at[body] if joint.name in kept and (other := take(joint, body))]
 
     def take(joint: Joint, body: str) -> str | None:
-        """Go over a joint to a body that was not reached before."""
+        """Make a joint a tree joint if it leads to a new body; that body, or None."""
         other = joint.b.body if joint.a.body == body else joint.a.body
-        if other == "world" or other in way or joint.name in used:
+        if other == "world" or other in parent_of or joint.name in used:
             return None
         used.add(joint.name)
-        way[other] = (joint, body)
+        parent_of[other] = (joint, body)
         children[body].append((joint, other))
         return other
 
-    later: deque[tuple[Joint, str]] = deque()  # joints that hold nothing: as cuts they cost no rows and spare speeds
+    later: deque[tuple[Joint, str]] = deque()  # free joints: as cut joints they add no rows, and save six speeds
     enter("world")
     while queue or later:
         if queue:
             body = queue.popleft()
-            later.extend((joint, body) for joint in at[body] if joint.n_u == FREE)
-            ways = [(joint, body) for joint in at[body] if joint.n_u < FREE]
+            later.extend((joint, body) for joint in joints_at[body] if joint.n_u == FREE)
+            edges = [(joint, body) for joint in joints_at[body] if joint.n_u < FREE]
         else:
-            ways = [later.popleft()]
-        for joint, body in ways:
+            edges = [later.popleft()]
+        for joint, body in edges:
             if other := take(joint, body):
                 enter(other)
     order = {name: k for k, name in enumerate(system.joints)}
@@ -80,8 +80,8 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
     while stack:
         joint, body, other = stack.pop()
         steps.append((joint, body, other))
-        stack.extend((j, other, o) for j, o in reversed(children[other]))
-    cuts = tuple(Cut(j, _loop(j, way)) for j in system.joints.values() if j.name not in used)
+        stack.extend((below, other, child) for below, child in reversed(children[other]))
+    cuts = tuple(Cut(joint, _loop(joint, parent_of)) for joint in system.joints.values() if joint.name not in used)
     for cut in cuts:
         if cut.joint.ends is not None and turns(cut.joint):
             field = "stop" if cut.joint.stop is not None else "backlash"
@@ -94,8 +94,8 @@ def span(system: System) -> tuple[list[tuple[Joint, str, str]], tuple[Cut, ...]]
     return steps, cuts
 
 
-def _with_laws(system: System) -> set[str]:
-    """Joints that are driven, geared or have own efforts, as far as they close no loop: the tree keeps them."""
+def _preferred_joints(system: System) -> set[str]:
+    """Joints that are driven, geared or have efforts of their own, as far as they form no loop: tree joints."""
     group = {name: name for name in ("world", *system.bodies)}
 
     def find(body: str) -> str:
@@ -107,7 +107,7 @@ def _with_laws(system: System) -> set[str]:
     geared = {
         name for c in system.constraints.values() if isinstance(c, CoordinateCoupling) for name in c.joints().values()
     }
-    geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # parts act on them
+    geared |= {node.joint for node in system.nodes.values() if node.joint is not None}  # a network acts on them
 
     def has_law(joint: Joint) -> bool:
         own = (joint.motion, joint.speed, joint.effort, joint.stiffness, joint.damping, joint.ends)
@@ -121,20 +121,21 @@ def _with_laws(system: System) -> set[str]:
     return kept
 
 
-def _loop(joint: Joint, way: dict[str, tuple[Joint, str]]) -> tuple[str, ...]:
-    """The tree joints between the two bodies of a closing joint."""
+def _loop(joint: Joint, parent_of: dict[str, tuple[Joint, str]]) -> tuple[str, ...]:
+    """The tree joints between the two bodies of a cut joint."""
 
-    def path(body: str) -> list[str]:
-        found = []
+    def path_to_world(body: str) -> list[str]:
+        names = []
         while body != "world":
-            carrier, body = way[body]
-            found.append(carrier.name)
-        return found
+            carrier, body = parent_of[body]
+            names.append(carrier.name)
+        return names
 
-    one, two = path(joint.a.body), path(joint.b.body)
-    shared = set(one) & set(two)
-    return tuple(n for n in one if n not in shared) + tuple(n for n in reversed(two) if n not in shared)
+    from_a, from_b = path_to_world(joint.a.body), path_to_world(joint.b.body)
+    shared = set(from_a) & set(from_b)
+    return tuple(n for n in from_a if n not in shared) + tuple(n for n in reversed(from_b) if n not in shared)
 
 
 def turns(joint: Joint) -> bool:
+    """Whether the first coordinate of a joint is an angle."""
     return joint.coordinates[0][1] == "angle"

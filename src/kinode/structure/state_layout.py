@@ -1,4 +1,4 @@
-"""The layout of the state: which entry of q, u and z is whose.
+"""The layout of the state: the components that the entries of q, u and z belong to.
 
 q and u hold the coordinates and speeds of the tree joints in order of declaration.  Joints with a prescribed motion
 (functions of time) and coupled joints (functions of another joint) have none.  z holds, in this order: the integrals of
@@ -28,25 +28,30 @@ NamedUnits = tuple[tuple[str, str], ...]  # name and unit of each state of a com
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One entry of the state: whose it is, its name, where it stands and what it is."""
+    """One entry of the state: its name, index, role, owner and unit."""
 
     name: str
     index: int
     role: str  # q, u, z
-    joint: str  # or another component, of its own states
+    joint: str  # the owner: a joint, or for z any component
     kind: str  # angle, length, dimensionless (of quaternions)
+
+    @property
+    def suffix(self) -> str:
+        """The end of a coordinate's or speed's name: ``.x`` of ``ball.u.x``, nothing where a joint has but one."""
+        return self.name.removeprefix(f"{self.joint}.{self.role}")
 
 
 @dataclass(frozen=True, eq=False)
 class StateLayout:
-    """Where each component stands in q, u and z; it splits, joins and names state vectors."""
+    """The slices of components in q, u and z; it splits, joins and names state vectors."""
 
     q_of: Mapping[str, slice]
     u_of: Mapping[str, slice]
     z_of: Mapping[str, slice]  # states that are integrated
     discrete_of: Mapping[str, slice]  # discrete states, at the end of z
     coordinates: tuple[Coordinate, ...]
-    quaternions: tuple[int, ...]  # where unit quaternions begin in [q, u, z]
+    quaternions: tuple[int, ...]  # indices in [q, u, z] at which unit quaternions begin
     parameters: tuple[str, ...]
     inputs: tuple[str, ...]
 
@@ -92,13 +97,13 @@ class StateLayout:
         return EvaluationPoint(t, *self.split(y), p, inputs)
 
 
-def _end(places: Mapping[str, slice]) -> int:
-    return max((where.stop for where in places.values()), default=0)
+def _end(slices: Mapping[str, slice]) -> int:
+    return max((where.stop for where in slices.values()), default=0)
 
 
 def lay_out_state(system: System, joints: Sequence[Joint], network: Network | None) -> StateLayout:
     """The layout of a system; ``joints`` are those with coordinates or a prescribed speed."""
-    q_of, u_of, z_of, discrete_of = _Places(), _Places(), _Places(), _Places()
+    q_of, u_of, z_of, discrete_of = _Slices(), _Slices(), _Slices(), _Slices()
     for joint in joints:
         if joint.speed is not None:
             z_of.append(joint.name, len(joint.states))
@@ -133,8 +138,8 @@ def lay_out_state(system: System, joints: Sequence[Joint], network: Network | No
     )
 
 
-class _Places:
-    """Slices one after the other."""
+class _Slices:
+    """Consecutive slices by name."""
 
     def __init__(self) -> None:
         self.slices: dict[str, slice] = {}
@@ -157,14 +162,14 @@ def _joint_coordinates(system: System, q_of: Mapping[str, slice], u_of: Mapping[
     return coordinates
 
 
-def _other_coordinates(places: Mapping[str, slice], states: Mapping[str, NamedUnits]) -> list[Coordinate]:
+def _other_coordinates(slices: Mapping[str, slice], states: Mapping[str, NamedUnits]) -> list[Coordinate]:
     return [
-        Coordinate(f"{name}.{part}", where.start + k, "z", name, kind)
-        for name, where in places.items()
-        for k, (part, kind) in enumerate(states[name])
+        Coordinate(f"{name}.{state}", where.start + k, "z", name, unit)
+        for name, where in slices.items()
+        for k, (state, unit) in enumerate(states[name])
     ]
 
 
-def _quaternions(system: System, places: Mapping[str, slice], offset: int) -> list[int]:
-    owners = ((system.joints[name], where) for name, where in places.items() if name in system.joints)
+def _quaternions(system: System, slices: Mapping[str, slice], offset: int) -> list[int]:
+    owners = ((system.joints[name], where) for name, where in slices.items() if name in system.joints)
     return [offset + where.start + joint.quaternion for joint, where in owners if joint.quaternion is not None]

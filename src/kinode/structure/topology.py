@@ -1,7 +1,7 @@
-"""Topology: from the description to a spanning tree, its loops, and the layout of the state.
+"""Topology: the spanning tree of a system, its loops, and the layout of the state.
 
-Bodies held by fixed joints are one link for the motion (the ``tree``), and each a node of its own where reactions are
-asked for (the ``full`` tree).  The dynamics of loops is not part of this module.
+Bodies that fixed joints weld together are one link in the ``tree``, which serves the motion.  In the ``full`` tree,
+which serves the reactions, each body is a node of its own.  The dynamics of loops is not part of this module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Coupling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """The structure of a system before any number: what every formulation starts from.
+    """The structure of a system, without numbers: the starting point of every formulation.
 
     ``rows`` are the independent constraint rows, where they are known; None means all rows.  They depend on a closed
     position (``loop_closure.py``), so that ``with_rows`` makes a new topology of them.
@@ -53,12 +53,12 @@ class Topology:
     full: Tree
     cuts: tuple[Cut, ...]
     couplings: Mapping[str, Coupling]
-    constraints: tuple[Constraint, ...]  # those that are rows; couplings are none
+    constraints: tuple[Constraint, ...]  # those with constraint rows; couplings have none
     layout: StateLayout
     events: EventTable | None  # None: nothing is discrete
-    network: Network | None  # of parts between nodes
-    parameterized: bool  # whether any constant of the geometry or inertia is arithmetic with parameters
-    unmoved: ModelError | None  # why forward dynamics is impossible
+    network: Network | None  # of components between nodes
+    parameterized: bool  # whether any constant of the geometry or inertia is an expression of parameters
+    unmoved: ModelError | None  # the error that forward dynamics raises; None where it is possible
     rows: tuple[int, ...] | None = None
     _geometries: dict[int, Geometry] = field(default_factory=dict, repr=False)
 
@@ -106,7 +106,7 @@ class Topology:
         return self.layout.coordinates
 
     def initial_states(self, name: str, resolve: Resolve) -> Array:
-        """The initial values of the states that a component has of its own, as far as its fields say."""
+        """The initial values of a component's own states, from its fields."""
         if self.network is not None and name in self.network.states_of:
             return np.array([resolve(value) for value in self.network.initial_values(name)])
         return np.asarray(self.system[name].initial_states(resolve))
@@ -120,9 +120,9 @@ class Topology:
 
     # -- constants ---------------------------------------------------------------------------------
     def geometry(self, tree: Tree, resolve: Resolve) -> Geometry:
-        """The constants of a tree; computed once where they hold no parameters.
+        """The constants of a tree; computed once where they do not depend on parameters.
 
-        Where only motion is asked for (the tree with welded bodies) inertias are regrouped.
+        Inertias of the ``tree``, which serves the motion alone, are regrouped.
         """
         known = self._geometries.get(id(tree))
         if known is not None:
@@ -136,27 +136,27 @@ class Topology:
     # -- constraints -------------------------------------------------------------------------------
     @property
     def constrained(self) -> bool:
-        """Whether the coordinates of the state are bound by constraint rows."""
+        """Whether the system has constraint rows."""
         return bool(self.cuts or self.constraints)
 
     @cached_property
     def row_units(self) -> tuple[tuple[str, str], ...]:
-        """Whose each constraint row is, and its unit: cut joints first, constraints behind.
+        """Owner and unit of each constraint row: cut joints first, then constraints.
 
-        Rows of a length or an angle hold positions, those of a velocity or angular velocity speeds alone.
-        By Gruebler's count n_u - len(row_units) freedoms are left.
+        Rows of a length or an angle constrain positions, those of a velocity or angular velocity speeds alone.
+        Gruebler's count of freedoms is n_u - len(row_units).
         """
         cut_rows = [(cut.joint.name, unit) for cut in self.cuts for unit in cut.units]
         return (*cut_rows, *((c.name, unit) for c in self.constraints for unit in c.rows(self.system)))
 
     @cached_property
     def cut_names(self) -> tuple[str, ...]:
-        """The joints that close loops."""
+        """The cut joints."""
         return tuple(cut.joint.name for cut in self.cuts)
 
     @cached_property
     def holding(self) -> dict[str, int]:
-        """Everything that transmits a load between bodies, and how many numbers describe it.
+        """Everything that transmits a load between bodies, with the number of its components.
 
         Six components of each joint's reaction by its name, the effort of a drive or of a gear's follower as
         ``joint.effort``, the multipliers of a constraint by its name.
@@ -168,12 +168,12 @@ class Topology:
 
     @cached_property
     def tied(self) -> frozenset[str]:
-        """The joints of gears, which lead or follow."""
+        """The joints that gears couple: leaders and followers."""
         return frozenset(self.couplings) | {coupling.leader for coupling in self.couplings.values()}
 
 
 def find_topology(system: System) -> Topology:
-    """Check the system and find its structure."""
+    """The topology of a system, which is checked first."""
     system.check()
     if not system.bodies and not system.elements:
         raise ModelError(f"{system.name} has no bodies, and no elements")
@@ -210,7 +210,7 @@ def find_topology(system: System) -> Topology:
 
 
 def _is_parameterized(system: System) -> bool:
-    """Whether any constant of the geometry or inertia is arithmetic with parameters."""
+    """Whether any constant of the geometry or inertia is an expression of parameters."""
     if not system.parameters:
         return False
     components = (*system.bodies.values(), *system.joints.values())
@@ -220,24 +220,24 @@ def _is_parameterized(system: System) -> bool:
 def _find_network(system: System) -> Network | None:
     if not system.parts:
         return None
-    from kinode.structure.network_analysis import find_network  # which needs SciPy's graphs: they take time to import
+    from kinode.structure.network_analysis import find_network  # imports SciPy's graphs, which takes time
 
     return find_network(system)
 
 
 def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
-    """Nodes from steps; with ``merge`` a fixed joint adds its body to the link that it comes from."""
+    """The tree of steps (joint, from body, to body); with ``merge`` fixed joints weld bodies into one link."""
     node_of: dict[str, int] = {"world": WORLD}
     links: list[dict[str, Any]] = []
     ground: list[tuple[Joint, str, str]] = []
     for joint, body, other in steps:
         if merge and isinstance(joint, Fixed):
-            home = node_of[other] = node_of[body]
-            if home == WORLD:
+            link_index = node_of[other] = node_of[body]
+            if link_index == WORLD:
                 ground.append((joint, body, other))
             else:
-                links[home]["bodies"].append(other)
-                links[home]["welds"].append((joint, body, other))
+                links[link_index]["bodies"].append(other)
+                links[link_index]["welds"].append((joint, body, other))
             continue
         node_of[other] = len(links)
         links.append(
@@ -251,26 +251,35 @@ def _grow(steps: list[tuple[Joint, str, str]], *, merge: bool) -> Tree:
 
 
 def _couplings(system: System, cut: set[str]) -> tuple[dict[str, Coupling], tuple[Constraint, ...]]:
-    """Which joints follow which, and the constraints that have to be rows: a gear at a joint that closes a loop too."""
-    found: dict[str, Coupling] = {}
-    rows = []
+    """The couplings by follower, and the constraints with rows.
+
+    A coupling eliminates the coordinate of its follower.  A gear at a cut joint has a constraint row instead.
+    """
+    couplings: dict[str, Coupling] = {}
+    constraints = []
     for constraint in system.constraints.values():
-        tie = constraint.relation(system)
-        if tie is None or tie.follower in cut or tie.leader in cut:
-            if tie is not None and all(n in cut and turns(system.joints[n]) for n in (tie.follower, tie.leader)):
-                message = f"{tie.follower} and {tie.leader} both close loops: how often they turned is not known"
-                raise ModelError(message, component=constraint.name)
-            rows.append(constraint)
+        relation = constraint.relation(system)
+        if relation is None or relation.follower in cut or relation.leader in cut:
+            if relation is not None:
+                _check_turns(system, cut, relation.follower, relation.leader, constraint.name)
+            constraints.append(constraint)
             continue
-        if tie.follower in found:
-            raise ModelError(f"{tie.follower} follows two joints", component=constraint.name)
-        found[tie.follower] = Coupling(tie.leader, tie.ratio, tie.offset, constraint.name)
-    for name in found:
-        seen = [name]
-        while (leader := found[seen[-1]].leader) in found:
-            if leader in seen:
-                raise ModelError(
-                    f"gears go in a circle: {' -> '.join([*seen, leader])}", component=found[name].constraint
-                )
-            seen.append(leader)
-    return found, tuple(rows)
+        if relation.follower in couplings:
+            raise ModelError(f"{relation.follower} follows two joints", component=constraint.name)
+        coupling = Coupling(relation.leader, relation.ratio, relation.offset, constraint.name)
+        couplings[relation.follower] = coupling
+    for name in couplings:
+        chain = [name]
+        while (leader := couplings[chain[-1]].leader) in couplings:
+            if leader in chain:
+                message = f"gears go in a circle: {' -> '.join([*chain, leader])}"
+                raise ModelError(message, component=couplings[name].constraint)
+            chain.append(leader)
+    return couplings, tuple(constraints)
+
+
+def _check_turns(system: System, cut: set[str], follower: str, leader: str, constraint: str) -> None:
+    """Refuse a gear between two cut joints that turn: their full turns are not known."""
+    if all(name in cut and turns(system.joints[name]) for name in (follower, leader)):
+        message = f"{follower} and {leader} both close loops: how often they turned is not known"
+        raise ModelError(message, component=constraint)

@@ -130,20 +130,20 @@ class BodyEquations(Printed):
         topology = self.topology
         u_dot = self._tape.inputs("u_dot", topology.n_u)
         lam = self._tape.inputs("lam", len(independent_rows(topology))) if topology.constrained else None
-        moving = Snapshot(topology, self._point, given=Given(u_dot=u_dot, friction=self._friction, multipliers=lam))
-        self._places: dict[tuple[str, str, int], int] = {}
+        snapshot = Snapshot(topology, self._point, given=Given(u_dot=u_dot, friction=self._friction, multipliers=lam))
+        self._indices: dict[tuple[str, str, int], int] = {}
         for body in self._absolute.bodies:
             X, (w, v), (eps, a) = (
-                moving.pose(Frame(body)),
-                moving.velocity(Frame(body)),
-                moving.acceleration(Frame(body)),
+                snapshot.pose(Frame(body)),
+                snapshot.velocity(Frame(body)),
+                snapshot.acceleration(Frame(body)),
             )
             values = self._without_zeros([*(X.R.T @ eps), *(X.R.T @ (a - cross(w, v)))])
             for i, value in enumerate(values):
                 name = f"{'wV'[i // 3]}{AXES[i % 3]}_dot_{_identifier(body)}"
                 self._add(("v_dot", body, i), value, name, SymbolStyle("wV"[i // 3], 1, AXES[i % 3], body))
         for joint in topology.system.joints:
-            for i, value in enumerate(self._without_zeros(list(np.concatenate(moving.reaction(joint))))):
+            for i, value in enumerate(self._without_zeros(list(np.concatenate(snapshot.reaction(joint))))):
                 self._add(("W", joint, i), value, f"{PARTS[i]}_{_identifier(joint)}", SymbolStyle(PARTS[i], 0, joint))
         for joint, where in topology.u_of.items():
             names = self.notation.of("u_dot")[where]
@@ -166,15 +166,15 @@ class BodyEquations(Printed):
     def _add(
         self, key: tuple[str, str, int], value: Scalar, name: str, style: SymbolStyle, known: bool = False
     ) -> None:
-        self._places[key] = len(self._unknowns)
+        self._indices[key] = len(self._unknowns)
         self._unknowns.append(_Unknown(name, style, known, vanishes=is_zero(value)))
 
     def _times(self, kind: str, owner: str, rows: Array) -> list[dict[int, Scalar]]:
         """The rows of a matrix as coefficients of the unknowns that it multiplies."""
         coefficients: list[dict[int, Scalar]] = []
         for row in rows:
-            places = ((self._places.get((kind, owner, j)), x) for j, x in enumerate(row))
-            coefficients.append({k: x for k, x in places if k is not None and not is_zero(x)})
+            terms = ((self._indices.get((kind, owner, j)), x) for j, x in enumerate(row))
+            coefficients.append({k: x for k, x in terms if k is not None and not is_zero(x)})
         return coefficients
 
     # -- equations ---------------------------------------------------------------------------------
@@ -182,27 +182,27 @@ class BodyEquations(Printed):
         """All rows: balances of bodies, reactions and accelerations at joints, constraints."""
         absolute, topology = self._absolute, self.topology
         forces: dict[str, list[list[dict[int, Scalar]]]] = {body: [] for body in absolute.bodies}
-        held: list[EquationRow] = []
-        for name, hold in absolute.holds.items():
-            n_u = hold.joint.n_u
-            turn = _block_rotation(hold.R)
-            A, bias = tidy(turn @ hold.S).reshape(6, n_u), tidy(turn @ hold.bias)
-            self._act(forces, "W", name, absolute.acting(hold, turn.T))
+        conditions: list[EquationRow] = []
+        for name, at_joint in absolute.joint_constraints.items():
+            n_u = at_joint.joint.n_u
+            rotation = _block_rotation(at_joint.R)
+            A, bias = tidy(rotation @ at_joint.S).reshape(6, n_u), tidy(rotation @ at_joint.bias)
+            self._act(forces, "W", name, absolute.acting(at_joint, rotation.T))
             for kind in ("drive", "gear"):
-                if (kind, name, 0) in self._places:
-                    self._act(forces, kind, name, absolute.acting(hold, hold.T))
+                if (kind, name, 0) in self._indices:
+                    self._act(forces, kind, name, absolute.acting(at_joint, at_joint.T))
             if name in topology.couplings:
                 coupling = topology.couplings[name]
-                leader = absolute.holds[coupling.leader]
+                leader = absolute.joint_constraints[coupling.leader]
                 ratio = self._snapshot.resolve(coupling.ratio)
                 self._act(forces, "gear", name, absolute.acting(leader, tidy(-ratio * leader.T)))
-            held += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
-            held += self._kinematics(name, turn, A, bias)
+            conditions += [EquationRow(f"joint {name}", row, 0.0, {}, 0.0) for row in self._times("W", name, A.T)]
+            conditions += self._kinematics(name, rotation, A, bias)
         for constraint in topology.constraints:
-            each, gamma = absolute.tie(loop_constraints.loop_constraint_of(topology, constraint))
-            self._act(forces, "lam", constraint.name, each)
-            left = sum_rows([self._times("v_dot", body, L.T) for body, L in each.items()], len(gamma))
-            held += [
+            directions, gamma = absolute.element_rows(loop_constraints.loop_constraint_of(topology, constraint))
+            self._act(forces, "lam", constraint.name, directions)
+            left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], len(gamma))
+            conditions += [
                 EquationRow(f"constraint {constraint.name}", row, 0.0, {}, x)
                 for row, x in zip(left, gamma, strict=True)
             ]
@@ -211,29 +211,31 @@ class BodyEquations(Printed):
             speeds = tidy(link.Omega @ link.v)
             order = (3, 4, 5, 0, 1, 2)  # forces before moments
             self._rows += [EquationRow(f"body {body}", inertial[i], speeds[i], right[i], link.Q[i]) for i in order]
-        self._rows += held
+        self._rows += conditions
 
     def _act(
-        self, forces: Mapping[str, list[list[dict[int, Scalar]]]], kind: str, owner: str, each: Mapping[str, Array]
+        self, forces: Mapping[str, list[list[dict[int, Scalar]]]], kind: str, owner: str, L_of: Mapping[str, Array]
     ) -> None:
-        for body, L in each.items():
+        """Add L times the unknowns of an owner to the forces on each body."""
+        for body, L in L_of.items():
             forces[body].append(self._times(kind, owner, L))
 
-    def _kinematics(self, name: str, turn: Array, A: Array, bias: Array) -> list[EquationRow]:
+    def _kinematics(self, name: str, rotation: Array, A: Array, bias: Array) -> list[EquationRow]:
         """L'v_dot = A u_dot + bias, with u_dot unknown, prescribed, or given by a gear."""
-        hold, absolute = self._absolute.holds[name], self._absolute
-        left = sum_rows([self._times("v_dot", body, L.T) for body, L in absolute.acting(hold, turn.T).items()], 6)
+        at_joint, absolute = self._absolute.joint_constraints[name], self._absolute
+        directions = absolute.acting(at_joint, rotation.T)
+        left = sum_rows([self._times("v_dot", body, L.T) for body, L in directions.items()], 6)
         known, right = absolute.prescribed(name), sum_rows([], 6)
         if known is not None:
             bias = tidy(bias + A @ known)
-        elif hold.joint.n_u:
+        elif at_joint.joint.n_u:
             leader, ratio = name, 1.0
             while leader in self.topology.couplings:
                 ratio = ratio * self._snapshot.resolve(self.topology.couplings[leader].ratio)
                 leader = self.topology.couplings[leader].leader
-            far = absolute.prescribed(leader)
-            if far is not None:
-                bias = tidy(bias + A @ (ratio * far))
+            prescribed = absolute.prescribed(leader)
+            if prescribed is not None:
+                bias = tidy(bias + A @ (ratio * prescribed))
             elif leader in self.topology.u_of:
                 right = self._times("u_dot", leader, tidy(ratio * A))
             else:
@@ -244,7 +246,7 @@ class BodyEquations(Printed):
         """A u_dot of a cut joint, which is not in the state: its u_dot is another unknown."""
         for i in range(A.shape[1]):
             more = f"_{i + 1}" * (A.shape[1] > 1)
-            if ("u_dot", name, i) not in self._places:
+            if ("u_dot", name, i) not in self._indices:
                 self._add(
                     ("u_dot", name, i), 1.0, f"u_dot_{_identifier(name)}{more}", SymbolStyle("u", 1, f"{name}{more}")
                 )
@@ -257,26 +259,26 @@ class BodyEquations(Printed):
         rows = with_entries(self._rows, flat)
         supports = [frozenset(row.left) | frozenset(row.right) for row in rows]
         vanishing = frozenset(k for k, unknown in enumerate(self._unknowns) if unknown.vanishes)
-        out = removable_unknowns(supports, vanishing, self._chosen())
+        removed = removable_unknowns(supports, vanishing, self._chosen())
         self._rows = [
-            row._replace(left=without_unknowns(row.left, out), right=without_unknowns(row.right, out))
+            row._replace(left=without_unknowns(row.left, removed), right=without_unknowns(row.right, removed))
             for row, support in zip(rows, supports, strict=True)
-            if not support <= out
+            if not support <= removed
         ]
         self._names = {
-            k: x.name if x.known else self.notation.name("x", k, x.name, x.style)
-            for k, x in enumerate(self._unknowns)
-            if k not in out
+            k: unknown.name if unknown.known else self.notation.name("x", k, unknown.name, unknown.style)
+            for k, unknown in enumerate(self._unknowns)
+            if k not in removed
         }
 
     def _chosen(self) -> frozenset[int]:
         """Reactions that may be zero by choice: all of them if constraints are redundant, else none."""
         rows = self.topology.rows
         if rows is None or len(rows) == sum(
-            len(tie.units) for tie in loop_constraints.loop_constraints_of(self.topology)
+            len(constraint.units) for constraint in loop_constraints.loop_constraints_of(self.topology)
         ):
             return frozenset()
-        return frozenset(place for (kind, _, _), place in self._places.items() if kind == "W")
+        return frozenset(index for (kind, _, _), index in self._indices.items() if kind == "W")
 
     # -- writing -----------------------------------------------------------------------------------
     def _write(self) -> None:
@@ -360,5 +362,5 @@ def _nonzero_terms(expr: Any) -> list[Any]:
 
 def _block_rotation(R: Array) -> Array:
     """[[R, 0], [0, R]]: rotates the two halves of a spatial vector."""
-    none = np.zeros((3, 3))
-    return tidy(np.block([[R, none], [none, R]]))
+    zero = np.zeros((3, 3))
+    return tidy(np.block([[R, zero], [zero, R]]))

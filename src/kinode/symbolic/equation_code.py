@@ -15,7 +15,7 @@ from kinode.model.base.fields import short
 if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import Printed
 
-WIDTH = 110
+WIDTH = 110  # characters of a line of generated code
 
 PYTHON_TABLES = {
     "math": '''
@@ -146,16 +146,16 @@ def write_c(printed: Printed) -> str:
             f"{names[role]}: {', '.join(symbols) or 'not used'}", 100, initial_indent="   ", subsequent_indent="     "
         )
     shapes = [f"{names[name]}: {m.shape[0]} x {m.shape[1]}, by rows" for name, m in printed.outputs.items()]
-    held = f"; {names['reactions']}: force, moment of {', '.join(printed.reactions)}" if printed.reactions else ""
-    lines.append(f"   {'; '.join(shapes)}{held} */")
-    taken = ", ".join(f"const double *{names[role]}" for role in arrays)
-    given = ", ".join(f"double *{names[name]}" for name in [*printed.outputs, "reactions"])
-    lines += [f"void {identifier(printed)}(double t, {taken}, {given})", "{"]
+    note = f"; {names['reactions']}: force, moment of {', '.join(printed.reactions)}" if printed.reactions else ""
+    lines.append(f"   {'; '.join(shapes)}{note} */")
+    arguments = ", ".join(f"const double *{names[role]}" for role in arrays)
+    results = ", ".join(f"double *{names[name]}" for name in [*printed.outputs, "reactions"])
+    lines += [f"void {identifier(printed)}(double t, {arguments}, {results})", "{"]
     for role, symbols in arrays.items():
         lines += [f"    const double {name} = {names[role]}[{i}];" for i, name in enumerate(symbols)]
     lines += [f"    const double {symbol} = {write(formula)};" for symbol, formula in printed.intermediates]
-    flat = [x for pair in printed.reactions.values() for part in pair for x in part]
-    for name, entries in {**{name: list(m) for name, m in printed.outputs.items()}, "reactions": flat}.items():
+    reactions = [x for pair in printed.reactions.values() for part in pair for x in part]
+    for name, entries in {**{name: list(m) for name, m in printed.outputs.items()}, "reactions": reactions}.items():
         lines += [f"    {names[name]}[{i}] = {write(x)};" for i, x in enumerate(entries)]
     return "\n".join([*lines, "}", ""])
 

@@ -68,16 +68,16 @@ def removable_unknowns(
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
     rows = [support for support in supports if support <= vanishing]
-    places = [(i, k) for i, support in enumerate(rows) for k in support]
-    if not places:
+    edges = [(i, unknown) for i, support in enumerate(rows) for unknown in support]
+    if not edges:
         return vanishing & chosen
     shape = (len(rows), 1 + max(vanishing))
-    graph = csr_array((np.ones(len(places), dtype=int), tuple(zip(*places, strict=True))), shape=shape)
+    graph = csr_array((np.ones(len(edges), dtype=int), tuple(zip(*edges, strict=True))), shape=shape)
     partner = maximum_bipartite_matching(graph, perm_type="column")
     staying = list(vanishing - set(partner.tolist()) - chosen)
-    out = set(vanishing)
+    removed = set(vanishing)
     while staying:
-        k = staying.pop()
-        out.discard(k)
-        staying += [int(partner[i]) for i, row in enumerate(rows) if k in row and partner[i] in out - chosen]
-    return frozenset(out)
+        unknown = staying.pop()
+        removed.discard(unknown)
+        staying += [int(partner[i]) for i, row in enumerate(rows) if unknown in row and partner[i] in removed - chosen]
+    return frozenset(removed)

@@ -39,6 +39,7 @@ SHAPES = ("auto", "expanded", "named")
 NEWTON_EULER = "newton_euler"
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
+READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
 READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
 
 
@@ -146,7 +147,7 @@ def _written(
 
 def _is_readable_by(topology: Topology, method: str) -> bool:
     """Whether the formulation applies, and the system is small enough to be read."""
-    return FORMULATIONS[method].applies(topology) is None and topology.n_u <= 6
+    return FORMULATIONS[method].applies(topology) is None and topology.n_u <= READABLE_SPEEDS
 
 
 def _independent(topology: Topology) -> Topology:
@@ -176,7 +177,7 @@ class Equations(Printed):
     """
 
     def __init__(self, derivation: Derivation, shape: str) -> None:
-        super().__init__(derivation.topology, derivation.notation, derivation.way, shape)
+        super().__init__(derivation.topology, derivation.notation, derivation.method, shape)
         self._derivation, d, n = derivation, derivation, derivation.topology.n_u
         self.law = "M u_dot + bias = G' lam, G u_dot = gamma" if len(d.gamma) else "M u_dot + bias = 0"
         flat = [*d.M.ravel(), *d.h, *d.jacobian.ravel(), *d.gamma, *d.residuals, *d.z_dot]
@@ -236,7 +237,9 @@ class Equations(Printed):
 
         Examples
         --------
-        >>> M, C, G, Q = kn.equations(pendulum).matrices()  # doctest: +SKIP
+        >>> M, C, G, Q = kn.equations(kn.load("examples/pendulum.yaml")).matrices()
+        >>> M, G
+        (Matrix([[L**2/3]]), Matrix([[4.905*L*cos(q_pivot)]]))
         """
         d, n = self._derivation, self._derivation.topology.n_u
         C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))

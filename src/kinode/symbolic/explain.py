@@ -81,10 +81,11 @@ class Explainer:
     def _input_values(self) -> dict[str, Array]:
         """The values of the tape's inputs: state, accelerations, multipliers and efforts of friction."""
         s, plain = self.state, self.plain
-        rough = [plain.friction_efforts.get(n, np.zeros(j.n_u)) for n, j in self.system.joints.items() if j.friction]
+        joints = [joint for joint in self.system.joints.values() if joint.friction]
+        friction = [plain.friction_efforts.get(joint.name, np.zeros(joint.n_u)) for joint in joints]
         return {
             "t": np.array([s.t]), "q": s.q, "u": s.u, "z": s.z, "p": plain.p, "inputs": plain.inputs,
-            "u_dot": plain.u_dot, "friction": np.concatenate(rough) if rough else np.empty(0),
+            "u_dot": plain.u_dot, "friction": np.concatenate(friction) if friction else np.empty(0),
             "lam": plain.multipliers if self.topology.constrained else np.empty(0),
         }  # fmt: skip
 
@@ -128,13 +129,13 @@ class Explainer:
     def _check(self, residual: float) -> Step:
         """The largest residual of the equations, and the accelerations by the other formulations."""
         s, plain = self.state, self.plain
-        numbers = InstantValues(s.t, s.q, s.u, s.z, plain.p, plain.inputs, u_dot=plain.u_dot)
+        point = InstantValues(s.t, s.q, s.u, s.z, plain.p, plain.inputs, u_dot=plain.u_dot)
         size = max(1.0, float(np.abs(plain.u_dot).max(initial=0.0)))
         rows = [("what has to vanish, at this state", f"{residual:.1e}")]
         for name, formulation in FORMULATIONS.items():
             if name != "recursive" and "u_dot" in formulation.outputs and formulation.applies(self.topology) is None:
-                other = np.asarray(formulation.evaluate(self.topology, numbers, ["u_dot"])["u_dot"], dtype=float)
-                apart = float(np.abs(other - plain.u_dot).max(initial=0.0)) / size
-                rows.append((f"accelerations by {name}: relative difference", f"{apart:.1e}"))
+                other = np.asarray(formulation.evaluate(self.topology, point, ["u_dot"])["u_dot"], dtype=float)
+                difference = float(np.abs(other - plain.u_dot).max(initial=0.0)) / size
+                rows.append((f"accelerations by {name}: relative difference", f"{difference:.1e}"))
         words = "The same accelerations have to come out of derivations that share nothing with these steps."
         return Step("Check", words, table=(("comparison", "apart"), tuple(rows)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, tidy
+from kinode.model.constraints.constraint import ANGULAR
 from kinode.multibody.links import link_steps
 from kinode.multibody.links.link_steps import Spatial
 from kinode.multibody.restraints import loop_constraints
@@ -28,7 +29,7 @@ LONGEST_EQUATION = 150  # operations of an equation of motion that is written ou
 
 
 class ForceSteps:
-    """The inward steps, in the order of the methods; ``motion`` holds the results of the outward ones."""
+    """The inward steps, in the order of the methods; ``motion`` has the results of the outward ones."""
 
     def __init__(self, explained: ExplainedSystem, motion: MotionSteps) -> None:
         self.explained, self.motion = explained, motion
@@ -44,21 +45,21 @@ class ForceSteps:
         """Residuals of the constraints, and their multipliers."""
         items = []
         units: dict[tuple[str, int], str] = {}
-        for tie in loop_constraints.loop_constraints_of(self.topology):
-            residual = np.asarray(loop_constraints.residual(self.snapshot.kinematics, tie), dtype=object)
-            parts = [f"{k + 1}" for k in range(len(tie.units))]
+        for constraint in loop_constraints.loop_constraints_of(self.topology):
+            residual = np.asarray(loop_constraints.residual(self.snapshot.kinematics, constraint), dtype=object)
+            name, kinds = constraint.name, constraint.units
+            parts = [f"{k + 1}" for k in range(len(kinds))]
             items.append(
-                self.sheet.show(
-                    "c", tie.name, residual, [COORDINATE_UNITS.get(x, "m/s") for x in tie.units], parts=parts
-                )
+                self.sheet.show("c", name, residual, [COORDINATE_UNITS.get(kind, "m/s") for kind in kinds], parts=parts)
             )
-            units |= {(tie.name, k + 1): "N*m" if "ang" in x else "N" for k, x in enumerate(tie.units)}
-        symbols = self.snapshot.multipliers
-        for k, row in enumerate(independent_rows(self.topology)):
-            items.append(self.sheet.show("force", row[0], symbols[[k]], units[row], parts=(f"{row[1]}",)))
+            units |= {(name, k + 1): "N*m" if kind in ANGULAR else "N" for k, kind in enumerate(kinds)}
+        multipliers = self.snapshot.multipliers
+        for k, (owner, number) in enumerate(independent_rows(self.topology)):
+            unit = units[owner, number]
+            items.append(self.sheet.show("force", owner, multipliers[[k]], unit, parts=(f"{number}",)))
         words = (
-            "Loops were cut open. What a closing joint forbids is a residual c that has to stay zero; it is held by a "
-            "multiplier lam for each independent residual: a force in N, or a moment in N*m where c is an angle."
+            "Loops were cut open. What a cut joint forbids is a residual c that has to stay zero. Each independent "
+            "residual has a multiplier lam that keeps it zero: a force in N, or a moment in N*m where c is an angle."
         )
         return Step("Close the loops", words, ("c(q) = 0,   G u_dot = gamma", r"c(q) = 0,\qquad G\dot u = \gamma"),
                     tuple(items))  # fmt: skip
@@ -96,9 +97,9 @@ class ForceSteps:
             items += [one, two]
             joint[i] = (moment, force)
             if node.parent != WORLD:
-                lifted = link_steps.lift_wrench(self.motion.placements[i], self.motion.moved[i], joint[i])
-                below = joint[node.parent]
-                joint[node.parent] = (below[0] + lifted[0], below[1] + lifted[1])
+                passed = link_steps.lift_wrench(self.motion.placements[i], self.motion.links[i], joint[i])
+                carrier = joint[node.parent]
+                joint[node.parent] = (carrier[0] + passed[0], carrier[1] + passed[1])
         self.joint = joint
         words = (
             "Inward: the joint under a body passes on what the body's motion asks for, less the loads on it (P, and L "
@@ -137,9 +138,9 @@ class ForceSteps:
         for node in self.nodes:
             joint, i = node.joint, node.index
             if joint.n_u:
-                passed = self.motion.moved[i].S.T @ np.concatenate(self.joint[i])
+                effort = self.motion.links[i].S.T @ np.concatenate(self.joint[i])
                 parts, unit = self._freedoms(joint.name)
-                item, self.efforts_along[joint.name] = self.sheet.define("T", joint.name, passed, unit, parts=parts)
+                item, self.efforts_along[joint.name] = self.sheet.define("T", joint.name, effort, unit, parts=parts)
                 items.append(item)
         words = (
             "Reactions do no work along the freedoms of their joints: what is left there (T) is the joint's effort. "
@@ -154,13 +155,17 @@ class ForceSteps:
             EFFORT_UNITS[kind] for _, kind in coordinates
         ]
 
+    def _speed_names(self) -> list[str]:
+        """Names of the speeds of the state, without the letter u: ``elbow``, ``ball.x``."""
+        return [f"{c.joint}{c.suffix}" for c in self.topology.coordinates if c.role == "u"]
+
     def _rotors(self, name: str) -> Array:
         """The inertia effort along a joint of the network components (rotors) that it drives."""
-        network, still = self.snapshot.condensed, np.zeros(self.system.joints[name].n_u)
+        network, zero = self.snapshot.condensed, np.zeros(self.system.joints[name].n_u)
         if network is None or name not in network.network.touched:
-            return still
-        without = network.effort(name)
-        effort: Array = self.snapshot.network.effort_on(name) - (still if without is None else without)
+            return zero
+        applied = network.effort(name)
+        effort: Array = self.snapshot.network.effort_on(name) - (zero if applied is None else applied)
         return effort
 
     def drives(self) -> Step:
@@ -179,10 +184,10 @@ class ForceSteps:
                     items.append(self.sheet.show("drive", name, self.efforts_along[name] - own, unit, parts=parts))
             efforts.append(own)
         rest = [self.efforts_along[n.joint.name] - efforts[n.index] if n.joint.n_u else np.empty(0) for n in self.nodes]
-        left = self.snapshot.kinematics.collect(rest)
-        names = [c.name.replace(".u", "", 1) for c in self.topology.coordinates if c.role == "u"]
+        sums = self.snapshot.kinematics.collect(rest)
+        names = self._speed_names()
         units = [EFFORT_UNITS[c.kind] for c in self.topology.coordinates if c.role == "u"]
-        self.residuals = [self.sheet.show("rest", n, left[[k]], units[k], parts=("",)) for k, n in enumerate(names)]
+        self.residuals = [self.sheet.show("rest", n, sums[[k]], units[k], parts=("",)) for k, n in enumerate(names)]
         words = (
             "Springs, dampers and laws of effort act along the freedoms (Q). A drive gives what its prescribed motion "
             "needs beyond that. A gear adds the equation of the joint that follows, times its ratio, to that of the "
@@ -196,7 +201,7 @@ class ForceSteps:
         given, joints = self.snapshot.given, self.system.joints
         prescribed = {name: state for name, state in given.joint_states.items() if joints[name].driven}
         whole = self.snapshot.again(replace(given, joint_states=prescribed))
-        names = [c.name.replace(".u", "", 1) for c in self.topology.coordinates if c.role == "u"]
+        names = self._speed_names()
         units = [EFFORT_UNITS[c.kind] for c in self.topology.coordinates if c.role == "u"]
         items = [
             self.sheet.show("motion", name, whole.inverse_effort[[k]], units[k], parts=("",), longest=LONGEST_EQUATION)

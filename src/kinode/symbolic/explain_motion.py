@@ -87,7 +87,7 @@ class MotionSteps:
             self._joint_symbols(node.joint.name, states, items)
         self.snapshot = self._with_states(states)
         words = "The coordinates are those of the joints. Laws of time and gears say what is not free."
-        self.joint_accelerations = self.snapshot.kinematics.spread(self.explained.u_dot)
+        self.joint_accelerations = self.snapshot.kinematics.scatter(self.explained.u_dot)
         for node in self.nodes:
             name = node.joint.name
             if name in self.topology.couplings and node.joint.n_u:
@@ -145,7 +145,7 @@ class MotionSteps:
             own = self.mechanics[i].transform(self.snapshot.kinematics.node_states[i][0], geometry.forms[i])
             step, C = self.placements[i] @ own, self.axes(i)
             self.inertias.append(geometry.inertias[i].seen_from(Pose(C.T, ZERO3)))
-            center = C.T @ self.snapshot.kinematics.place(self.system.find_frame(f"{body}.com"))[1].p
+            center = C.T @ self.snapshot.kinematics.locate_frame(self.system.find_frame(f"{body}.com"))[1].p
             items.append(self.sheet.show("d", body, step.p, "m"))
             items.append(self.sheet.show("A", body, step.R, "1", parts=TENSOR, columns=3))
             items.append(self.sheet.show("c", body, center, "m"))
@@ -163,15 +163,15 @@ class MotionSteps:
         return base if node.parent == WORLD else each[node.parent]
 
     def angular_velocities(self) -> Step:
-        self.moved: list[LinkKinematics] = []
+        self.links: list[LinkKinematics] = []  # in body axes
         self.w: list[Array] = []
         items = []
         for node in self.nodes:
             i = node.index
             q, u, _ = self.snapshot.kinematics.node_states[i]
             form, w_P = self.snapshot.kinematics.geometry.forms[i], self._below(node, self.w)
-            self.moved.append(link_steps.move(self.mechanics[i], self.placements[i], form, q, u, w_P))
-            item, w = self.sheet.define("w", self.explained.body_of(i), self.moved[i].w, "rad/s")
+            self.links.append(link_steps.move(self.mechanics[i], self.placements[i], form, q, u, w_P))
+            item, w = self.sheet.define("w", self.explained.body_of(i), self.links[i].w, "rad/s")
             items.append(item)
             self.w.append(w)
         words = "Outward: a body turns with the one below and with its own joint; in its own axes,"
@@ -195,9 +195,9 @@ class MotionSteps:
         for node in self.nodes:
             i = node.index
             w_P, v_P = self._below(node, self.w), self._below(node, self.v)
-            _, v = moved_motion(self.moved[i].X, *moved_motion(self.placements[i], w_P, v_P))
+            _, v = moved_motion(self.links[i].X, *moved_motion(self.placements[i], w_P, v_P))
             u = self.snapshot.kinematics.node_states[i][1]
-            own = self.moved[i].S[3:] @ u if node.joint.n_u else ZERO3
+            own = self.links[i].S[3:] @ u if node.joint.n_u else ZERO3
             item, v = self.sheet.define("v", self.explained.body_of(i), v + own, "m/s")
             items.append(item)
             self.v.append(v)
@@ -215,8 +215,8 @@ class MotionSteps:
         for node in self.nodes:
             i = node.index
             below = self._below(node, self.eps), self._below(node, self.W)
-            A = link_steps.carry(self.placements[i], self.moved[i], below)
-            eps, W = link_steps.accelerate(self.moved[i], A, self.joint_accelerations[i])
+            A = link_steps.carry(self.placements[i], self.links[i], below)
+            eps, W = link_steps.accelerate(self.links[i], A, self.joint_accelerations[i])
             for stem, x, unit, kept in (("eps", eps, "rad/s^2", self.eps), ("W", W, "m/s^2", self.W)):
                 item, passed = self.sheet.define(stem, self.explained.body_of(i), x, unit)
                 items.append(item)

@@ -16,10 +16,10 @@ from kinode.symbolic.formula_text import aligned, latex_document
 from kinode.symbolic.notation import Notation
 from kinode.symbolic.worksheet import Item
 
-WIDTH = 80
+WIDTH = 80  # characters of a line
 INDENT = "  "
-DIGITS = 5
-SHOWN_AS_ZERO = 1e-13  # share of the largest number with the same unit: less is rounding
+DIGITS = 5  # significant digits of numbers
+SHOWN_AS_ZERO = 1e-13  # relative to the largest number with the same unit: smaller ones are rounding errors
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,9 @@ class Explanation:
 
         Examples
         --------
-        >>> print(explanation.text(steps=["Angular velocities"]))  # doctest: +SKIP
+        >>> explanation = kn.explain(kn.load("examples/pendulum.yaml"))
+        >>> explanation.text(steps=["Angular velocities"]).splitlines()[2]
+        '4. Angular velocities'
         """
         for title in steps or ():
             self[title]

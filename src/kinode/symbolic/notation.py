@@ -63,7 +63,8 @@ class Notation:
         rates = not topology.layout.quaternions  # with quaternions, speeds are not time derivatives of coordinates
         for c in topology.coordinates:
             letter = "q" if c.role == "z" and c.joint in topology.system.joints else c.role
-            owner = (c.name if letter == "z" else c.name.replace(f".{letter}", "", 1)).replace(".", "_")
+            of_joint = f"{c.joint}{c.name.removeprefix(f'{c.joint}.{letter}')}"  # elbow of elbow.q, ball.x of ball.q.x
+            owner = (c.name if letter == "z" else of_joint).replace(".", "_")
             dotted = SymbolStyle("q", 1, owner) if rates and letter == "u" else SymbolStyle(letter, 0, owner)
             self.name(c.role, c.index, f"{letter}_{owner}", dotted)
             if c.role == "u":
@@ -81,12 +82,12 @@ class Notation:
         for k, (owner, axis) in enumerate(friction_freedoms(topology)):
             self.name("friction", k, f"friction_{owner}{axis}".replace(".", "_"))
 
-    def name(self, role: str, place: int, name: str, style: SymbolStyle | None = None) -> str:
+    def name(self, role: str, index: int, name: str, style: SymbolStyle | None = None) -> str:
         """Give an input of the tape a unique name."""
         while name in self.taken or name in FORBIDDEN:
             name += "_"
         self.taken.add(name)
-        self.names[role, place] = name
+        self.names[role, index] = name
         if style is not None:
             self.styles[name] = style
         return name
@@ -101,7 +102,7 @@ class Notation:
     @property
     def harmonics(self) -> dict[tuple[str, int], Harmonic]:
         """The inputs of the tape as scalars in normal form."""
-        return {place: Harmonic.symbol(name) for place, name in self.names.items()}
+        return {entry: Harmonic.symbol(name) for entry, name in self.names.items()}
 
     def of(self, role: str) -> list[Any]:
         """The symbols of one array, in order."""
@@ -113,23 +114,24 @@ class Notation:
 
 def other_states(topology: Topology) -> list[Coordinate]:
     """The states of networks and controllers: z without driven joints and discrete states."""
-    places = {i for name, where in topology.z_of.items() for i in range(where.start, where.stop)}
+    indices = {i for name, where in topology.z_of.items() for i in range(where.start, where.stop)}
     other = [c for c in topology.coordinates if c.role == "z" and c.joint not in topology.system.joints]
-    return [c for c in other if c.index in places]
+    return [c for c in other if c.index in indices]
 
 
 def independent_rows(topology: Topology) -> list[tuple[str, int]]:
     """The independent constraint rows: the joint or constraint of each, and its number there, from 1."""
     if not topology.constrained:
         return []
-    every = [(tie.name, k + 1) for tie in loop_constraints_of(topology) for k in range(len(tie.units))]
-    return every if topology.rows is None else [every[k] for k in topology.rows]
+    constraints = loop_constraints_of(topology)
+    rows = [(constraint.name, k + 1) for constraint in constraints for k in range(len(constraint.units))]
+    return rows if topology.rows is None else [rows[k] for k in topology.rows]
 
 
 def friction_freedoms(topology: Topology) -> list[tuple[str, str]]:
     """The freedoms with friction; their efforts are symbols, because they depend on the reactions."""
-    rough = [joint for joint in topology.system.joints.values() if joint.friction is not None]
-    return [(joint.name, f"_{k + 1}" * (joint.n_u > 1)) for joint in rough for k in range(joint.n_u)]
+    with_friction = [joint for joint in topology.system.joints.values() if joint.friction is not None]
+    return [(joint.name, f"_{k + 1}" * (joint.n_u > 1)) for joint in with_friction for k in range(joint.n_u)]
 
 
 class Namer:
@@ -182,7 +184,7 @@ class Namer:
 
 
 def _plain_number(value: Fraction, sympy: Any) -> Any:
-    if not _is_ugly(value.denominator):
+    if not _is_decimal(value.denominator):
         return sympy.Rational(value.numerator, value.denominator)
     return _decimal(value)
 
@@ -257,15 +259,16 @@ class SymbolWriter:
         phase, rest = self._phase(wave)
         return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
 
-    def _apart(self, wave: Wave) -> Any:
+    def _in_single_angles(self, wave: Wave) -> Any:
         """A sine or cosine expanded in those of single angles; the phase of a function of time is one angle."""
         import sympy
 
         phase, rest = self._phase(wave)
         if not phase:
             return sympy.expand_trig(self._wave(wave))
-        one = sympy.Dummy()
-        return sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + one)).xreplace({one: self._angle(phase)})
+        symbol = sympy.Dummy()
+        expanded = sympy.expand_trig(getattr(sympy, wave[0])(self._angle(rest) + symbol))
+        return expanded.xreplace({symbol: self._angle(phase)})
 
     def _in_powers(self, waves: Mapping[Wave, Any], keep: Any) -> Any:
         """The sum in sines and cosines of single angles, with squares of ``keep`` only."""
@@ -274,7 +277,7 @@ class SymbolWriter:
         total: dict[Any, Any] = {}
         other = sympy.cos if keep is sympy.sin else sympy.sin
         for wave, coefficient in waves.items():
-            product = sympy.expand(self._apart(wave))
+            product = sympy.expand(self._in_single_angles(wave))
             product = sympy.expand(product.replace(_is_square_of(other), lambda power: _exchanged(power, keep)))
             for term in sympy.Add.make_args(product):
                 number, trig = term.as_coeff_Mul()
@@ -285,8 +288,8 @@ class SymbolWriter:
         """The expression with decimals in place of unusual fractions: 9.81 for 981/100."""
         import sympy
 
-        ugly = {x for x in expr.atoms(sympy.Rational) if _is_ugly(x.q)}
-        return expr.xreplace({x: _decimal(x) for x in ugly}) if ugly else expr
+        unusual = {x for x in expr.atoms(sympy.Rational) if _is_decimal(x.q)}
+        return expr.xreplace({x: _decimal(x) for x in unusual}) if unusual else expr
 
 
 def _sum(parts: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
@@ -319,7 +322,7 @@ def _has_time(mono: Monomial) -> bool:
     return any(atom.text == "t" for atom, _ in mono)
 
 
-def _is_ugly(denominator: int) -> bool:
+def _is_decimal(denominator: int) -> bool:
     """Whether a fraction is written as a decimal: 9.81 and 0.05 are, 1/12 is not."""
     return denominator > LARGEST_DENOMINATOR or denominator % 5 == 0
 

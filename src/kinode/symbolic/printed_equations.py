@@ -128,7 +128,9 @@ class Printed:
 
         Examples
         --------
-        >>> exec(kn.equations(pendulum).python())  # doctest: +SKIP
+        >>> exec(kn.equations(kn.load("examples/pendulum.yaml")).python())
+        >>> pendulum(0.0, [0.0], [0.0], L=2.0)["bias"]
+        [9.81]
         """
         return write_python(self, module)
 

@@ -47,17 +47,17 @@ def friction_of(topology: Topology, tape: Tape) -> dict[str, Array] | None:
 class Derivation:
     """The outputs of one formulation as nodes of a tape."""
 
-    def __init__(self, topology: Topology, way: str, reactions: Sequence[str] = ()) -> None:
-        self.topology, self.way, self.joints = topology, way, list(reactions)
+    def __init__(self, topology: Topology, method: str, reactions: Sequence[str] = ()) -> None:
+        self.topology, self.method, self.joints = topology, method, list(reactions)
         self.tape = Tape()
         point = topology.layout.traced_point(self.tape)
         friction = friction_of(topology, self.tape)
-        self.snapshot = Snapshot(topology, point, friction=friction, formulation=TRACED_FORMULATIONS[way])
+        self.snapshot = Snapshot(topology, point, friction=friction, formulation=TRACED_FORMULATIONS[method])
         self.u_dot = self.tape.inputs("u_dot", topology.n_u)
-        moving = TRACED_FORMULATIONS[way] if way in ("rotators", "quasi_base") else RECURSIVE
+        reaction_formulation = TRACED_FORMULATIONS[method] if method in ("rotators", "quasi_base") else RECURSIVE
         lam = self.tape.inputs("lam", len(independent_rows(topology))) if topology.constrained else None
         given = Given(u_dot=self.u_dot, friction=friction, multipliers=lam)
-        self.given = Snapshot(topology, point, given=given, formulation=moving)
+        self.given = Snapshot(topology, point, given=given, formulation=reaction_formulation)
         self.notation = Notation(topology)
 
     @cached_property
@@ -91,8 +91,8 @@ class Derivation:
     @cached_property
     def z_dot(self) -> Array:
         """Time derivatives of the states of networks and controllers, for the accelerations ``u_dot``."""
-        places = [c.index for c in other_states(self.topology)]
-        return tidy([self.given.z_dot[i] for i in places]) if places else np.empty(0, dtype=object)
+        indices = [c.index for c in other_states(self.topology)]
+        return tidy([self.given.z_dot[i] for i in indices]) if indices else np.empty(0, dtype=object)
 
     @cached_property
     def reactions(self) -> dict[str, tuple[Array, Array]]:
@@ -144,11 +144,11 @@ class Derivation:
             message = "C: with quaternions the speeds are not the rates of coordinates, and Christoffel's symbols"
             raise ArgumentError(f"{message} do not exist; .bias holds all but M u_dot")
         n = self.topology.n_u
-        slopes = [np.array(self.along(list(self.M.ravel()), d), dtype=object).reshape(n, n) for d in self.directions]
+        dM = [np.array(self.along(list(self.M.ravel()), d), dtype=object).reshape(n, n) for d in self.directions]
         u = self.snapshot.u
         C = np.zeros((n, n), dtype=object)
         for i in range(n):
             for j in range(n):
-                parts = [(slopes[k][i, j] + slopes[j][i, k] - slopes[i][j, k]) * u[k] for k in range(n)]
-                C[i, j] = 0.5 * sum(parts[1:], parts[0])
+                terms = [(dM[k][i, j] + dM[j][i, k] - dM[i][j, k]) * u[k] for k in range(n)]
+                C[i, j] = 0.5 * sum(terms[1:], terms[0])
         return C

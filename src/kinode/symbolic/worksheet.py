@@ -17,7 +17,7 @@ from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.algebra.trace import Tape, Traced, count_operations, replay
 from kinode.symbolic.notation import Notation, SymbolStyle, SymbolWriter
 
-LONGEST = 60  # operations of a formula that is written out
+LONGEST_FORMULA = 60  # operations of a formula that is written out
 LARGEST_TRIED = 150  # operations on the tape up to which writing is tried
 
 
@@ -57,14 +57,14 @@ class Worksheet:
             (role, i): float(x) for role, array in values.items() for i, x in enumerate(np.ravel(array))
         }
         self._harmonics: dict[tuple[str, int], Scalar] = {
-            place: Harmonic.symbol(name) for place, name in notation.names.items()
+            entry: Harmonic.symbol(name) for entry, name in notation.names.items()
         }
         self.dotted: dict[str, tuple[str, int]] = {"u": ("u", 0), "u_dot": ("u", 1)}  # stem: letter and number of dots
         self._count = 0
 
     def define(
         self, stem: str, owner: str, entries: Array, unit: str | Sequence[str], *, parts: Sequence[str] = "xyz",
-        named: bool = True, columns: int = 1, longest: int = LONGEST,
+        named: bool = True, columns: int = 1, longest: int = LONGEST_FORMULA,
     ) -> tuple[Item, Array]:  # fmt: skip
         """Write a quantity; returns its item, and its entries for later formulas."""
         flat = list(np.asarray(entries, dtype=object).ravel())
@@ -76,9 +76,9 @@ class Worksheet:
             formulas.append(self.write(x, longest))
             values.append(value)
             if named and isinstance(x, Traced) and x.op != "input":
-                place = ("named", self._count)
-                self._harmonics[place], self.numbers[place] = Harmonic.symbol(name), value
-                x = self.tape.input(*place)
+                entry = ("named", self._count)
+                self._harmonics[entry], self.numbers[entry] = Harmonic.symbol(name), value
+                x = self.tape.input(*entry)
             passed.append(x)
         units = (unit,) * len(names) if isinstance(unit, str) else tuple(unit)
         item = Item(owner, tuple(names), tuple(formulas), tuple(values), units, columns)
@@ -88,7 +88,7 @@ class Worksheet:
         """Write a quantity that is not used as a symbol in later formulas."""
         return self.define(stem, owner, entries, unit, named=False, **how)[0]
 
-    def write(self, x: Scalar, longest: int = LONGEST) -> Any:
+    def write(self, x: Scalar, longest: int = LONGEST_FORMULA) -> Any:
         """The formula of a scalar; None if it is too long to be read."""
         if sum(count_operations([x]).values()) > LARGEST_TRIED:
             return None

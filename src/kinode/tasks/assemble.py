@@ -1,6 +1,6 @@
-"""``kn.assemble``: a closed state from a rough one, and how far it had to go for that.
+"""``kn.assemble``: a state with closed loops from rough values, and how far each joint had to move.
 
-The search itself is the one that finds the start of every simulation (dynamics/initialization/assembler.py).
+The solver is the one that computes the initial state of every simulation (dynamics/initialization/assembler.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembler import Assembler
 from kinode.dynamics.initialization.assembly import Assembly
-from kinode.dynamics.initialization.assembly_errors import find_gaps
+from kinode.dynamics.initialization.assembly_errors import find_closure_errors
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
@@ -38,21 +38,22 @@ def assemble(
     model : System, Dynamics, str or path
         The system, a compiled one, or the name of a file.
     start : mapping, State or Assembly, optional
-        Rough values by name.  They need not fit together, unlike those of ``kn.simulate``, and replace the model's own.
+        Rough values by name, which replace the model's own.  They need not be consistent, unlike those of
+        ``kn.simulate``.
     hold : joint or sequence of joints, default ()
         Joints that keep their values exactly.
     weights : mapping, optional
-        How much a joint counts where not all can stay; 1 is that of a joint with a rough value or a guess.  A joint
-        with neither gives way to those with one.
+        Weight of a joint in the distance that is minimized; 1 for a joint with a rough value or a guess.  A joint with
+        neither has almost no weight.
     parameters, inputs : mapping, optional
         Values by name, in SI units or as text with a unit; nothing is compiled anew for them.
     t0 : float or text, default 0
-        Time in s at which laws are taken.
+        Time in s at which expressions are evaluated.
 
     Returns
     -------
     Assembly
-        Printed, a table; it can be the ``start`` of a simulation.
+        It prints as a table, and can be the ``start`` of a simulation.
 
     Raises
     ------
@@ -75,57 +76,62 @@ def assemble(
         message = f"start: values by name, such as {{'elbow.q': 0.3}}, or a State are expected, not {short(start)}"
         raise ArgumentError(message)
     t = 0.0 if t0 is None else read_seconds(dynamics, "t0", t0)
-    wishes = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), rough=True)
-    held = tuple(_joint(wishes, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
-    joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in wishes.joints.items() if n in held}
-    joints = {n: replace(w, exact_u=w.exact_u | w.said_u) for n, w in joints.items()}
-    wishes = replace(wishes, joints={**wishes.joints, **joints}, weights=_weights(wishes, weights))
-    assembler = dynamics.start.assembler(wishes, t, p, given)
-    return _told(dynamics, assembler, dynamics.start.solve(wishes, t, p, given))
+    initial = read_initial_values(dynamics.arguments, start or {}, dynamics.arguments.resolver(p), as_guess=True)
+    fixed = tuple(_joint(initial, "hold", name) for name in ([hold] if isinstance(hold, str) else hold))
+    joints = {n: replace(w, exact_q=np.full_like(w.exact_q, True)) for n, w in initial.joints.items() if n in fixed}
+    joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
+    initial = replace(initial, joints={**initial.joints, **joints}, weights=_weights(initial, weights))
+    assembler = dynamics.start.assembler(initial, t, p, given)
+    return _assembly(dynamics, assembler, dynamics.start.solve(initial, t, p, given))
 
 
-def _told(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
-    """What there is to know of an assembled state."""
+def _assembly(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:
+    """The assembled state with its values by name, closure errors and distances from the requested values."""
     values: dict[str, float] = {}
     snapshot = dynamics.snapshot(state, assembler.problem.point.p, assembler.problem.point.inputs)
     for name, joint in dynamics.system.joints.items():
         if joint.n_u:
-            parts = (coordinate_names(joint)[0], tuple(part for part, _ in joint.coordinates))
-            for role, names, numbers in zip("qu", parts, snapshot.joint_state(name)[:2], strict=False):
-                texts = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{part}" for part in names]
-                values.update(zip(texts, map(float, numbers), strict=True))
+            coordinates = (coordinate_names(joint)[0], tuple(word for word, _ in joint.coordinates))
+            for role, names, numbers in zip("qu", coordinates, snapshot.joint_state(name)[:2], strict=False):
+                keys = [f"{name}.{role}"] if len(names) == 1 else [f"{name}.{role}.{word}" for word in names]
+                values.update(zip(keys, map(float, numbers), strict=True))
     problem = assembler.problem
     x = problem.position_of(state.q)
-    off = problem.offsets(x)[0] * problem.units
+    offsets = problem.offsets(x)[0] * problem.units
     kinds = [kind for name in problem.names for _, kind in dynamics.system.joints[name].coordinates]
-    moved = {name: _gap(off, problem.owners, kinds, name) for name in problem.names}
-    residual = find_gaps(assembler, x, least=0.0)
-    held = tuple(name for name in problem.names if problem.values.joints[name].exact_q.all())
-    return Assembly(dynamics.system.name, state, values, residual, moved, held)
+    distances = {name: _distance(offsets, problem.owners, kinds, name) for name in problem.names}
+    closure_errors = find_closure_errors(problem, x, least=0.0)
+    fixed = tuple(name for name in problem.names if problem.requested.joints[name].exact_q.all())
+    return Assembly(dynamics.system.name, state, values, closure_errors, distances, fixed)
 
 
-def _gap(off: Array, owners: list[str], kinds: list[str], name: str) -> Gap:
-    rows = list(zip(owners, kinds, off, strict=True))
-    sizes = [float(np.linalg.norm([x for o, k, x in rows if (o, k) == (name, kind)])) for kind in ("length", "angle")]
+def _distance(offsets: Array, owners: list[str], kinds: list[str], name: str) -> Gap:
+    """Distance of one joint from its requested values, in m and rad."""
+    freedoms = list(zip(owners, kinds, offsets, strict=True))
+    sizes = [
+        float(np.linalg.norm([offset for owner, unit, offset in freedoms if (owner, unit) == (name, kind)]))
+        for kind in ("length", "angle")
+    ]
     return Gap(*sizes)
 
 
-def _joint(wishes: InitialValues, argument: str, name: Any) -> str:
+def _joint(initial: InitialValues, argument: str, name: Any) -> str:
     """The name of a joint that assembly can move."""
     text = str(getattr(name, "name", name))
-    if text not in wishes.joints:
-        raise ArgumentError(unknown(f"{argument}: no joint that assembly can move is called", text, wishes.joints))
+    if text not in initial.joints:
+        raise ArgumentError(unknown(f"{argument}: no joint that assembly can move is called", text, initial.joints))
     return text
 
 
-def _weights(wishes: InitialValues, weights: Any) -> dict[str, float]:
+def _weights(initial: InitialValues, weights: Any) -> dict[str, float]:
+    """The argument ``weights`` by the names of joints."""
     if weights is not None and not isinstance(weights, Mapping):
         raise ArgumentError(f"weights: {{joint: weight}} is expected, not {short(weights)}")
-    found = {}
+    by_joint = {}
     for name, value in (weights or {}).items():
-        name = _joint(wishes, "weights", name)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number and np.isfinite(value) and value > 0):
+        name = _joint(initial, "weights", name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and np.isfinite(value) and value > 0):
             raise ArgumentError(f"weights: {name} takes a positive number, not {short(value)}")
-        found[name] = float(value)
-    return found
+        by_joint[name] = float(value)
+    return by_joint

@@ -1,4 +1,4 @@
-"""Rigid ends of joints where a state of rest is looked for: what they take is not known there, only where they are."""
+"""Rigid end stops in the search for an equilibrium: their contact forces are unknown, only their positions known."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from kinode.model.joints.joint_events import STOP
 
 
 def _rigid_ends(dynamics: Dynamics) -> list[Joint]:
-    joints = (
+    """The joints with rigid end stops."""
+    with_modes = (
         dynamics.system.joints[name] for name in dynamics.topology.layout.discrete_of if name in dynamics.system.joints
     )
-    return [joint for joint in joints if joint.ends is not None and joint.ends.rigid]
+    return [joint for joint in with_modes if joint.ends is not None and joint.ends.rigid]
 
 
 def off_rigid_ends(dynamics: Dynamics, start: State) -> State:
-    """The start with joints free of the rigid ends that they rest on, for what these take is not known here."""
-    z, places = start.z.copy(), {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
+    """The start with no joint in contact with a rigid end: the search does not know contact forces."""
+    z, z_index = start.z.copy(), {c.name: c.index for c in dynamics.coordinates if c.role == "z"}
     for joint in _rigid_ends(dynamics):
-        z[places[f"{joint.name}.{STOP}"]] = 0.0
+        z[z_index[f"{joint.name}.{STOP}"]] = 0.0
     return State(start.t, start.q, start.u, z)
 
 
 def check_rigid_ends(dynamics: Dynamics, state: State, p: Any) -> None:
-    """Refuse what would rest beyond a rigid end: there is no force that pushes back by how deep it is."""
+    """Refuse an equilibrium beyond a rigid end, which has no stiffness to push back with."""
     values = dynamics.values(state)
     for joint in _rigid_ends(dynamics):
         q = values[f"{joint.name}.q"]

@@ -1,9 +1,11 @@
 """``kn.inverse``: the efforts and joint loads that a given motion takes (kinematic mode).
 
-Joints whose motion is given become driven: their laws are sources of position or velocity, their efforts and all
-reactions results.  Where laws give all motion, nothing is integrated.  A path of a frame, or of joints other than those
-that are to make it, is followed first by the mechanism itself, held on the path by constraints that are laws of time;
-what the joints do then, their speeds and accelerations, is handed on as polynomials of the fifth degree.
+Joints whose motion is given become driven: their expressions are sources of position or velocity, and their efforts
+and all reactions are results.  Where the path gives all motion, nothing is integrated.
+
+The path may belong to a frame, or to other joints than those that are to make the motion.  Then a first run guides the
+mechanism along the path by constraints that depend on time.  Coordinates, speeds and accelerations of the actuated
+joints in that run become polynomials of the fifth degree, and these drive the joints in the second run.
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ from kinode.results.trajectory import Trajectory
 from kinode.simulation.task_arguments import find_model
 from kinode.tasks.simulate import simulate
 
-REPLACED = ("motion", "speed", "effort", "stop", "backlash")  # what a drive takes the place of
-STARTS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
-KNOTS = 101  # at the least, of what joints do on the path of a frame: the motion between the times asked for
-TIGHT = 1e-10
+REPLACED_FIELDS = ("motion", "speed", "effort", "stop", "backlash")  # fields of a joint that a drive replaces
+INITIAL_FIELDS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
+MIN_KNOTS = 101  # samples of the guided run, so that it resolves the motion between the requested times
+GUIDED_RTOL = 1e-10  # relative tolerance of the guided run: its errors end up in the efforts
 AXES = ("x", "y", "z")
 
 
@@ -72,8 +74,8 @@ def inverse(
 
     Notes
     -----
-    While a given motion rests, friction and brakes in its joint are taken to hold with nothing: what they hold with
-    depends on what was before.  A path stays within the stops and the play of its joints.
+    While a given motion is at rest, sticking friction and brakes of its joint count as zero: their forces depend on the
+    motion before.  A path has to stay within the stops and the backlash of its joints.
 
     Examples
     --------
@@ -83,31 +85,31 @@ def inverse(
     """
     model = find_model(model)
     system = (model.system if isinstance(model, Dynamics) else model).copy()
-    names = None if by is None else _names(system, by)
+    actuated = None if by is None else _names(system, by)
     if inputs is None and isinstance(path, Trajectory):
         inputs = {name: value for name, value in path.input_values.items() if name in system.inputs}
-    t, path = _read_run(system, times, path, names) if isinstance(path, Trajectory) else (_times(times), path)
+    t, path = _read_run(system, times, path, actuated) if isinstance(path, Trajectory) else (_times(times), path)
     if not isinstance(path, Mapping) or not path:
         raise ArgumentError(f"path: joints or frames and where they are to be is expected, not {short(path)}")
-    wanted = [_read(system, t, key.name if isinstance(key, Component) else str(key), x) for key, x in path.items()]
-    moved = [one.owner for one in wanted if isinstance(one, _JointPath)]
-    if names is None and len(moved) < len(wanted):
-        frames = [one.owner for one in wanted if isinstance(one, _FramePath)]
+    paths = [_read(system, t, key.name if isinstance(key, Component) else str(key), x) for key, x in path.items()]
+    path_joints = [entry.owner for entry in paths if isinstance(entry, _JointPath)]
+    if actuated is None and len(path_joints) < len(paths):
+        frames = [entry.owner for entry in paths if isinstance(entry, _FramePath)]
         raise ArgumentError(f"by: which joints are to move {' and '.join(frames)}?")
     given = {"parameters": parameters, "inputs": inputs}
-    if names is not None and set(names) != set(moved):
-        wanted = _follow(system, t, wanted, names, given)
-    ended = {name: joint for name, joint in system.joints.items() if joint.ends is not None}
-    for one in wanted:
-        one.apply(system)
+    if actuated is not None and set(actuated) != set(path_joints):
+        paths = _follow(system, t, paths, actuated, given)
+    with_ends = {name: joint for name, joint in system.joints.items() if joint.ends is not None}
+    for entry in paths:
+        entry.apply(system)
     run = simulate(system, float(t[-1]), t0=float(t[0]), times=t, start=start, **given)
-    _check_ends(run, {name: joint for name, joint in ended.items() if run.system.joints[name].ends is None})
+    _check_ends(run, {name: joint for name, joint in with_ends.items() if run.system.joints[name].ends is None})
     run.facts = {**run.facts, "mode": "dynamic" if _freedoms(run.dynamics) else "kinematic"}
     return run
 
 
 def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
-    """Refuse a path beyond the ends of a joint, which no longer act where the path is given."""
+    """Refuse a path beyond the ends of a joint: a drive replaces the end stops, and they no longer act."""
     for name, joint in joints.items():
         q, (lower, upper) = run[f"{name}.q"], bounds(joint, run.dynamics.arguments.resolver(run.p))
         for beyond, end in ((lower is not None and q < lower, lower), (upper is not None and q > upper, upper)):
@@ -119,34 +121,35 @@ def _check_ends(run: Trajectory, joints: Mapping[str, Joint]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Samples:
-    """Numbers at times with their first and second rates: on each interval the polynomial of the fifth degree."""
+    """Values at times with first and second time derivatives; between times a polynomial of the fifth degree."""
 
     t: Array
     values: Array
     rates: Array
-    seconds: Array
+    accelerations: Array
 
     @classmethod
     def splined(cls, t: Array, values: Array) -> _Samples:
-        """Rates by the spline of the fifth degree through the values."""
+        """Samples whose derivatives are those of the spline of the fifth degree through the values."""
         from scipy.interpolate import make_interp_spline
 
         spline = make_interp_spline(t, values, k=min(5, len(t) - 1))
         return cls(t, values, *(spline(t, nu=order) for order in (1, 2)))
 
     def law(self, system: System, owner: str) -> str:
-        """A law of time, made of tables with the coefficients of each interval."""
+        """An expression of time in Horner form, made of tables with the coefficients of each interval."""
         h = np.diff(self.t)
         (q, v, a), (q_, v_, a_) = (
-            [x[part] for x in (self.values, self.rates, self.seconds)] for part in (slice(0, -1), slice(1, None))
+            [x[ends] for x in (self.values, self.rates, self.accelerations)] for ends in (slice(0, -1), slice(1, None))
         )
-        rest, slope, bend = q_ - q - h * (v + h * a / 2), h * (v_ - v - h * a), h * h * (a_ - a)
+        # what the Taylor polynomial of an interval's begin misses at its end, in the unit of q
+        dq, dv, da = q_ - q - h * (v + h * a / 2), h * (v_ - v - h * a), h * h * (a_ - a)
         higher = [
-            (10 * rest - 4 * slope + bend / 2) / h**3,
-            (-15 * rest + 7 * slope - bend) / h**4,
-            (6 * rest - 3 * slope + bend / 2) / h**5,
+            (10 * dq - 4 * dv + da / 2) / h**3,
+            (-15 * dq + 7 * dv - da) / h**4,
+            (6 * dq - 3 * dv + da / 2) / h**5,
         ]
-        columns = [self.t, self.values, self.rates, self.seconds / 2, *(np.append(c, 0.0) for c in higher)]
+        columns = [self.t, self.values, self.rates, self.accelerations / 2, *(np.append(c, 0.0) for c in higher)]
         tables = [_fresh(system, f"{owner}_{word}") for word in ("knot", *(f"c{k}" for k in range(6)))]
         for name, column in zip(tables, columns, strict=True):
             system.table(name, axes=self.t, values=column, method="previous", outside="extrapolate")
@@ -157,12 +160,13 @@ class _Samples:
 
 
 def _law(system: System, owner: str, value: Any) -> Any:
+    """An expression for a value of a path: samples become tables, anything else is an expression already."""
     return value.law(system, owner) if isinstance(value, _Samples) else value
 
 
 @dataclass(frozen=True)
 class _JointPath:
-    """What the coordinates or speeds of a joint are to be: one law, or samples, for each."""
+    """Prescribed coordinates or speeds of a joint: an expression or samples for each freedom."""
 
     owner: str
     values: tuple[Any, ...]
@@ -170,23 +174,23 @@ class _JointPath:
 
     def apply(self, system: System) -> None:
         """Drive the joint in a system."""
-        field, lost = "motion", set(STARTS)
-        if self.speeds:  # a law of speed starts where the joint starts
-            field, lost = "speed", {"u", "velocity", "angular_velocity"}
-        empty = {key: None for key in system.joints[self.owner].specs() if key in lost or key in REPLACED}
+        field, cleared = "motion", set(INITIAL_FIELDS)
+        if self.speeds:  # a prescribed speed keeps the initial coordinates of the joint
+            field, cleared = "speed", {"u", "velocity", "angular_velocity"}
+        empty = {key: None for key in system.joints[self.owner].specs() if key in cleared or key in REPLACED_FIELDS}
         system.change(self.owner, **{**empty, field: [_law(system, self.owner, value) for value in self.values]})
 
 
 @dataclass(frozen=True)
 class _FramePath:
-    """Where a frame is to be: a law, samples or None for x, y, z, and for roll, pitch, yaw if they are given."""
+    """Prescribed pose of a frame: an expression, samples or None (free) for x, y, z; roll, pitch, yaw if given."""
 
     owner: str
     position: tuple[Any, ...]
     rpy: tuple[Any, ...] | None = None
 
     def apply(self, system: System) -> None:
-        """Hold the frame on the path by constraints that are laws of time."""
+        """Guide the frame along the path by constraints that depend on time."""
         frame = system.find_frame(self.owner)
         for axis, law in zip(AXES, self.position, strict=True):
             if law is not None:
@@ -196,7 +200,8 @@ class _FramePath:
         if self.rpy is None:
             return
         carrier = system.world
-        for axis, law in zip("zyx", reversed(self.rpy), strict=True):  # fixed axes x, y, z are moving axes z, y, x
+        # rotations about the fixed axes x, y, z are those about the moving axes z, y, x
+        for axis, law in zip("zyx", reversed(self.rpy), strict=True):
             name = _fresh(system, f"{self.owner}_turn_{axis}")
             body = system.body(f"{name}_carrier", mass=0.0)
             system.joint(name, "revolute", carrier, body, axis=axis, motion=_law(system, name, law))
@@ -207,7 +212,7 @@ class _FramePath:
 
 
 def _read(system: System, t: Array, key: str, value: Any) -> _JointPath | _FramePath:
-    """One entry of the path."""
+    """The path of one joint or frame, from an entry of the argument ``path``."""
     if isinstance(value, _JointPath):
         return value
     name, _, last = key.rpartition(".")
@@ -228,52 +233,53 @@ def _read(system: System, t: Array, key: str, value: Any) -> _JointPath | _Frame
     given = value if isinstance(value, Mapping) else {"position": value}
     if set(given) - {"position", "rpy"} or "position" not in given:
         raise ArgumentError(f"path of {key}: position, and rpy if it matters, are expected, not {', '.join(given)}")
-    found = _FramePath(key, *(_columns(t, given[part], 3, key) for part in ("position", "rpy") if part in given))
-    if all(law is None for law in found.position) and found.rpy is None:
+    path = _FramePath(key, *(_columns(t, given[part], 3, key) for part in ("position", "rpy") if part in given))
+    if all(law is None for law in path.position) and path.rpy is None:
         raise ArgumentError(f"path of {key}: every direction is left open")
-    if found.rpy is not None and any(law is None for law in found.rpy):
+    if path.rpy is not None and any(law is None for law in path.rpy):
         raise ArgumentError(f"path of {key}: rpy needs all its three angles")
-    return found
+    return path
 
 
 def _columns(t: Array, value: Any, count: int, key: str) -> tuple[Any, ...]:
-    """A law or samples for each of several coordinates: one by one, or as the columns of an array."""
+    """An expression or samples for each of ``count`` coordinates; they may come as the columns of an array."""
     if not count:
         raise ArgumentError(f"path of {key}: the joint has no freedom")
-    rows = _numbers(value)
-    if rows is not None and rows.shape in ((len(t), count), (len(t),) if count == 1 else ()):
-        return tuple(_sampled(t, column, key) for column in rows.reshape(len(t), count).T)
+    array = _numbers(value)
+    if array is not None and array.shape in ((len(t), count), (len(t),) if count == 1 else ()):
+        return tuple(_sampled(t, column, key) for column in array.reshape(len(t), count).T)
     if count == 1 and (isinstance(value, str) or not isinstance(value, Sequence | np.ndarray)):
         return (value,)
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == count:
         return tuple(x if _numbers(x) is None else _sampled(t, _numbers(x), key) for x in value)
-    what = "a law" if count == 1 else f"{count} laws"
-    found = short(value) if rows is None else f"an array of shape {rows.shape}"
-    raise ArgumentError(f"path of {key}: {what}, or {len(t)} samples of each, one for each time, not {found}")
+    expected = "a law" if count == 1 else f"{count} laws"
+    given = short(value) if array is None else f"an array of shape {array.shape}"
+    raise ArgumentError(f"path of {key}: {expected}, or {len(t)} samples of each, one for each time, not {given}")
 
 
 def _with_rates(t: Array, value: Mapping[str, Any], count: int, key: str) -> tuple[_Samples, ...]:
-    """Samples of coordinates, speeds and accelerations."""
+    """Samples for each freedom, from given coordinates, speeds and accelerations."""
     if set(value) != {"q", "u", "u_dot"}:
         raise ArgumentError(f"path of {key}: samples of q, u and u_dot are expected, not {', '.join(map(str, value))}")
-    found = [_columns(t, value[part], count, f"{key}.{part}") for part in ("q", "u", "u_dot")]
-    if not all(isinstance(x, _Samples) for column in found for x in column):
+    columns = [_columns(t, value[part], count, f"{key}.{part}") for part in ("q", "u", "u_dot")]
+    if not all(isinstance(samples, _Samples) for column in columns for samples in column):
         raise ArgumentError(f"path of {key}: samples of q, u and u_dot are expected; a law has its rates itself")
-    return tuple(_Samples(t, *(x.values for x in column)) for column in zip(*found, strict=True))
+    return tuple(_Samples(t, *(samples.values for samples in freedom)) for freedom in zip(*columns, strict=True))
 
 
 def _numbers(value: Any) -> Array | None:
-    """Numbers in a row, or rows of them; nothing for what is no array of numbers."""
+    """The value as an array of at least one dimension, or None if it is not a sequence of numbers."""
     if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
         return None
     try:
-        found = np.asarray(value, dtype=float)
+        array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         return None
-    return found if found.ndim else None
+    return array if array.ndim else None
 
 
 def _sampled(t: Array, column: Any, key: str) -> _Samples:
+    """Splined samples of one coordinate, after a check of their number."""
     if np.shape(column) != t.shape:
         raise ArgumentError(f"path of {key}: {len(t)} samples are expected, one for each time, not {np.size(column)}")
     if len(t) < 2:
@@ -283,15 +289,15 @@ def _sampled(t: Array, column: Any, key: str) -> _Samples:
     return _Samples.splined(t, np.asarray(column, dtype=float))
 
 
-def _fresh(system: System, wish: str) -> str:
-    """A name that is not taken."""
-    name = wish.replace(".", "_")
+def _fresh(system: System, proposal: str) -> str:
+    """An unused name for a component and its carrier body."""
+    name = proposal.replace(".", "_")
     taken = (*system.components, *(f"{x}_carrier" for x in system.components))
     return name if name not in taken else _fresh(system, f"{name}_")
 
 
 def _names(system: System, by: Any) -> tuple[str, ...]:
-    """The joints that are to make the motion."""
+    """Names of the actuated joints, from the argument ``by``."""
     names = tuple(str(getattr(x, "name", x)) for x in ([by] if isinstance(by, str) or hasattr(by, "name") else by))
     for name in names:
         if name not in system.joints:
@@ -304,76 +310,79 @@ def _names(system: System, by: Any) -> tuple[str, ...]:
 
 
 def _times(times: Any) -> Array:
+    """The argument ``times`` as an increasing array, in s."""
     try:
-        found = np.atleast_1d(np.array(times, dtype=float))
+        t = np.atleast_1d(np.array(times, dtype=float))
     except (TypeError, ValueError):
         raise ArgumentError(f"times: numbers in a row are expected, not {short(times)}") from None
-    if found.ndim != 1 or not found.size or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
+    if t.ndim != 1 or not t.size or not np.isfinite(t).all() or (np.diff(t) <= 0).any():
         raise ArgumentError("times: finite numbers, each larger than the one before, are expected")
-    return found
+    return t
 
 
 def _read_run(system: System, times: Any, run: Trajectory, names: Any) -> tuple[Array, Any]:
-    """The times of a run, and what its joints do."""
+    """The times of a run, and the paths of its joints."""
     if times is not None:
         raise ArgumentError("times: a run has its own; give None")
     if names is None and run.dynamics.topology.constrained:
         raise ArgumentError("by: in loops a few joints move all others: which are to follow the run?")
-    wanted = names or [name for name, joint in run.system.joints.items() if name in run.dynamics.topology.q_of]
-    missing = [name for name in wanted if name not in system.joints or name not in run.system.joints]
+    followed = names or [name for name, joint in run.system.joints.items() if name in run.dynamics.topology.q_of]
+    missing = [name for name in followed if name not in system.joints or name not in run.system.joints]
     if missing:
         raise ArgumentError(f"path: the run and the model have no joint {missing[0]} in common")
-    turning = [name for name in wanted if system.joints[name].quaternion is not None]
+    turning = [name for name in followed if system.joints[name].quaternion is not None]
     if turning:
         raise ArgumentError(f"path: {turning[0]} turns by a quaternion, which cannot be followed; name others in by=")
     t = np.unique(run.t)
-    return t, _followed(run, tuple(wanted), t)
+    return t, _followed(run, tuple(followed), t)
 
 
 def _freedoms(dynamics: Dynamics) -> int:
+    """Degrees of freedom that no drive takes."""
     return dynamics.closure.freedoms if dynamics.topology.constrained else dynamics.n_u
 
 
 def _follow(
     system: System, t: Array, path: list[_JointPath | _FramePath], names: tuple[str, ...], given: dict[str, Any]
 ) -> list[_JointPath | _FramePath]:
-    """What the joints in ``names`` do while the mechanism follows a path."""
-    guide, told = system.copy(), " and ".join(one.owner for one in path)
+    """Paths of the joints in ``names``, from a run in which constraints guide the mechanism along ``path``."""
+    guided, owners = system.copy(), " and ".join(entry.owner for entry in path)
     if len(t) < 2:
         raise ArgumentError("times: two or more are needed where other joints than those of the path make it")
     for name in names:
-        guide.change(name, **{key: None for key in REPLACED if getattr(guide.joints[name], key) is not None})
-    for name, joint in guide.joints.items():
-        if joint.q is not None or joint.u is not None:  # exact values would be in the way
-            kept = joint.driven and joint.q is not None
-            guide.change(name, u=None, **({} if kept else {"q": None, "guess": joint.q or joint.guess}))
-    left, own = _freedoms(Dynamics(guide)), sum(guide.joints[name].n_u for name in names)
-    if left != own:
-        message = f"the mechanism has {left} freedom{'s' * (left != 1)}, and {', '.join(names)} {own}"
-        more = "name more joints, or give them motions in the model" if left > own else "efforts would not be unique"
+        guided.change(name, **{key: None for key in REPLACED_FIELDS if getattr(guided.joints[name], key) is not None})
+    for name, joint in guided.joints.items():
+        if joint.q is not None or joint.u is not None:  # exact initial values would contradict the path
+            keeps_position = joint.driven and joint.q is not None
+            guided.change(name, u=None, **({} if keeps_position else {"q": None, "guess": joint.q or joint.guess}))
+    freedoms, actuated = _freedoms(Dynamics(guided)), sum(guided.joints[name].n_u for name in names)
+    if freedoms != actuated:
+        message = f"the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, and {', '.join(names)} {actuated}"
+        too_few = freedoms > actuated
+        more = "name more joints, or give them motions in the model" if too_few else "efforts would not be unique"
         raise ArgumentError(f"by: {message}: {more}")
-    for one in path:
-        one.apply(guide)
+    for entry in path:
+        entry.apply(guided)
     try:
-        dynamics = Dynamics(guide)
-        left = _freedoms(dynamics)
-        if left:
-            count = "1 freedom is" if left == 1 else f"{left} freedoms are"
-            raise ArgumentError(f"path: {told} may follow it in many ways: {count} left")
-        knots = np.union1d(t, np.linspace(t[0], t[-1], KNOTS))
-        run = simulate(dynamics, float(t[-1]), t0=float(t[0]), times=knots, rtol=TIGHT, **given)
+        dynamics = Dynamics(guided)
+        freedoms = _freedoms(dynamics)
+        if freedoms:
+            count = "1 freedom is" if freedoms == 1 else f"{freedoms} freedoms are"
+            raise ArgumentError(f"path: {owners} may follow it in many ways: {count} left")
+        knots = np.union1d(t, np.linspace(t[0], t[-1], MIN_KNOTS))
+        run = simulate(dynamics, float(t[-1]), t0=float(t[0]), times=knots, rtol=GUIDED_RTOL, **given)
         return list(_followed(run, names, knots).values())
     except (AssemblyError, SimulationError) as error:
-        raise ArgumentError(f"path: {told} cannot follow it: {error}") from error
+        raise ArgumentError(f"path: {owners} cannot follow it: {error}") from error
 
 
 def _followed(run: Trajectory, names: tuple[str, ...], t: Array) -> dict[str, _JointPath]:
-    """What joints do in a run."""
-    first = {float(x): k for k, x in reversed(list(enumerate(run.t)))}  # one sample of what happened at one instant
-    rows, keys = [first[float(x)] for x in t], ("q", "u", "u_dot")
+    """Paths of joints in a run, with the rates that the run has; ``t`` are times of the run."""
+    first = {float(x): k for k, x in reversed(list(enumerate(run.t)))}  # the first of several samples at one time
+    indices, keys = [first[float(x)] for x in t], ("q", "u", "u_dot")
     values = run.evaluate([f"{name}.{key}" for name in names for key in keys])
-    found = {}
+    paths = {}
     for name in names:
-        columns = [values[f"{name}.{key}"].reshape(len(run), -1)[rows].T for key in keys]
-        found[name] = _JointPath(name, tuple(_Samples(t, *parts) for parts in zip(*columns, strict=True)))
-    return found
+        columns = [values[f"{name}.{key}"].reshape(len(run), -1)[indices].T for key in keys]
+        paths[name] = _JointPath(name, tuple(_Samples(t, *freedom) for freedom in zip(*columns, strict=True)))
+    return paths

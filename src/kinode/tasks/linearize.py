@@ -3,15 +3,15 @@
     x_dot = A x + B inputs,    outputs = C x + D inputs
 
 x holds small changes of coordinates, speeds and other states.  The coordinates of a tree change along its speeds,
-delta q = N delta, so that a quaternion counts as three small turns about the child's axes:
+delta q = N delta, so that a quaternion counts as three small rotations about the child's axes:
 
     N delta_dot = (J_qq N - N_dot) delta + J_qu delta u
 
-Where loops are closed, an independent set of the tree's coordinates is kept; the others follow,
+In a mechanism with loops, x holds an independent set of the tree's coordinates.  The others follow from
 
     G delta = 0,    G delta u + (d(G u)/dq) delta = 0
 
-All derivatives are those of the compiled code and exact, but for d(G u)/dq in loops that move, a central difference.
+All derivatives come from the compiled code and are exact, except d(G u)/dq of moving loops: a central difference.
 """
 
 from __future__ import annotations
@@ -37,16 +37,22 @@ from kinode.model.system_checks import find_steering
 from kinode.simulation.solver import find_start
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
 
-STEADY = 1e-6  # of the accelerations that the state's own forces make: what is less is none
-DIFFERENCE = 1e-5
+STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
+STABLE_TOLERANCE = 1e-6  # real part of an eigenvalue, relative to the largest entry of A: double ones are no better
+SMALL_AMPLITUDE = 0.05  # of the largest coordinate in a mode: below, a coordinate is not named
+DIFFERENCE_STEP = 1e-5  # of central differences, rad or m
+RANK_TOLERANCE = 1e-8  # relative singular value below which constraint rows depend on each other
+LSTSQ_CUTOFF = 1e-10  # relative singular value that least squares leaves out
+PREFERRED_PIVOT = 1e-3  # smallest column with which a preferred coordinate is chosen as independent
 
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One way of moving: exp(eigenvalue t) times ``shape``, a complex amplitude for each state by name."""
+    """A mode of vibration: exp(eigenvalue t) times ``shape``, a complex amplitude for each state by name."""
 
     eigenvalue: complex
     shape: dict[str, complex]
+    speeds: frozenset[str] = frozenset()  # the states that are speeds
 
     @property
     def frequency(self) -> float:
@@ -60,11 +66,11 @@ class Mode:
         return -self.eigenvalue.real / size if size else 0.0
 
     def largest(self, count: int = 2) -> list[str]:
-        """The coordinates that move most, lengths and angles as they are."""
-        moving = {name: abs(x) for name, x in self.shape.items() if ".u" not in name}
-        top = max(moving.values(), default=0.0)
-        ranked = sorted(moving, key=lambda name: -moving[name])
-        return [name for name in ranked[:count] if moving[name] > 0.05 * top > 0.0]
+        """The states with the largest amplitudes, speeds left out; m and rad are compared as numbers."""
+        amplitudes = {name: abs(x) for name, x in self.shape.items() if name not in self.speeds}
+        top = max(amplitudes.values(), default=0.0)
+        ranked = sorted(amplitudes, key=lambda name: -amplitudes[name])
+        return [name for name in ranked[:count] if amplitudes[name] > SMALL_AMPLITUDE * top > 0.0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +86,9 @@ class Linearization:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    drift: Array  # x_dot at the state itself: zero for an equilibrium but for coordinates that do not matter
-    held: tuple[str, ...] = ()  # sampled parts whose outputs act and stay as they are: loops through them are open
+    drift: Array  # x_dot at the state itself: zero in an equilibrium, except for coordinates without influence
+    held: tuple[str, ...] = ()  # sampled components: their outputs stay constant, and control loops are open there
+    speeds: frozenset[str] = frozenset()  # the states that are speeds
 
     @cached_property
     def eigenvalues(self) -> Array:
@@ -92,24 +99,25 @@ class Linearization:
     def modes(self) -> list[Mode]:
         """All modes, the fastest growing first, each shape's largest entry 1."""
         values, vectors = np.linalg.eig(self.A) if len(self.A) else (np.empty(0), np.empty((0, 0)))
-        found = []
+        modes = []
         for k in np.lexsort((-values.imag, -values.real.round(9))):
             shape = vectors[:, k] / vectors[np.argmax(abs(vectors[:, k])), k]
-            found.append(Mode(complex(values[k]), dict(zip(self.states, map(complex, shape), strict=True))))
-        return found
+            by_state = dict(zip(self.states, map(complex, shape), strict=True))
+            modes.append(Mode(complex(values[k]), by_state, self.speeds))
+        return modes
 
     @property
     def stable(self) -> bool:
-        """Whether no small motion grows, to the precision of eigenvalues that occur twice."""
+        """Whether no small motion grows, within the accuracy of multiple eigenvalues."""
         size = abs(self.A).max(initial=0.0)
-        return bool(all(value.real <= 1e-6 * size for value in self.eigenvalues))
+        return bool(all(value.real <= STABLE_TOLERANCE * size for value in self.eigenvalues))
 
     def __str__(self) -> str:
         lines = [f"{self.name}, small motions about the state at t = {self.at.t:g} s: {len(self.states)} states"]
         lines.append(f"{'eigenvalue, 1/s':>28}  {'rad/s':>10}  {'damping':>8}  moving most")
         for mode in self.modes:
             if mode.eigenvalue.imag < 0:
-                continue  # its partner is shown
+                continue  # its complex conjugate is shown
             value = f"{mode.eigenvalue.real:.6g}"
             value += f" +- {mode.eigenvalue.imag:.6g}i" if mode.eigenvalue.imag else ""
             cells = f"{value:>28}  {mode.frequency:10.5g}  {mode.damping:8.3f}"
@@ -158,8 +166,8 @@ def linearize(
     >>> kn.linearize("examples/elastic_system.yaml", rest).states
     ('rail.q', 'hinge.q', 'rail.u', 'hinge.u')
     """
-    found = find_model(model)
-    dynamics = found if isinstance(found, Dynamics) else compile_system(found)
+    model = find_model(model)
+    dynamics = model if isinstance(model, Dynamics) else compile_system(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
@@ -171,48 +179,50 @@ def linearize(
 def linearize_at(
     dynamics: Dynamics, at: State, p: Any, inputs: Any, outputs: Sequence[str] = (), *, anywhere: bool = False
 ) -> Linearization:
-    """The linear system about a state; one that is not steady is refused unless it may be ``anywhere``."""
+    """The linear system about a state; a state that is not steady is refused unless ``anywhere``."""
     slopes = Slopes(dynamics, at, p, inputs)
-    found = slopes.linearization(outputs)
+    linear = slopes.linearization(outputs)
     if not anywhere:
-        slopes.check_steady(found)
-    return found
+        slopes.check_steady(linear)
+    return linear
 
 
 class Slopes:
-    """Derivatives of the rate at a state, in independent small changes."""
+    """Derivatives of y_dot at a state, with respect to independent small changes."""
 
-    def __init__(self, dynamics: Dynamics, at: State, p: Any, inputs: Any, first: Sequence[int] = ()) -> None:
-        """``first`` are speeds that are kept if they can be."""
-        self.dynamics, self.at, self.p, self.inputs, self.first = dynamics, at, p, inputs, first
+    def __init__(self, dynamics: Dynamics, at: State, p: Any, inputs: Any, preferred: Sequence[int] = ()) -> None:
+        """``preferred`` are indices of speeds to choose as independent where the loops allow it."""
+        self.dynamics, self.at, self.p, self.inputs, self.preferred = dynamics, at, p, inputs, preferred
         self.topology = dynamics.topology
         self.n_q, self.n_u, self.n_z = dynamics.n_q, dynamics.n_u, dynamics.n_z
-        self.n_other = self.n_z - (self.topology.events.n_held if self.topology.events else 0)  # modes stay as they are
+        n_discrete = self.topology.events.n_held if self.topology.events else 0
+        self.n_other = self.n_z - n_discrete  # discrete states do not change
 
     @cached_property
     def N(self) -> Array:
-        """How q changes for small changes along the speeds."""
-        return self._along(lambda joint, q, unit: joint.rate_map(q, unit))
+        """q_dot = N u, shape (n_q, n_u)."""
+        return self._by_joints(lambda joint, q, unit: joint.rate_map(q, unit))
 
     @cached_property
     def N_dot(self) -> Array:
-        """Its rate as the state moves."""
-        moving = self.N @ self.at.u
-        return self._along(
-            lambda joint, q, unit, where: rate(lambda x: joint.rate_map(x, unit), q, moving[where]), True
+        """Time derivative of N at the speeds of the state."""
+        q_dot = self.N @ self.at.u
+        return self._by_joints(
+            lambda joint, q, unit, where: rate(lambda x: joint.rate_map(x, unit), q, q_dot[where]), with_slice=True
         )
 
-    def _along(self, column: Any, placed: bool = False) -> Array:
-        found = np.zeros((self.n_q, self.n_u))
+    def _by_joints(self, column: Any, with_slice: bool = False) -> Array:
+        """A matrix of shape (n_q, n_u) whose column of each speed has entries for the joint's own coordinates only."""
+        matrix = np.zeros((self.n_q, self.n_u))
         for name, where in self.topology.q_of.items():
             joint, speeds, q = self.dynamics.system.joints[name], self.topology.u_of[name], self.at.q[where]
             for k in range(joint.n_u):
-                more = (where,) if placed else ()
-                found[where, speeds.start + k] = column(joint, q, np.eye(joint.n_u)[k], *more)
-        return found
+                more = (where,) if with_slice else ()
+                matrix[where, speeds.start + k] = column(joint, q, np.eye(joint.n_u)[k], *more)
+        return matrix
 
     def slope(self, directions: Array, names: tuple[str, ...] = ()) -> Array:
-        """Changes of the rate (or of quantities) along directions of [q, u, z, inputs], one a row."""
+        """Derivatives of y_dot, or of named quantities, along directions of [q, u, z, inputs]; a row for each."""
         count = len(directions)
         q, u, z = (np.broadcast_to(x, (count, len(x))) for x in (self.at.q, self.at.u, self.at.z))
         kernel = Kernel("slope", names)
@@ -223,13 +233,13 @@ class Slopes:
 
     # -- independent changes -----------------------------------------------------------------------
     @cached_property
-    def kept(self) -> list[int]:
-        """Speeds of the tree whose coordinates are independent: all, or those that the loops leave."""
+    def independent(self) -> list[int]:
+        """Indices of independent speeds of the tree: all, or as many as the loops leave free."""
         if not self.topology.constrained:
             return list(range(self.n_u))
         _, sizes, V = np.linalg.svd(self._jacobian)
-        rank = int((sizes > 1e-8 * sizes.max(initial=0.0)).sum())
-        return sorted(_pivots(V[rank:], self.first))
+        rank = int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+        return sorted(_pivots(V[rank:], self.preferred))
 
     @cached_property
     def _jacobian(self) -> Array:
@@ -237,111 +247,118 @@ class Slopes:
 
     @cached_property
     def follow(self) -> Array:
-        """All changes of the tree's coordinates for unit changes of those that are kept."""
-        T = np.zeros((self.n_u, len(self.kept)))
-        T[self.kept] = np.eye(len(self.kept))
-        left = [k for k in range(self.n_u) if k not in self.kept]
-        if left:
+        """T, shape (n_u, n_independent): changes of all coordinates for unit changes of the independent ones."""
+        T = np.zeros((self.n_u, len(self.independent)))
+        T[self.independent] = np.eye(len(self.independent))
+        dependent = [k for k in range(self.n_u) if k not in self.independent]
+        if dependent:
             G = self._jacobian
-            T[left] = -np.linalg.lstsq(G[:, left], G[:, self.kept], rcond=1e-10)[0]
+            T[dependent] = -np.linalg.lstsq(G[:, dependent], G[:, self.independent], rcond=LSTSQ_CUTOFF)[0]
         return T
 
     @cached_property
-    def turned(self) -> Array:
-        """How speeds change along with positions so that loops stay closed, for unit changes of what is kept."""
-        found = np.zeros((self.n_u, len(self.kept)))
-        left = [k for k in range(self.n_u) if k not in self.kept]
-        if not left or not self.at.u.any():
-            return found
+    def speed_changes(self) -> Array:
+        """Changes of u that keep the loop constraints G u = 0 for unit changes of the independent coordinates."""
+        changes = np.zeros((self.n_u, len(self.independent)))
+        dependent = [k for k in range(self.n_u) if k not in self.independent]
+        if not dependent or not self.at.u.any():
+            return changes
+        step = DIFFERENCE_STEP
         change = [
-            (self._drift(DIFFERENCE * d) - self._drift(-DIFFERENCE * d)) / (2 * DIFFERENCE) for d in self.follow.T
+            (self._velocity_error(step * d) - self._velocity_error(-step * d)) / (2 * step) for d in self.follow.T
         ]
-        found[left] = -np.linalg.lstsq(self._jacobian[:, left], np.array(change).T, rcond=1e-10)[0]
-        return found
+        changes[dependent] = -np.linalg.lstsq(self._jacobian[:, dependent], np.array(change).T, rcond=LSTSQ_CUTOFF)[0]
+        return changes
 
-    def _drift(self, step: Array) -> Array:
-        moved = replace(self.at, q=self.topology.advance_q(self.at.q, step))
-        return self.dynamics.loops.evaluate(self.dynamics.point(moved, self.p, self.inputs))[2]
+    def _velocity_error(self, step: Array) -> Array:
+        """G u with the speeds of the state, after a step of the coordinates."""
+        stepped = replace(self.at, q=self.topology.advance_q(self.at.q, step))
+        return self.dynamics.loops.evaluate(self.dynamics.point(stepped, self.p, self.inputs))[2]
 
     @cached_property
     def basis(self) -> Array:
-        """Changes of [q, u, z, inputs] for unit entries of x and of inputs, one a row."""
-        k, m, layout = len(self.kept), len(self.topology.inputs), self.topology.layout
-        changes = np.zeros((2 * k + self.n_other + m, layout.n_y + m))
+        """Changes of [q, u, z, inputs] for unit entries of x and of inputs; a row for each."""
+        n_independent, n_inputs, layout = len(self.independent), len(self.topology.inputs), self.topology.layout
+        changes = np.zeros((2 * n_independent + self.n_other + n_inputs, layout.n_y + n_inputs))
         q, u, rest = layout.split(changes)
-        q[:k] = (self.N @ self.follow).T
-        u[:k], u[k : 2 * k] = self.turned.T, self.follow.T
-        rest[2 * k : 2 * k + self.n_other, : self.n_other] = np.eye(self.n_other)
-        rest[2 * k + self.n_other :, self.n_z :] = np.eye(m)
+        q[:n_independent] = (self.N @ self.follow).T
+        u[:n_independent], u[n_independent : 2 * n_independent] = self.speed_changes.T, self.follow.T
+        rest[2 * n_independent : 2 * n_independent + self.n_other, : self.n_other] = np.eye(self.n_other)
+        rest[2 * n_independent + self.n_other :, self.n_z :] = np.eye(n_inputs)
         return changes
 
     def linearization(self, outputs: Sequence[str]) -> Linearization:
-        """A, B, C, D."""
-        k = len(self.kept)
+        """The linear system with its matrices A, B, C, D."""
+        k = len(self.independent)
         n, (J_q, J_u, J_z) = 2 * k + self.n_other, self.topology.layout.split(self.slope(self.basis))
-        back = np.linalg.pinv(self.N)
-        turning = J_q.copy()
-        turning[:k] -= (self.N_dot @ self.follow).T
-        rows = np.hstack([(turning @ back.T)[:, self.kept], J_u[:, self.kept], J_z[:, : self.n_other]])
-        names = tuple(outputs)
+        N_inverse = np.linalg.pinv(self.N)
+        J_q = J_q.copy()
+        J_q[:k] -= (self.N_dot @ self.follow).T
+        rows = np.hstack([(J_q @ N_inverse.T)[:, self.independent], J_u[:, self.independent], J_z[:, : self.n_other]])
+        states, names = self._states(), tuple(outputs)
         parts = [part for name in names for part in _parts(find_quantity(self.dynamics.system, name))]
-        seen = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
+        output_slopes = self.slope(self.basis, names).T if names else np.zeros((0, len(self.basis)))
         return Linearization(
-            self.dynamics.system.name, self.at, rows[:n].T, rows[n:].T, seen[:, :n], seen[:, n:],
-            self._states(), tuple(self.topology.inputs), tuple(parts), self._drifts(),
-            find_steering(self.dynamics.system),
+            self.dynamics.system.name, self.at, rows[:n].T, rows[n:].T,
+            output_slopes[:, :n], output_slopes[:, n:],
+            states, tuple(self.topology.inputs), tuple(parts), self._drift(),
+            find_steering(self.dynamics.system), frozenset(states[k : 2 * k]),
         )  # fmt: skip
 
     def _states(self) -> tuple[str, ...]:
-        speeds = [c.name for c in self.topology.coordinates if c.role == "u"]
-        kept = [speeds[k] for k in self.kept]
+        """Names of the entries of x: independent coordinates, their speeds, other states."""
+        speeds = [c for c in self.topology.coordinates if c.role == "u"]
+        chosen = [speeds[k] for k in self.independent]
         other = [c.name for c in self.topology.coordinates if c.role == "z" and c.index < self.n_other]
-        return (*(name.replace(".u", ".q", 1) for name in kept), *kept, *other)
+        return (*(f"{speed.joint}.q{speed.suffix}" for speed in chosen), *(speed.name for speed in chosen), *other)
 
-    def _drifts(self) -> Array:
+    def _drift(self) -> Array:
+        """x_dot at the state."""
         at = self.at
         y_dot = self.dynamics.rate(at.t, at.y, p=self.p, inputs=self.inputs)
         _, u_dot, z_dot = self.topology.layout.split(y_dot)
-        return np.concatenate([at.u[self.kept], u_dot[self.kept], z_dot[: self.n_other]])
+        return np.concatenate([at.u[self.independent], u_dot[self.independent], z_dot[: self.n_other]])
 
     # -- steady motion -----------------------------------------------------------------------------
-    def check_steady(self, found: Linearization) -> None:
-        """Refuse a state whose speeds change, now or as it moves on."""
-        k = len(self.kept)
-        forced = replace(self.at, u=np.zeros(self.n_u))
-        still = self.dynamics.acceleration(forced.t, forced.q, forced.u, z=forced.z, p=self.p, inputs=self.inputs)
-        scale = max(abs(still).max(initial=0.0), abs(found.A[k:]).max(initial=0.0), 1.0)
-        names = found.states[k:]
-        moving = [(abs(x), name) for x, name in zip(found.drift[k : 2 * k], names, strict=False)]
-        worst = max(moving, default=(0.0, ""))
-        if worst[0] > STEADY * scale:
+    def check_steady(self, linear: Linearization) -> None:
+        """Refuse a state whose speeds change, at this instant or an instant later."""
+        k = len(self.independent)
+        at_rest = replace(self.at, u=np.zeros(self.n_u))
+        accelerations = self.dynamics.acceleration(
+            at_rest.t, at_rest.q, at_rest.u, z=at_rest.z, p=self.p, inputs=self.inputs
+        )
+        scale = max(abs(accelerations).max(initial=0.0), abs(linear.A[k:]).max(initial=0.0), 1.0)
+        names = linear.states[k:]
+        changes = [(abs(x), name) for x, name in zip(linear.drift[k : 2 * k], names, strict=False)]
+        worst = max(changes, default=(0.0, ""))
+        if worst[0] > STEADY_TOLERANCE * scale:
             raise ArgumentError(
                 f"linearize: the state is not steady: {worst[1]} changes by {worst[0]:.3g} a second; kn.equilibrium "
                 f"finds one that is, anywhere=True linearizes all the same"
             )
-        onward = found.A @ np.concatenate([found.drift[:k], np.zeros(k), found.drift[2 * k :]])
-        worst = max(zip(abs(onward[k:]), names, strict=True), default=(0.0, ""))
-        if worst[0] > STEADY * scale * max(1.0, abs(found.drift).max(initial=0.0)):
+        later = linear.A @ np.concatenate([linear.drift[:k], np.zeros(k), linear.drift[2 * k :]])
+        worst = max(zip(abs(later[k:]), names, strict=True), default=(0.0, ""))
+        if worst[0] > STEADY_TOLERANCE * scale * max(1.0, abs(linear.drift).max(initial=0.0)):
             raise ArgumentError(
                 f"linearize: the motion is not steady: as it goes on, {worst[1]} would not stay as it is; "
                 f"anywhere=True linearizes all the same"
             )
 
 
-def _pivots(T: Array, first: Sequence[int]) -> list[int]:
-    """Columns of T that are independent, the largest first: elimination with column pivoting."""
-    left, found = T.copy(), []
+def _pivots(T: Array, preferred: Sequence[int]) -> list[int]:
+    """Indices of independent columns of T, by elimination with column pivoting: preferred columns, then the largest."""
+    rest, pivots = T.copy(), []
     for _ in range(len(T)):
-        sizes = np.linalg.norm(left, axis=0)
-        early = [j for j in first if sizes[j] > 1e-3 and j not in found]
-        j = early[0] if early else int(np.argmax(sizes))
-        found.append(j)
-        direction = left[:, j] / sizes[j]
-        left -= np.outer(direction, direction @ left)
-    return found
+        sizes = np.linalg.norm(rest, axis=0)
+        candidates = [j for j in preferred if sizes[j] > PREFERRED_PIVOT and j not in pivots]
+        j = candidates[0] if candidates else int(np.argmax(sizes))
+        pivots.append(j)
+        direction = rest[:, j] / sizes[j]
+        rest -= np.outer(direction, direction @ rest)
+    return pivots
 
 
 def _parts(name: QuantityName) -> list[str]:
-    """The names of the numbers of a quantity: one of its parts is one number."""
+    """Names of the numbers of a quantity: one name for each component of a vector."""
     head, at, axes = name.text.partition("@")
     return [f"{head}.{part}{at}{axes}" for part in name.parts] if name.size else [name.text]

@@ -1,9 +1,11 @@
-"""Mobility: how many freedoms a mechanism has, how many a count would give it, and what holds it more than once.
+"""Mobility: the degrees of freedom of a mechanism, the counts of Kutzbach and Gruebler, and redundant constraints.
 
-Kutzbach's count in space is 6 n less what joints, laws and constraints take away; where all joints move in one plane,
-Gruebler's is 3 n likewise, three more for each loop.
-The true freedoms are the speeds less the rank of the constraints, at positions without symmetry.  What is beyond the
-count is redundant: stress that no motion shows (reaction_uniqueness.py), told by the joints that can carry it.
+Kutzbach's count in space is 6 n minus the freedoms that joints, drives and constraints remove.  Where all joints move
+in one plane, Gruebler's count is 3 n likewise: three more for each loop.
+
+The true degrees of freedom are the number of speeds minus the rank of the constraints, at a generic position.  Freedoms
+beyond the count mean redundant constraints: the motion does not determine their reactions (reaction_uniqueness.py).
+The result names the joints that carry them.
 """
 
 from __future__ import annotations
@@ -21,46 +23,46 @@ from kinode.errors import AssemblyError, ModelError
 from kinode.formulations.reaction_uniqueness import COMPONENTS, UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.state import State
 from kinode.model.system import System
-from kinode.structure.loop_closure import RANK, WALK, Closure
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, Closure
 
 PARALLEL = 1e-9  # sine of the angle up to which axes are parallel
-NEAR = 1e-6  # of the eigenvalue at the start: below, a position counts as singular
-LOOK = 1e-2  # a minimum between stored states is looked for below this
-ZOOMS, POINTS = 5, 17
-TRIES = 100  # ways out of a singular start
-CLEAR = 1e-4  # of the largest singular value: far from losing rank
+SINGULAR_MEASURE = 1e-6  # relative to the start: below, a position counts as singular
+REFINED_MEASURE = 1e-2  # relative to the start: below, the minimum between stored states is refined
+REFINEMENTS, REFINEMENT_POINTS = 5, 17  # of the interval around a minimum, and times in each
+GENERIC_TRIES = 100  # positions near a singular start
+GENERIC_MARGIN = 1e-4  # smallest singular value, relative to the largest, of a position that is surely generic
 
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Stresses that are carried together: how many are independent, and what of each joint carries them."""
+    """A group of redundant reactions: the number of independent stresses, and the components that carry them."""
 
     count: int
     carried: dict[str, tuple[str, ...]]
-    """Joint -> some of force x, y, z, moment x, y, z, in the parent's joint axes; ``joint.effort`` of a drive or gear,
-    or a constraint -> multiplier."""
+    """Joint -> components among force x, y, z, moment x, y, z, in the parent's joint axes; ``joint.effort`` of a drive
+    or gear, or a constraint -> multiplier."""
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """Freedoms of a system: counted and true, and its redundant constraints."""
+    """Degrees of freedom of a system, counted and true, and its redundant constraints."""
 
     system: str
     bodies: int
     joints: int
     loops: int
-    driven: int  # freedoms that laws of time take away
-    tied: int  # freedoms that gears and other constraints take away
+    driven: int  # freedoms removed by prescribed motions
+    tied: int  # freedoms removed by gears and other constraints
     spatial: int  # Kutzbach's count in space
-    planar: int | None  # Gruebler's count in the plane, where all joints move in one
+    planar: int | None  # Gruebler's count in the plane, if all joints move in one
     freedoms: int
     redundancies: tuple[Redundancy, ...]
-    singular: bool  # the start has more freedoms than positions near it
+    singular: bool  # the initial position has more freedoms than positions near it
     freedoms_at_start: int
 
     @property
     def redundant(self) -> int:
-        """How many constraints say what others say already."""
+        """Number of redundant constraint equations."""
         return sum(group.count for group in self.redundancies)
 
     def __str__(self) -> str:
@@ -78,7 +80,7 @@ class Mobility:
                 f"positions near it {self.freedoms}."
             )
         for group in self.redundancies:
-            lines.append(f"{_count(group.count, 'stress', 'stresses')} that no motion shows, carried by")
+            lines.append(f"{_count(group.count, 'redundant reaction')}, carried by")
             width = max(len(joint) for joint in group.carried) + 2
             lines += [f"  {joint:<{width}}{_words(parts)}" for joint, parts in group.carried.items()]
         return "\n".join(lines)
@@ -94,90 +96,94 @@ def mobility(system: System | Dynamics) -> Mobility:
     Returns
     -------
     Mobility
-        Printed, a table.  ``freedoms`` is the number of speeds less the rank of the constraints (T-4.5), ``spatial``
-        and ``planar`` are the counts of Kutzbach and Gruebler, ``redundancies`` the stresses that no motion shows.
+        It prints as a table.  ``freedoms`` is the number of speeds minus the rank of the constraints (T-4.5),
+        ``spatial`` and ``planar`` are the counts of Kutzbach and Gruebler, ``redundancies`` the groups of redundant
+        reactions.
 
     Examples
     --------
-    >>> found = kn.mobility(kn.load("examples/four_bar.yaml"))
-    >>> found.freedoms, found.redundant
+    >>> four_bar = kn.mobility(kn.load("examples/four_bar.yaml"))
+    >>> four_bar.freedoms, four_bar.redundant
     (1, 3)
     """
     dynamics = system if isinstance(system, Dynamics) else Dynamics(system)
     topology, joints = dynamics.topology, dynamics.system.joints
     if not dynamics.system.bodies:
         raise ModelError(f"{dynamics.system.name} has no bodies, and nothing that could move")
-    closing: Closure | None = dynamics.closure if dynamics.topology.constrained else None
+    closure: Closure | None = dynamics.closure if dynamics.topology.constrained else None
     start = dynamics.initial
-    state = _generic(dynamics, closing) if closing and closing.singular else start
-    groups = tuple(_groups(analyze(dynamics, state))) if closing else ()
-    rows = closing.total if closing else 0
-    by_joints = sum(6 - cut.joint.n_u for cut in topology.cuts)
-    spatial = dynamics.n_u - rows
+    state = _generic(dynamics, closure) if closure and closure.singular else start
+    groups = tuple(_groups(analyze(dynamics, state))) if closure else ()
+    n_rows = closure.total if closure else 0
+    n_cut_rows = sum(6 - cut.joint.n_u for cut in topology.cuts)
+    spatial = dynamics.n_u - n_rows
     return Mobility(
         system=dynamics.system.name,
         bodies=len(dynamics.system.bodies),
         joints=len(joints),
         loops=len(topology.cuts),
         driven=sum(joint.n_u for joint in joints.values() if joint.driven),
-        tied=sum(joints[name].n_u for name in topology.couplings) + rows - by_joints,
+        tied=sum(joints[name].n_u for name in topology.couplings) + n_rows - n_cut_rows,
         spatial=spatial,
-        planar=spatial + 3 * len(topology.cuts) if rows == by_joints and _is_planar(dynamics, state) else None,
-        freedoms=closing.freedoms if closing else dynamics.n_u,
+        planar=spatial + 3 * len(topology.cuts) if n_rows == n_cut_rows and _is_planar(dynamics, state) else None,
+        freedoms=closure.freedoms if closure else dynamics.n_u,
         redundancies=groups,
-        singular=closing is not None and closing.singular,
-        freedoms_at_start=dynamics.n_u - (_rank(dynamics, start) if closing else 0),
+        singular=closure is not None and closure.singular,
+        freedoms_at_start=dynamics.n_u - (_rank(dynamics, start) if closure else 0),
     )
 
 
 def _rank(dynamics: Dynamics, state: State) -> int:
+    """Rank of the loop constraints at a position."""
     G = dynamics.loops.evaluate(dynamics.point(replace(state, u=np.zeros(dynamics.n_u))))[1]
     sizes = np.linalg.svd(G, compute_uv=False)
     return int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
 
 
-def _generic(dynamics: Dynamics, closing: Closure) -> State:
-    """A position near a singular start in which the constraints have the rank that they have almost everywhere.
+def _generic(dynamics: Dynamics, closure: Closure) -> State:
+    """A generic position near a singular start: the constraints have the rank that they have almost everywhere.
 
-    Many motions may part at the start, some of which stay singular: of the positions reached along the speeds of the
-    start and along random freedoms, the one is taken that is farthest from losing its rank.
+    Several branches of motion may meet at the start, and some of them stay singular.  Positions are reached along the
+    initial speeds and along random freedoms; the one farthest from a loss of rank is taken.
     """
-    start, loops, rank = dynamics.initial, dynamics.loops, dynamics.n_u - closing.freedoms
-    at_rest, none = dynamics.point(replace(start, u=np.zeros(dynamics.n_u))), np.zeros(dynamics.n_u, dtype=bool)
+    start, loops, rank = dynamics.initial, dynamics.loops, dynamics.n_u - closure.freedoms
+    at_rest, no_fixed = dynamics.point(replace(start, u=np.zeros(dynamics.n_u))), np.zeros(dynamics.n_u, dtype=bool)
     rng = np.random.default_rng(0)
     _, sizes, V = np.linalg.svd(loops.evaluate(at_rest)[1])
     free = V[int(np.sum(sizes > RANK * sizes.max(initial=0.0))) :].T
-    best, found = 0.0, start.q
-    for k in range(TRIES):
-        step = start.u if k == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
+    best_margin, best_q = 0.0, start.q
+    for attempt in range(GENERIC_TRIES):
+        step = start.u if attempt == 0 and start.u.any() else free @ rng.normal(size=free.shape[1])
         try:
-            there = dynamics.topology.advance_q(start.q, (WALK + k / TRIES) * step / np.linalg.norm(step))
-            q = loops.close(at_rest.replaced(q=there), none)
+            there = dynamics.topology.advance_q(
+                start.q, (WALK_LENGTH + attempt / GENERIC_TRIES) * step / np.linalg.norm(step)
+            )
+            q = loops.close(at_rest.replaced(q=there), no_fixed)
         except AssemblyError:
             continue
         sizes = np.linalg.svd(loops.evaluate(at_rest.replaced(q=q))[1], compute_uv=False)
-        if sizes[rank - 1] > best * sizes[0]:
-            best, found = sizes[rank - 1] / sizes[0], q
-        if best > CLEAR:
+        if sizes[rank - 1] > best_margin * sizes[0]:
+            best_margin, best_q = sizes[rank - 1] / sizes[0], q
+        if best_margin > GENERIC_MARGIN:
             break
-    return State(start.t, found, at_rest.u, start.z)
+    return State(start.t, best_q, at_rest.u, start.z)
 
 
-def _groups(found: Uniqueness) -> Iterator[Redundancy]:
-    """The null space parted into sets of joints that share no stress with each other."""
-    unique = {**found.unique, **found.unique_multipliers}
-    stresses = {name: found.stresses(name) for name in unique}
-    left = [name for name in unique if not unique[name].all()]
-    while left:
-        group = [left.pop(0)]
-        for one in group:
-            joined = [other for other in left if abs(stresses[one] @ stresses[other].T).max() > UNIQUE]
-            group += joined
-            left = [other for other in left if other not in joined]
+def _groups(uniqueness: Uniqueness) -> Iterator[Redundancy]:
+    """The redundant reactions in groups of joints; joints of different groups share no stress."""
+    unique = {**uniqueness.unique, **uniqueness.unique_multipliers}
+    stresses = {name: uniqueness.stresses(name) for name in unique}
+    ungrouped = [name for name in unique if not unique[name].all()]
+    while ungrouped:
+        group = [ungrouped.pop(0)]
+        for member in group:
+            connected = [other for other in ungrouped if abs(stresses[member] @ stresses[other].T).max() > UNIQUE]
+            group += connected
+            ungrouped = [other for other in ungrouped if other not in connected]
         sizes = np.linalg.svd(np.vstack([stresses[name] for name in group]), compute_uv=False)
         carried = {
-            name: tuple(c for c, sure in zip(COMPONENTS, unique[name], strict=True) if not sure)
-            if name in found.unique
+            name: tuple(c for c, is_unique in zip(COMPONENTS, unique[name], strict=True) if not is_unique)
+            if name in uniqueness.unique
             else ("multiplier",)
             for name in unique
             if name in group
@@ -186,54 +192,54 @@ def _groups(found: Uniqueness) -> Iterator[Redundancy]:
 
 
 def _is_planar(dynamics: Dynamics, state: State) -> bool:
-    """Whether all freedoms turn about one direction and travel across it."""
-    structure = JointConstants(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
+    """Whether all joints rotate about one common direction and translate at right angles to it."""
+    constants = JointConstants(dynamics.topology, dynamics.parameters, dynamics.system.nominal)
     (poses,) = find_poses(dynamics, StateBatch.of(dynamics.point(state)))
-    turns, travels = [np.zeros((0, 3))], [np.zeros((0, 3))]
+    rotations, translations = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for name in dynamics.system.joints:
-        held = structure.held(name, poses)
-        turns.append((held.R_WM @ held.S[:3]).T)
-        travels.append((held.R_WM @ held.S[3:]).T)
-    turn, travel = np.vstack(turns), np.vstack(travels)
-    if not len(turn):
+        joint = constants.constraint_directions(name, poses)
+        rotations.append((joint.R_WM @ joint.S[:3]).T)
+        translations.append((joint.R_WM @ joint.S[3:]).T)
+    rotation, translation = np.vstack(rotations), np.vstack(translations)
+    if not len(rotation):
         return False
-    axes = np.vstack([turn, np.zeros((3, 3))])
-    _, sizes, V = np.linalg.svd(axes if abs(turn).max() > PARALLEL else np.vstack([travel, np.zeros((3, 3))]))
-    if abs(turn).max() > PARALLEL:
-        return bool(sizes[1] <= PARALLEL * sizes[0] and abs(travel @ V[0]).max() <= PARALLEL)
+    axes = np.vstack([rotation, np.zeros((3, 3))])
+    _, sizes, V = np.linalg.svd(axes if abs(rotation).max() > PARALLEL else np.vstack([translation, np.zeros((3, 3))]))
+    if abs(rotation).max() > PARALLEL:
+        return bool(sizes[1] <= PARALLEL * sizes[0] and abs(translation @ V[0]).max() <= PARALLEL)
     return bool(sizes[2] <= PARALLEL * sizes[0])
 
 
 def near_singular(
-    dynamics: Dynamics, t: Any, y: Any, *, p: Any = None, inputs: Any = None, below: float = NEAR
+    dynamics: Dynamics, t: Any, y: Any, *, p: Any = None, inputs: Any = None, below: float = SINGULAR_MEASURE
 ) -> list[tuple[float, float]]:
-    """Passes near singular positions along stored states: the time of each, and how near.
+    """Near-singular positions along stored states: the time in s and the measure of each.
 
-    The measure is the smallest eigenvalue of G M^-1 G' relative to that of the first state (where the start is
-    singular, to the median of the run).  It falls with the square of the distance, so that stored states may step over
-    a pass: around each minimum the motion between them is looked at too, by cubics through q with their rates.
+    The measure is the smallest eigenvalue of G M^-1 G', relative to that of the first state (to the median of the run,
+    if the start is singular).  It falls with the square of the distance, so that stored states may step over a minimum.
+    Around each minimum the motion between them is therefore interpolated, by cubics through q with their derivatives.
     """
     t, y = np.asarray(t, dtype=float), np.asarray(y, dtype=float)
-    closing: Closure | None = dynamics.closure if dynamics.topology.constrained else None
-    if closing is None or not closing.rows or not len(t):
+    closure: Closure | None = dynamics.closure if dynamics.topology.constrained else None
+    if closure is None or not closure.rows or not len(t):
         return []
-    measure = _SingularityMeasure(dynamics, p, inputs)
-    sizes = measure(t, y)
-    reference = (float(np.median(sizes)) if closing.singular else float(sizes[0])) or 1.0
-    sizes = sizes / reference
-    around = np.concatenate([[np.inf], sizes, [np.inf]])
-    lowest = (sizes <= around[:-2]) & (sizes < around[2:]) & (sizes < max(LOOK, below))
-    found = []
-    for i in map(int, np.flatnonzero(lowest)):
-        near = slice(max(i - 1, 0), i + 2)
-        time, size = measure.lowest(t[near], y[near], float(t[i]))
-        if size / reference < below:
-            found.append((time, size / reference))
-    return found
+    monitor = _SingularityMeasure(dynamics, p, inputs)
+    measures = monitor(t, y)
+    reference = (float(np.median(measures)) if closure.singular else float(measures[0])) or 1.0
+    measures = measures / reference
+    padded = np.concatenate([[np.inf], measures, [np.inf]])
+    lowest = (measures <= padded[:-2]) & (measures < padded[2:]) & (measures < max(REFINED_MEASURE, below))
+    passes = []
+    for k in map(int, np.flatnonzero(lowest)):
+        neighbors = slice(max(k - 1, 0), k + 2)
+        t_min, least = monitor.lowest(t[neighbors], y[neighbors], float(t[k]))
+        if least / reference < below:
+            passes.append((t_min, least / reference))
+    return passes
 
 
 class _SingularityMeasure:
-    """The smallest eigenvalue of G M^-1 G' of many states, the independent rows alone, lengths scaled."""
+    """Smallest eigenvalue of G M^-1 G' of many states; G has the independent constraint rows only, lengths scaled."""
 
     def __init__(self, dynamics: Dynamics, p: Any, inputs: Any) -> None:
         self.dynamics, self.p, self.inputs = dynamics, p, inputs
@@ -246,21 +252,21 @@ class _SingularityMeasure:
         return np.maximum(np.linalg.eigvalsh(0.5 * (A + np.swapaxes(A, 1, 2)))[:, 0], 0.0)
 
     def lowest(self, t: Array, y: Array, time: float) -> tuple[float, float]:
-        """Time and size of the least measure between stored states, looked for closer and closer."""
-        path = self.path(t, y)
+        """Time and value of the smallest measure between stored states, by repeated sampling around the minimum."""
+        states = self.path(t, y)
         low, high = float(t[0]), float(t[-1])
-        size = float(self(np.array([time]), path(np.array([time])))[0])
-        for _ in range(ZOOMS):
-            times = np.linspace(low, high, POINTS)
-            sizes = self(times, path(times))
-            k = int(np.argmin(sizes))
-            if sizes[k] < size:
-                time, size = float(times[k]), float(sizes[k])
-            low, high = float(times[max(k - 1, 0)]), float(times[min(k + 1, POINTS - 1)])
-        return time, size
+        least = float(self(np.array([time]), states(np.array([time])))[0])
+        for _ in range(REFINEMENTS):
+            times = np.linspace(low, high, REFINEMENT_POINTS)
+            measures = self(times, states(times))
+            k = int(np.argmin(measures))
+            if measures[k] < least:
+                time, least = float(times[k]), float(measures[k])
+            low, high = float(times[max(k - 1, 0)]), float(times[min(k + 1, REFINEMENT_POINTS - 1)])
+        return time, least
 
     def path(self, t: Array, y: Array) -> Any:
-        """States between stored ones; quaternions stay unit nearly enough."""
+        """A function of time that interpolates stored states; quaternions stay close enough to unit length."""
         from scipy.interpolate import CubicHermiteSpline
 
         keep = np.concatenate([[True], np.diff(t) > 0])
@@ -268,9 +274,9 @@ class _SingularityMeasure:
         rates = np.zeros_like(y)
         for name, where in self.dynamics.topology.q_of.items():
             joint, speeds = self.dynamics.system.joints[name], self.dynamics.topology.u_of[name]
-            for k, row in enumerate(y):
-                u = layout.split(row)[1][speeds]
-                rates[k, where] = np.asarray(joint.rate_map(row[where], u), dtype=float)
+            for i, state in enumerate(y):
+                u = layout.split(state)[1][speeds]
+                rates[i, where] = np.asarray(joint.rate_map(state[where], u), dtype=float)
         return CubicHermiteSpline(t, y, rates) if len(t) > 1 else lambda times: np.repeat(y, len(times), axis=0)
 
 
@@ -278,13 +284,13 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _words(parts: tuple[str, ...]) -> str:
-    """Force along x, y; moment about z."""
-    if parts == ("multiplier",):
+def _words(components: tuple[str, ...]) -> str:
+    """Components in words: "force along x, y; moment about z"."""
+    if components == ("multiplier",):
         return "its own force"
-    found = []
-    for kind, way in (("force", "along"), ("moment", "about")):
-        axes = [axis for name, axis in map(str.split, parts) if name == kind]
+    phrases = []
+    for kind, preposition in (("force", "along"), ("moment", "about")):
+        axes = [axis for name, axis in map(str.split, components) if name == kind]
         if axes:
-            found.append(f"{kind} {way} {', '.join(axes)}")
-    return "; ".join(found)
+            phrases.append(f"{kind} {preposition} {', '.join(axes)}")
+    return "; ".join(phrases)

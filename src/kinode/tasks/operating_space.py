@@ -1,13 +1,14 @@
-"""The class of the operating space: which rotations and translations bodies have, and who gives them.
+"""The class of the operating space: which rotations and translations bodies have, and what causes them.
 
-A body's space is told by the presence of Rx, Ry, Rz and Tx, Ty, Tz: components of its angular velocity, and of the
-velocity of its mass center (of its origin, if it has no mass), that do not vanish always.  The class P1 to P6 is their
-number, in the notation of component circuits: a planar arm moves in P3 = (Tx ∩ Ty) ∩ Rz.  How many of them are
-independent is the number of freedoms.
+The space of a body lists Rx, Ry, Rz and Tx, Ty, Tz: the components of its angular velocity, and of the velocity of its
+mass center (of its origin, if it has no mass), that are not always zero.  The class P1 to P6 is their number, in the
+notation of component circuits: a planar arm moves in P3 = (Tx ∩ Ty) ∩ Rz.  The number of freedoms is how many of them
+are independent.
 
-All is found from velocities at random positions, those of loops reached by walking along their freedoms, with laws of
-drives taken off: a drive may move in any way, unless its law is constant.  What moves then although all drives stand
-still moves by forces, and is in dynamic mode; the rest is given, in kinematic mode, and its forces are results.
+The components are computed from velocities at random positions.  Positions of loops are reached by steps along their
+freedoms.  Drives are released: they may move in any way, unless their expression is constant.  What still moves while
+all drives are at rest is moved by forces (dynamic mode).  The rest is prescribed (kinematic mode): its forces are
+results.
 """
 
 from __future__ import annotations
@@ -30,20 +31,24 @@ from kinode.model.network.nodes import find_nodes
 from kinode.model.system import System, joint_frame
 from kinode.multibody.snapshot import Snapshot
 from kinode.simulation.task_arguments import find_model
-from kinode.structure.loop_closure import RANK, WALK, characteristic_length
+from kinode.structure.loop_closure import RANK, WALK_LENGTH, characteristic_length
 
-PLACES = 5  # positions that are looked at
-WALKS = 4  # steps from one to the next in loops
+POSITIONS = 5  # random positions beside the initial one
+LOOP_STEPS = 4  # from one position to the next in loops
 MOTIONS = 7  # in each position: one more than a body can have freedoms
-NOTHING = 1e-8  # share of the largest velocity below which there is none
-ROUNDING = 1e-4  # of turning times the mechanism's length: velocities no larger than this are not the measure
-LONG = 40  # letters of a law that are shown
-PAIRS = ("", "V", "IV", "III", "II", "I")  # class of a kinematic pair by its freedoms: what it takes from six
+FREE_MOTIONS = 2  # in each position, with all drives at rest
+ZERO_VELOCITY = 1e-8  # relative to the largest velocity
+MIN_VELOCITY_SCALE = 1e-4  # relative to angular velocity times length: keeps rounding from becoming the scale
+MIN_STEP = 1e-12  # smallest norm of a random step that is normalized
+MAX_EXPRESSION = 40  # characters of an expression that are printed
+PAIRS = ("", "V", "IV", "III", "II", "I")  # class of a kinematic pair by its freedoms: six minus these
+INITIAL_FIELDS = frozenset({"q", "u", "guess", "position", "rotation", "velocity", "angular_velocity"})
+LOAD_FIELDS = ("motion", "speed", "effort", "stiffness", "neutral", "damping", "friction", "stop", "backlash")
 
 
 @dataclass(frozen=True)
 class Space:
-    """Which translations and rotations there are, and how many of them are independent."""
+    """The translations and rotations of a motion, and how many of them are independent."""
 
     travels: tuple[str, ...]
     turns: tuple[str, ...]
@@ -51,12 +56,12 @@ class Space:
 
     @property
     def dimension(self) -> int:
-        """The number of the class: how many of the six components are there."""
+        """The number of the class: how many of the six components occur."""
         return len(self.travels) + len(self.turns)
 
     @property
     def name(self) -> str:
-        """P1 to P6, or P0 of what stands still."""
+        """P1 to P6, or P0 at rest."""
         return f"P{self.dimension}"
 
     @property
@@ -66,13 +71,13 @@ class Space:
 
     @property
     def word(self) -> str:
-        """What motion that is: planar, spherical, spatial, along or about one axis, or none."""
+        """The type of motion in words: planar, spherical, spatial, along or about one axis, or none."""
         if self.dimension <= 1:
             return "rest" if not self.dimension else "rotation" if self.turns else "translation"
         if not self.turns:
             return "translation"
-        axes = {turn[1] for turn in self.turns}
-        if len(axes) == 1 and axes.isdisjoint(travel[1] for travel in self.travels):
+        axes = {rotation[1] for rotation in self.turns}
+        if len(axes) == 1 and axes.isdisjoint(translation[1] for translation in self.travels):
             return "planar motion"
         return "motion in space" if self.travels else "turning about a point"
 
@@ -89,19 +94,19 @@ class Space:
 
 @dataclass(frozen=True)
 class JointSpace:
-    """How a joint's child moves relative to its parent, in the joint's axes, and whether that is given."""
+    """Motion of a joint's child relative to its parent, in the joint's axes, and whether it is prescribed."""
 
     space: Space
-    pair: str  # class of the kinematic pair, V to I; nothing if the joint is fixed
+    pair: str  # class of the kinematic pair, V to I; empty if the joint is fixed
     mode: str  # kinematic, dynamic or rest
-    source: str  # what gives or drives the motion
+    source: str  # what prescribes or drives the motion
 
 
 @dataclass(frozen=True)
 class OperatingSpace:
-    """The class of a system's operating space, those of its bodies and joints, and the mode of each; printed, a table.
+    """The class of a system's operating space, those of its bodies and joints, and the mode of each.
 
-    ``driven`` freedoms are given by laws, ``free`` ones move by forces.
+    ``driven`` freedoms are prescribed, ``free`` ones are moved by forces.  It prints as a table.
     """
 
     system: str
@@ -114,7 +119,7 @@ class OperatingSpace:
 
     @property
     def mode(self) -> str:
-        """Kinematic if laws give all motion, dynamic if forces decide about some of it."""
+        """Kinematic if all motion is prescribed, dynamic if forces determine some of it, or rest."""
         return "dynamic" if self.free else "kinematic" if self.driven else "rest"
 
     def __str__(self) -> str:
@@ -136,14 +141,15 @@ def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
     Parameters
     ----------
     model : System, Dynamics, str or path
-        The system, a compiled one, or the name of a file.  Drives may move in any way, unless their laws are constant.
+        The system, a compiled one, or the name of a file.  Drives may move in any way, unless their expressions are
+        constant.
     expressed_in : body, frame or name, optional
-        The axes in which motions are told; left out, those of the world.
+        The axes in which motions are expressed; left out, those of the world.
 
     Returns
     -------
     OperatingSpace
-        For each joint it says how it moves, and whether that is given (kinematic) or by forces (dynamic).
+        For each joint it says how it moves, and whether that is prescribed (kinematic) or caused by forces (dynamic).
 
     Examples
     --------
@@ -153,40 +159,40 @@ def operating_space(model: Any, *, expressed_in: Any = None) -> OperatingSpace:
     model = find_model(model)
     system = model.system if isinstance(model, Dynamics) else model
     axes = None if expressed_in is None else system.find_frame(expressed_in)
-    search = _ReleasedMechanism(system, model if isinstance(model, Dynamics) else Dynamics(system))
+    released = _ReleasedMechanism(system, model if isinstance(model, Dynamics) else Dynamics(system))
     frames = {name: _point(system, name) for name in system.bodies}
     of_bodies: dict[str, list[Array]] = {name: [] for name in frames}
     of_joints: dict[str, list[Array]] = {name: [] for name in system.joints}
     undriven = dict.fromkeys(system.joints, 0.0)
-    for place in search.places():
-        moved = [place.at(u) for u in place.motions]
+    for position in released.positions():
+        snapshots = [position.at(u) for u in position.motions]
         for name, frame in frames.items():
-            of_bodies[name].append(np.array([_velocity(snapshot, frame, axes) for snapshot in moved]))
+            of_bodies[name].append(np.array([_velocity(snapshot, frame, axes) for snapshot in snapshots]))
         for name, joint in system.joints.items():
-            of_joints[name].append(np.array([_relative(snapshot, joint) for snapshot in moved]))
-            by_forces = [_relative(place.at(u), joint) for u in place.free_motions]
+            of_joints[name].append(np.array([_relative(snapshot, joint) for snapshot in snapshots]))
+            by_forces = [_relative(position.at(u), joint) for u in position.free_motions]
             undriven[name] = max([undriven[name], *(float(abs(V).max()) for V in by_forces)])
-    scale = _scale([*of_bodies.values(), *of_joints.values()], search.length)
-    bodies = {name: _space(group, scale) for name, group in of_bodies.items()}
-    spaces = {name: _space(group, scale) for name, group in of_joints.items()}
+    scale = _scale([*of_bodies.values(), *of_joints.values()], released.length)
+    bodies = {name: _space(velocities, scale) for name, velocities in of_bodies.items()}
+    spaces = {name: _space(velocities, scale) for name, velocities in of_joints.items()}
     joints = {name: _judge(system, system.joints[name], spaces[name], undriven[name]) for name in spaces}
-    whole = Space(*_union(bodies.values()), freedoms=search.freedoms)
-    told = "the world" if axes is None else str(axes)
-    return OperatingSpace(
-        system.name, told, whole, bodies, joints, search.freedoms - search.free_freedoms, search.free_freedoms
-    )
+    whole = Space(*_union(bodies.values()), freedoms=released.freedoms)
+    axes_name = "the world" if axes is None else str(axes)
+    driven, free = released.freedoms - released.free_freedoms, released.free_freedoms
+    return OperatingSpace(system.name, axes_name, whole, bodies, joints, driven, free)
 
 
 @dataclass(frozen=True, eq=False)
 class _ReleasedPosition:
-    """A position of the released mechanism and speeds that it may have there."""
+    """A position of the released mechanism, with random speeds that the constraints allow."""
 
     dynamics: Dynamics
     state: State
-    motions: Array
-    free_motions: Array  # with all drives at rest
+    motions: Array  # speeds, a row for each motion
+    free_motions: Array  # likewise, with all drives at rest
 
     def at(self, u: Array) -> Snapshot:
+        """The position with speeds u."""
         return self.dynamics.snapshot(State(self.state.t, self.state.q, u, self.state.z))
 
 
@@ -198,60 +204,60 @@ class _ReleasedMechanism:
         self.rng = np.random.default_rng(0)
         self.dynamics = Dynamics(_released(system, dynamics))
         topology = self.dynamics.topology
-        self.held = np.zeros((0, topology.n_u))
-        self.drives = np.zeros((0, topology.n_u))
+        self.constant_rows = np.zeros((0, topology.n_u))  # u = 0 of drives with constant expressions
+        self.drive_rows = np.zeros((0, topology.n_u))  # u = 0 of all other drives
         for name, where in topology.u_of.items():
             joint = system.joints[name]
             rows = np.eye(topology.n_u)[where]
             if joint.driven:
                 still = np.array([_is_still(system, joint, k) for k in range(joint.n_u)])
-                self.held = np.vstack([self.held, rows[still]])
-                self.drives = np.vstack([self.drives, rows[~still]])
+                self.constant_rows = np.vstack([self.constant_rows, rows[still]])
+                self.drive_rows = np.vstack([self.drive_rows, rows[~still]])
         start = self.dynamics.initial
         self.length = characteristic_length(topology)
         self._states = [State(start.t, q, np.zeros(topology.n_u), start.z) for q in self._positions(start)]
-        ranks = [self._null(state, self.held).shape[1] for state in self._states]
-        self.freedoms = min(ranks)  # positions with more are singular
-        self._states = [state for state, n in zip(self._states, ranks, strict=True) if n == self.freedoms]
-        held = np.vstack([self.held, self.drives])
-        self.free_freedoms = min(self._null(state, held).shape[1] for state in self._states)
+        counts = [self._null_space(state, self.constant_rows).shape[1] for state in self._states]
+        self.freedoms = min(counts)  # positions with more are singular
+        self._states = [state for state, n in zip(self._states, counts, strict=True) if n == self.freedoms]
+        at_rest = np.vstack([self.constant_rows, self.drive_rows])
+        self.free_freedoms = min(self._null_space(state, at_rest).shape[1] for state in self._states)
 
-    def places(self) -> Iterator[_ReleasedPosition]:
-        """Positions without symmetry, each with some motions."""
-        held = np.vstack([self.held, self.drives])
+    def positions(self) -> Iterator[_ReleasedPosition]:
+        """Generic positions, each with random motions."""
+        at_rest = np.vstack([self.constant_rows, self.drive_rows])
         for state in self._states:
-            N, N_free = self._null(state, self.held), self._null(state, held)[:, : self.free_freedoms]
+            N = self._null_space(state, self.constant_rows)
+            N_free = self._null_space(state, at_rest)[:, : self.free_freedoms]
             motions = self.rng.normal(size=(MOTIONS if N.size else 1, N.shape[1])) @ N.T
-            yield _ReleasedPosition(
-                self.dynamics, state, motions, self.rng.normal(size=(2, N_free.shape[1])) @ N_free.T
-            )
+            free_motions = self.rng.normal(size=(FREE_MOTIONS, N_free.shape[1])) @ N_free.T
+            yield _ReleasedPosition(self.dynamics, state, motions, free_motions)
 
-    def _null(self, state: State, held: Array) -> Array:
-        """Speeds that constraints and rows held at rest leave, a column for each freedom."""
-        G = held
+    def _null_space(self, state: State, rows: Array) -> Array:
+        """Speeds that satisfy the loop constraints and rows @ u = 0; a column for each freedom."""
+        G = rows
         if self.dynamics.topology.constrained:
             at_rest = replace(state, u=np.zeros(self.dynamics.n_u))
-            G = np.vstack([self.dynamics.loops.evaluate(self.dynamics.point(at_rest))[1], held])
+            G = np.vstack([self.dynamics.loops.evaluate(self.dynamics.point(at_rest))[1], rows])
         if not len(G):
             return np.eye(self.dynamics.n_u)
         _, sizes, V = np.linalg.svd(G)
-        found: Array = V[int((sizes > RANK * sizes.max(initial=0.0)).sum()) :].T
-        return found
+        null_space: Array = V[int((sizes > RANK * sizes.max(initial=0.0)).sum()) :].T
+        return null_space
 
     def _positions(self, start: State) -> Iterator[Array]:
-        """Coordinates of the start's neighborhood, in which all loops are closed."""
+        """Coordinates q of the start and of random positions near it, all loops closed."""
         constrained, q = self.dynamics.topology.constrained, start.q
-        none = np.zeros(self.dynamics.n_u, dtype=bool)
+        no_fixed = np.zeros(self.dynamics.n_u, dtype=bool)
         yield q
-        for _ in range(PLACES):
-            for _ in range(WALKS if constrained else 1):
-                N = self._null(State(start.t, q, np.zeros(self.dynamics.n_u), start.z), self.held)
+        for _ in range(POSITIONS):
+            for _ in range(LOOP_STEPS if constrained else 1):
+                N = self._null_space(State(start.t, q, np.zeros(self.dynamics.n_u), start.z), self.constant_rows)
                 step = N @ self.rng.normal(size=N.shape[1])
-                length = WALK / max(float(np.linalg.norm(step)), 1e-12) if constrained else 1.0
+                length = WALK_LENGTH / max(float(np.linalg.norm(step)), MIN_STEP) if constrained else 1.0
                 there = self.dynamics.topology.advance_q(q, length * step)
                 if constrained:
                     try:
-                        there = self.dynamics.loops.close(self.dynamics.point(replace(start, q=there)), none)
+                        there = self.dynamics.loops.close(self.dynamics.point(replace(start, q=there)), no_fixed)
                     except AssemblyError:
                         continue
                 q = there
@@ -259,31 +265,29 @@ class _ReleasedMechanism:
 
 
 def _released(system: System, dynamics: Dynamics) -> System:
-    """A copy in which no joint is driven and none has loads of its own, in the position of the start."""
-    found = system.copy()
+    """A copy of the system at the initial position, without drives and without loads inside joints."""
+    released = system.copy()
     start = dynamics.snapshot(dynamics.initial)
-    own = ("motion", "speed", "effort", "stiffness", "neutral", "damping", "friction", "stop", "backlash")
-    empty = dict.fromkeys(own)
+    empty = dict.fromkeys(LOAD_FIELDS)
     for name, joint in system.joints.items():
         if joint.driven:
             q = [float(x) for x in start.joint_state(name)[0]]
-            # an effort of nothing: the tree keeps joints with laws, so that the drives are entries of the state
-            found.change(name, **{**empty, **_places(joint), "q": q, "effort": [0.0] * joint.n_u})
+            # with an effort of zero the spanning tree still prefers this joint, so that its speed is a state
+            released.change(name, **{**empty, **_empty_initial_fields(joint), "q": q, "effort": [0.0] * joint.n_u})
         else:
             given = {key: None for key in empty if getattr(joint, key, None) is not None}
             if given:
-                found.change(name, **given)
-    return found
+                released.change(name, **given)
+    return released
 
 
-def _places(joint: Joint) -> dict[str, None]:
-    """The fields that say where a joint starts, emptied."""
-    known = {"q", "u", "guess", "position", "rotation", "velocity", "angular_velocity"}
-    return {key: None for key in joint.specs() if key in known}
+def _empty_initial_fields(joint: Joint) -> dict[str, None]:
+    """The fields of a joint for initial values, without values."""
+    return {key: None for key in joint.specs() if key in INITIAL_FIELDS}
 
 
 def _is_still(system: System, joint: Joint, k: int) -> bool:
-    """Whether the law of a driven freedom keeps it at rest."""
+    """Whether the expression of a driven freedom keeps it at rest."""
     law: Any = (joint.speed if joint.motion is None else joint.motion)[k]  # type: ignore[index]
     if isinstance(law, Expression) and not law.names() <= system.parameters.keys():
         return False
@@ -297,14 +301,14 @@ def _point(system: System, body: str) -> Frame:
 
 
 def _velocity(snapshot: Snapshot, frame: Frame, axes: Frame | None) -> Array:
-    """Velocity and angular velocity, translations first."""
+    """Velocity and angular velocity of a frame, [v; w] with translations first."""
     w, v = snapshot.velocity(frame)
     R = np.eye(3) if axes is None else np.asarray(snapshot.pose(axes).R, dtype=float)
     return np.concatenate([R.T @ np.asarray(v, dtype=float), R.T @ np.asarray(w, dtype=float)])
 
 
 def _relative(snapshot: Snapshot, joint: Joint) -> Array:
-    """The same of a joint's child as its parent sees it, in the parent's joint axes."""
+    """[v; w] of a joint's child relative to its parent, in the parent's joint axes."""
     F, M = joint_frame(joint, "parent"), joint_frame(joint, "child")
     X_F, X_M = snapshot.pose(F), snapshot.pose(M)
     (w_F, v_F), (w_M, v_M) = snapshot.velocity(F), snapshot.velocity(M)
@@ -313,53 +317,57 @@ def _relative(snapshot: Snapshot, joint: Joint) -> Array:
     return np.concatenate([R.T @ np.asarray(v, dtype=float), R.T @ np.asarray(w_M - w_F, dtype=float)])
 
 
-def _scale(groups: list[list[Array]], length: float) -> Array:
-    """The largest velocity and angular velocity of all; rounding of a mechanism that only turns is none."""
-    largest = np.max([np.zeros(6), *(abs(V).max(axis=0) for group in groups for V in group)], axis=0)
-    turn = float(largest[3:].max()) or 1.0
-    return np.repeat([max(float(largest[:3].max()), ROUNDING * length * turn), turn], 3)
+def _scale(velocities: list[list[Array]], length: float) -> Array:
+    """Scale of [v; w]: the largest components of all bodies; rounding in a mechanism that only rotates is no scale."""
+    largest = np.max([np.zeros(6), *(abs(V).max(axis=0) for of_one in velocities for V in of_one)], axis=0)
+    w_max = float(largest[3:].max()) or 1.0
+    return np.repeat([max(float(largest[:3].max()), MIN_VELOCITY_SCALE * length * w_max), w_max], 3)
 
 
-def _space(group: list[Array], scale: Array) -> Space:
-    """What moves, of velocities in several positions."""
-    sizes = np.max([abs(V).max(axis=0) for V in group], axis=0) / scale
-    travels = tuple(f"T{axis}" for axis, size in zip("xyz", sizes[:3], strict=True) if size > NOTHING)
-    turns = tuple(f"R{axis}" for axis, size in zip("xyz", sizes[3:], strict=True) if size > NOTHING)
-    return Space(travels, turns, max(int((np.linalg.svd(V / scale, compute_uv=False) > NOTHING).sum()) for V in group))
+def _space(velocities: list[Array], scale: Array) -> Space:
+    """The space of a body or joint, from its velocities in several positions."""
+    sizes = np.max([abs(V).max(axis=0) for V in velocities], axis=0) / scale
+    translations = tuple(f"T{axis}" for axis, size in zip("xyz", sizes[:3], strict=True) if size > ZERO_VELOCITY)
+    rotations = tuple(f"R{axis}" for axis, size in zip("xyz", sizes[3:], strict=True) if size > ZERO_VELOCITY)
+    ranks = [int((np.linalg.svd(V / scale, compute_uv=False) > ZERO_VELOCITY).sum()) for V in velocities]
+    return Space(translations, rotations, max(ranks))
 
 
 def _union(spaces: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Translations and rotations that occur in any of the spaces."""
     every = list(spaces)
     travels = tuple(x for x in ("Tx", "Ty", "Tz") if any(x in space.travels for space in every))
     return travels, tuple(x for x in ("Rx", "Ry", "Rz") if any(x in space.turns for space in every))
 
 
 def _judge(system: System, joint: Joint, space: Space, undriven: float) -> JointSpace:
-    """Mode of a joint, and its source in words."""
-    mode = "rest" if not space.dimension else "dynamic" if undriven > NOTHING else "kinematic"
-    tie = next((c for c in system.constraints.values() if _follower(system, c) == joint.name), None)
+    """The space of a joint with its mode, and its source in words."""
+    mode = "rest" if not space.dimension else "dynamic" if undriven > ZERO_VELOCITY else "kinematic"
+    coupling = next((c for c in system.constraints.values() if _follower(system, c) == joint.name), None)
     words = {"motion": "position source", "speed": "velocity source", "effort": "effort"}
-    laws = [f"{word} {_law(getattr(joint, key))}" for key, word in words.items() if getattr(joint, key) is not None]
+    sources = [f"{word} {_law(getattr(joint, key))}" for key, word in words.items() if getattr(joint, key) is not None]
     acting = {"stiffness": "spring", "damping": "damper", "friction": "friction"}
-    laws += [word for key, word in acting.items() if getattr(joint, key) is not None]
-    if tie is not None:
-        laws.append(f"gear {tie.name}")
+    sources += [word for key, word in acting.items() if getattr(joint, key) is not None]
+    if coupling is not None:
+        sources.append(f"gear {coupling.name}")
     nodes = [node for node in find_nodes(system).values() if node.joint == joint.name]
-    laws += [part for node in nodes for part, _ in node.ports]
-    if mode == "kinematic" and not joint.driven and tie is None:
-        laws.append("the drives of its loop")
-    return JointSpace(space, PAIRS[joint.n_u] if joint.n_u < len(PAIRS) else "", mode, ", ".join(laws))
+    sources += [part for node in nodes for part, _ in node.ports]
+    if mode == "kinematic" and not joint.driven and coupling is None:
+        sources.append("the drives of its loop")
+    return JointSpace(space, PAIRS[joint.n_u] if joint.n_u < len(PAIRS) else "", mode, ", ".join(sources))
 
 
 def _follower(system: System, constraint: Any) -> str | None:
-    tie = constraint.relation(system)
-    return None if tie is None else str(tie.follower)
+    """The joint that follows another in a gear, or None for other constraints."""
+    relation = constraint.relation(system)
+    return None if relation is None else str(relation.follower)
 
 
 def _law(values: tuple[Any, ...]) -> str:
+    """Expressions of a joint as text, cut to a printable length."""
     texts = [f"{x:.6g}" if isinstance(x, float) else x.excerpt() for x in values]
     text = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+    return text if len(text) <= MAX_EXPRESSION else f"{text[: MAX_EXPRESSION - 3]}..."
 
 
 def _count(number: int, one: str) -> str:
@@ -367,5 +375,6 @@ def _count(number: int, one: str) -> str:
 
 
 def _lines(rows: list[list[str]]) -> list[str]:
+    """Rows of a table as lines with aligned columns."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return ["  " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows]

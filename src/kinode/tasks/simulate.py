@@ -37,8 +37,8 @@ def simulate(
 ) -> Trajectory:  # fmt: skip
     """Simulate a system from ``t0`` until a time.
 
-    What is left out is taken from the model's ``run_defaults`` (the run section of its file), else as said here. At
-    most one of ``times``, ``samples``, ``every`` is given; without, the run is kept at the method's own steps.
+    Arguments that are left out come from the model's ``run_defaults`` (the run section of its file), else they have the
+    defaults below. At most one of ``times``, ``samples``, ``every`` is given; without, the method's own steps are kept.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def simulate(
     until : float or str
         End in s, or text with a unit ("500 ms").
     start : mapping, State, Assembly or Trajectory, optional
-        Initial values by name in place of the model's, a state, what ``kn.assemble`` gives, or another run, to go on
-        from its end.
+        Initial values by name in place of the model's, a state, the result of ``kn.assemble``, or another run, which is
+        continued from its end.
     t0 : float or str, optional
         Start in s; 0, or the time of ``start``.
     times : sequence of float, optional
@@ -93,48 +93,50 @@ def simulate(
     (201, 'done')
     """
     model = find_model(model)
-    known = (model.system if isinstance(model, Dynamics) else model).run_defaults
-    options = _options(known, method, step, rtol, atol, max_step)
+    defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
+    options = _options(defaults, method, step, rtol, atol, max_step)
     prepare(METHODS[options.method].loop)
     dynamics = model if isinstance(model, Dynamics) else compile_system(model)
-    until = known.get("until") if until is None else until
+    until = defaults.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
-        t0 = known.get("t0")
-    p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
+        t0 = defaults.get("t0")
+    p, input_values = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
+    begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, input_values)
     end = read_seconds(dynamics, "until", until)
     check_span(begin.t, end)
-    asked = {"times": times, "samples": samples, "every": every}
-    kept = find_output_times(dynamics, known, asked, begin.t, end)
-    began = time.perf_counter()
+    requested = {"times": times, "samples": samples, "every": every}
+    output_times = find_output_times(dynamics, defaults, requested, begin.t, end)
+    clock_start = time.perf_counter()
     with Progress(begin.t, end, progress) as bar:
         motion = compute_motion(
-            dynamics, begin, end, times=kept, options=options, p=p, inputs=given, stop_when=stop_when, on_progress=bar
+            dynamics, begin, end, times=output_times, options=options, p=p, inputs=input_values, stop_when=stop_when,
+            on_progress=bar,
         )  # fmt: skip
     dynamics = motion.dynamics or dynamics
     motion = check_run(dynamics, motion)
     run = Trajectory.from_motion(dynamics, motion)
-    run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - began}
+    run.facts = {**_facts(options), **run.facts, "seconds": time.perf_counter() - clock_start}
     if run.ending.failed:
         raise SimulationError(run.message, run=run)
     return run
 
 
-def _options(known: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
-    """How to integrate: as the caller says, else as the model, else as usual."""
-    method = known.get("method", DEFAULT_METHOD) if method is None else method
+def _options(defaults: Mapping[str, Any], method: Any, step: Any, rtol: Any, atol: Any, max_step: Any) -> Options:
+    """Options of the integration: arguments of the call, else the model's run defaults, else the usual values."""
+    method = defaults.get("method", DEFAULT_METHOD) if method is None else method
     if method in METHODS and METHODS[method].fixed:
-        step = known.get("step") if step is None else step
+        step = defaults.get("step") if step is None else step
     elif max_step is None:
-        max_step = known.get("step")
-    rtol, atol = known.get("rtol", RTOL) if rtol is None else rtol, known.get("atol", ATOL) if atol is None else atol
+        max_step = defaults.get("step")
+    rtol = defaults.get("rtol", RTOL) if rtol is None else rtol
+    atol = defaults.get("atol", ATOL) if atol is None else atol
     return check_options(method, step, rtol, atol, max_step)
 
 
 def _facts(options: Options) -> dict[str, Any]:
-    """The method and what was asked of it."""
-    found: dict[str, Any] = {"method": options.method}
+    """Solver statistics known before a run: the method with its step or tolerances."""
+    method = {"method": options.method}
     if options.step is not None:
-        return {**found, "step": options.step}
+        return {**method, "step": options.step}
     atol = options.atol if isinstance(options.atol, float) else list(options.atol)
-    return {**found, "rtol": options.rtol, "atol": atol}
+    return {**method, "rtol": options.rtol, "atol": atol}

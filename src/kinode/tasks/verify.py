@@ -1,12 +1,12 @@
-"""verify: one model derived in every way that applies, and a table of how far the ways are apart.
+"""``kn.verify``: one model by every formulation that applies, and a table of the differences between them.
 
-Rows come from two places.  Every pair of formulations (formulations/formulation_table.py) and the compiled code are
-compared on every output that both give; a new formulation adds its rows by being registered.  And each formulation has
-to satisfy identities that no derivation may break: M symmetric, positive definite and the Hessian of the kinetic
-energy, inverse dynamics the inverse of forward dynamics, the rate of energy equal to the power put in.
+The table has comparisons and identities.  Formulations (formulations/formulation_table.py) and the compiled code are
+compared in pairs on every output that both have; a new formulation takes part as soon as it is registered.  Besides,
+each formulation has to satisfy identities: M is symmetric, positive definite and the Hessian of the kinetic energy;
+inverse dynamics is the inverse of forward dynamics; the time derivative of energy is the supplied power.
 
-Differences are relative to the largest entry of what is compared, or to the scale of the motion where that is larger.
-States are drawn at random, with unit quaternions and lengths of the model's own size.
+Differences are relative to the largest entry of the compared quantity, or to the scale of the motion if that is larger.
+States are random, with unit quaternions and lengths of the model's own size.
 """
 
 from __future__ import annotations
@@ -33,16 +33,19 @@ from kinode.tasks.verify_identities import IDENTITIES, compare_parts
 from kinode.tasks.verify_states import find_states
 
 TOLERANCE = 1e-9
-COMPILED = frozenset(OUTPUTS) - {"momentum", "angular_momentum"}
+MOMENTA = frozenset({"momentum", "angular_momentum"})  # vectors in world axes
+COMPILED = frozenset(OUTPUTS) - MOMENTA
 COMPILED_NAME = "compiled"
 REACTIONS = ("reactions", "static_reactions")
 WORDS = {"u_dot": "accelerations", "z_dot": "other rates", "effort": "inverse dynamics"}
-SMALL = 1e-6  # other rates have units of their own: each is compared to itself, or to this part of the largest
+SMALLEST_RATE = 1e-6  # of z_dot, relative to its largest entry; larger entries, each with its own unit, are the scale
+SMALLEST_SPEED = 1e-3  # rad/s or m/s, for the scale of a state at rest
+CONDITION_MARGIN = 50  # rounding errors of M that reach the accelerations, in units of eps times the condition of M
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison: what with what, the largest relative difference over all states, and where it is."""
+    """One comparison of two formulations, or of both sides of an identity: the largest difference over all states."""
 
     quantity: str
     one: str
@@ -58,7 +61,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verification:
-    """How far the derivations of a model are apart; prints as a table."""
+    """Differences between the formulations of a model; prints as a table."""
 
     name: str
     states: int
@@ -67,7 +70,7 @@ class Verification:
 
     @property
     def worst(self) -> Comparison:
-        """The row that is nearest to its tolerance, or furthest beyond it."""
+        """The comparison with the largest difference relative to its tolerance."""
         return max(self.rows, key=lambda row: row.difference / row.tolerance)
 
     @property
@@ -76,25 +79,25 @@ class Verification:
 
     @property
     def tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        """Head and rows of two tables: how far each way is from the first, and how well each keeps identities.
+        """Head and rows of two tables: differences of each formulation from the first, and errors of identities.
 
-        What disagrees is marked by an exclamation mark; ``rows`` has every pair.
+        An exclamation mark is a disagreement.  ``rows`` has every pair.
         """
-        ways = {*FORMULATIONS, COMPILED_NAME}
-        pairs = [row for row in self.rows if row.two in ways]
+        formulations = {*FORMULATIONS, COMPILED_NAME}
+        pairs = [row for row in self.rows if row.two in formulations]
         first = pairs[0].one if pairs else ""
-        found = [_grid(f"from {first}", [(r.quantity, r.two, r) for r in pairs if r.one == first])]
-        kept = [row for row in self.rows if row.two not in ways]
+        tables = [_grid(f"from {first}", [(r.quantity, r.two, r) for r in pairs if r.one == first])]
+        identities = [row for row in self.rows if row.two not in formulations]
         sides: dict[str, set[str]] = {}
-        for row in kept:
+        for row in identities:
             sides.setdefault(row.quantity, set()).add(row.two)
-        named = [(r.quantity if len(sides[r.quantity]) == 1 else f"{r.quantity}: {r.two}", r.one, r) for r in kept]
-        found.append(_grid("identity", named))
-        return [(head, rows) for head, rows in found if rows]
+        names = {r: r.quantity if len(sides[r.quantity]) == 1 else f"{r.quantity}: {r.two}" for r in identities}
+        tables.append(_grid("identity", [(names[r], r.one, r) for r in identities]))
+        return [(head, rows) for head, rows in tables if rows]
 
     @property
     def failures(self) -> list[str]:
-        """What disagrees, in full."""
+        """A sentence for each disagreement."""
         return [
             f"{r.quantity}: {r.one} and {r.two} are {r.difference:.1e} apart ({r.tolerance:.1e} allowed), at {r.where}"
             for r in self.rows
@@ -116,22 +119,22 @@ class Verification:
 
 
 def _grid(corner: str, cells: Sequence[tuple[str, str, Comparison]]) -> tuple[list[str], list[list[str]]]:
-    """Differences by what they are of (down) and whose (across)."""
+    """Head and rows of a table: quantities down, formulations across."""
     down, across = list(dict.fromkeys(cell[0] for cell in cells)), list(dict.fromkeys(cell[1] for cell in cells))
-    values = {(name, way): f"{row.difference:.1e}" + "!" * (not row.ok) for name, way, row in cells}
-    return [corner, *across], [[name, *(values.get((name, way), "") for way in across)] for name in down]
+    values = {(line, column): f"{row.difference:.1e}" + "!" * (not row.ok) for line, column, row in cells}
+    return [corner, *across], [[line, *(values.get((line, column), "") for column in across)] for line in down]
 
 
 def verify(
     system: System, states: int | Sequence[Any] | None = None, *, seed: int = 0, compiled: bool = True
 ) -> Verification:
-    """Derive a system in every way that applies and say how far the results are apart.
+    """Evaluate a system by every formulation that applies and compare the results.
 
     Parameters
     ----------
     system : System
     states : int or sequence of states, optional
-        How many random states are tried, or states with t, q, u, z; left out, up to 5, fewer for large systems.
+        Number of random states, or states with t, q, u, z; left out, up to 5, fewer for large systems.
     seed : int, default 0
         Of the random states.
     compiled : bool, default True
@@ -140,7 +143,7 @@ def verify(
     Returns
     -------
     Verification
-        ``ok`` says whether all agree; printed, a table.
+        ``ok`` says whether all agree; it prints as a table.
 
     Examples
     --------
@@ -154,60 +157,63 @@ def verify(
     closed = Dynamics(system) if topology.cuts or topology.constraints else None
     if closed is not None:
         topology = closed.topology
-    tried = find_states(topology, states, rng, closed)
+    points = find_states(topology, states, rng, closed)
     reasons = {name: formulation.applies(topology) for name, formulation in FORMULATIONS.items()}
-    ways = [FORMULATIONS[name] for name, reason in reasons.items() if reason is None]
-    if not ways:
+    formulations = [FORMULATIONS[name] for name, reason in reasons.items() if reason is None]
+    if not formulations:
         raise ArgumentError("verify: no formulation applies: " + "; ".join(f"{n}: {r}" for n, r in reasons.items()))
-    table = _Table(topology)
-    code = [_compiled(closed or Dynamics(system))] if compiled else []
-    # with constraints, efforts for given accelerations are not unique and not compared
+    table, reference = _Table(topology), formulations[0]
+    compiled_code = [_compiled(closed or Dynamics(system))] if compiled else []
+    # with constraints, efforts for given accelerations are not unique and are not compared
     compared = frozenset(OUTPUTS) if closed is None else frozenset(OUTPUTS) - {"effort"}
     compared = compared if topology.n_z else compared - {"z_dot"}
-    for index, numbers in enumerate(tried):
-        results = {way.name: way.evaluate(topology, numbers, way.outputs & compared) for way in [*ways, *code]}
+    for index, point in enumerate(points):
+        results = {
+            formulation.name: formulation.evaluate(topology, point, formulation.outputs & compared)
+            for formulation in [*formulations, *compiled_code]
+        }
         if closed is not None:
-            _leave_unique(closed, numbers, results)
-        scale = _Scale(results[ways[0].name], numbers, topology)
-        for one, two in [*combinations(ways, 2), *((ways[0], way) for way in code)]:
+            _leave_unique(closed, point, results)
+        scale = _Scale(results[reference.name], point, topology)
+        for one, two in [*combinations(formulations, 2), *((reference, code) for code in compiled_code)]:
             for name in OUTPUTS:
                 if name in one.outputs & two.outputs & compared:
                     pair = (results[one.name][name], results[two.name][name])
                     table.compare(index, name, (one.name, two.name), pair, scale)
-        for way in ways if closed is None else ():  # these are identities of motion without constraints
+        for formulation in formulations if closed is None else ():  # these are identities of motion without constraints
             for identity in IDENTITIES:
-                if identity.needs <= way.outputs:
-                    left, right, size = identity.sides(topology, way, numbers, results[way.name], rng)
-                    apart = _apart(left, right, size)[0]
-                    table.note(identity.quantity, way.name, identity.against, apart, f"state {index}")
-        for name, (left, right, size) in compare_parts(topology, numbers, results[ways[0].name]["u_dot"]).items():
-            where = f"{name}, state {index}"
-            table.note("power into parts", ways[0].name, "stored + lost", _apart(left, right, size)[0], where)
-    return Verification(system.name, len(tried), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
+                if identity.needs <= formulation.outputs:
+                    left, right, size = identity.sides(topology, formulation, point, results[formulation.name], rng)
+                    difference = _difference(left, right, size)[0]
+                    table.note(identity.quantity, formulation.name, identity.against, difference, f"state {index}")
+        for name, (left, right, size) in compare_parts(topology, point, results[reference.name]["u_dot"]).items():
+            where, difference = f"{name}, state {index}", _difference(left, right, size)[0]
+            table.note("power into parts", reference.name, "stored + lost", difference, where)
+    return Verification(system.name, len(points), table.rows(), tuple((n, r) for n, r in reasons.items() if r))
 
 
 def _leave_unique(dynamics: Dynamics, n: InstantValues, results: dict[str, dict[str, Any]]) -> None:
-    """Set reactions that do not follow from the motion to zero: there is nothing to agree upon."""
-    at = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs)
-    unique = {name: np.roll(flags, 3) for name, flags in at.unique.items()}  # moments are first here
+    """Set reactions that the motion does not determine to zero: formulations may differ in them."""
+    uniqueness = analyze(dynamics, State(n.t, n.q, n.u, n.z), p=n.p, inputs=n.inputs)
+    unique = {name: np.roll(flags, 3) for name, flags in uniqueness.unique.items()}  # moments are first here
     gears = {c.constraint: f"{name}.effort" for name, c in dynamics.topology.couplings.items()}
-    unique.update({name: at.unique_multipliers[gears.get(name, name)] for name in dynamics.system.constraints})
+    unique.update({name: uniqueness.unique_multipliers[gears.get(name, name)] for name in dynamics.system.constraints})
     for reactions in (result.get(name, {}) for result in results.values() for name in REACTIONS):
-        for name, parts in reactions.items():
-            sure = np.split(unique[name], len(parts))
-            reactions[name] = tuple(np.where(flags, part, 0.0) for flags, part in zip(sure, parts, strict=True))
+        for name, vectors in reactions.items():
+            flags = np.split(unique[name], len(vectors))
+            reactions[name] = tuple(np.where(flag, vector, 0.0) for flag, vector in zip(flags, vectors, strict=True))
 
 
 def _compiled(dynamics: Dynamics) -> Formulation:
-    """The compiled code in the place of a formulation."""
+    """The compiled code as a formulation."""
 
     def evaluate(topology: Topology, n: InstantValues, wanted: Collection[str]) -> dict[str, Any]:
         more: dict[str, Any] = {"z": n.z, "p": n.p, "inputs": n.inputs}
         kinetic, potential = dynamics.energy(n.t, n.q, n.u, **more)
         reactions = dynamics.reactions(n.t, n.q, n.u, **more)
-        held = [f"{name}.reaction" for name in dynamics.system.constraints]
-        multipliers = dynamics.evaluate(held, n.t, n.q, n.u, **more) if held else {}
-        found = {
+        reaction_names = [f"{name}.reaction" for name in dynamics.system.constraints]
+        multipliers = dynamics.evaluate(reaction_names, n.t, n.q, n.u, **more) if reaction_names else {}
+        values = {
             "u_dot": dynamics.acceleration(n.t, n.q, n.u, **more),
             "z_dot": _other_rates(dynamics, n),
             "mass_matrix": dynamics.mass_matrix(n.t, n.q, **more),
@@ -223,102 +229,106 @@ def _compiled(dynamics: Dynamics) -> Formulation:
         if "static_reactions" in wanted:
             hold = None if n.hold is None else [freedom_name(dynamics, freedom) for freedom in n.hold]
             static = dynamics.reactions(n.t, n.q, n.u, part="static", hold=hold, **more)
-            found["static_reactions"] = {name: (wrench.moment, wrench.force) for name, wrench in static.items()}
-        return found
+            values["static_reactions"] = {name: (wrench.moment, wrench.force) for name, wrench in static.items()}
+        return values
 
-    # Static parts of large trees are written out in full, which would take long for a check.
+    # The code of static reactions of large trees has no loops, and compiling it would take long.
     outputs = COMPILED - {"static_reactions"} if is_large(dynamics.topology) else COMPILED
     return Formulation(COMPILED_NAME, outputs, lambda topology: None, evaluate)
 
 
 def _other_rates(dynamics: Dynamics, n: InstantValues) -> Array:
-    """Rates of the entries of the state that are neither coordinates nor speeds."""
+    """Time derivatives of the states that are neither coordinates nor speeds."""
     rates = dynamics.rate(n.t, np.concatenate([n.q, n.u, n.z]), p=n.p, inputs=n.inputs)
     return dynamics.topology.layout.split(rates)[2]
 
 
-# -- states ----------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------
 
 
 class _Scale:
-    """How large the quantities of a state are, so that what is zero but for rounding is not compared to itself."""
+    """Sizes of the quantities of a state, so that rounding errors of a zero are not compared to themselves."""
 
-    def __init__(self, result: dict[str, Any], numbers: InstantValues, topology: Topology) -> None:
+    def __init__(self, result: dict[str, Any], point: InstantValues, topology: Topology) -> None:
         M = np.asarray(result.get("mass_matrix", np.zeros((0, 0))), dtype=float)
         mass = sum(topology.system.nominal(body.total_mass()) for body in topology.system.bodies.values())
-        heavy = max(abs(M).max(initial=0.0), mass)
-        speed = abs(numbers.u).max(initial=1e-3)
+        inertia = max(abs(M).max(initial=0.0), mass)
+        speed = abs(point.u).max(initial=SMALLEST_SPEED)
         gravity = max(abs(topology.system.nominal(x)) for x in topology.system.gravity)
-        growth = speed**2 + gravity
-        self.floors = {"u_dot": growth, "momentum": heavy * speed, "angular_momentum": heavy * speed}
-        self.floor = heavy * growth
-        # An error of rounding in M reaches u_dot multiplied by the condition of M.
+        acceleration = speed**2 + gravity
+        self.floors = {"u_dot": acceleration, "momentum": inertia * speed, "angular_momentum": inertia * speed}
+        self.floor = inertia * acceleration
+        # rounding errors of M reach u_dot multiplied by the condition of M
         self.condition = float(np.linalg.cond(M)) if len(M) else 1.0
 
     def tolerance(self, name: str) -> float:
-        return max(TOLERANCE, 50 * np.finfo(float).eps * self.condition) if name == "u_dot" else TOLERANCE
+        return max(TOLERANCE, CONDITION_MARGIN * np.finfo(float).eps * self.condition) if name == "u_dot" else TOLERANCE
 
 
 class _Table:
-    """The rows so far, each with its largest difference."""
+    """The comparisons so far, each with its largest difference."""
 
     def __init__(self, topology: Topology) -> None:
-        self.speeds = [c.name.replace(".u", ".{}", 1) for c in topology.coordinates if c.role == "u"]
+        self.speeds = [c for c in topology.coordinates if c.role == "u"]
         self.others = [c.name for c in topology.coordinates if c.role == "z"]
-        self.found: dict[tuple[str, str, str], Comparison] = {}
+        self.comparisons: dict[tuple[str, str, str], Comparison] = {}
 
     def rows(self) -> tuple[Comparison, ...]:
         order = {WORDS.get(name, name.replace("_", " ")): k for k, name in enumerate(OUTPUTS)}
-        return tuple(sorted(self.found.values(), key=lambda row: order.get(row.quantity, len(order))))
+        return tuple(sorted(self.comparisons.values(), key=lambda row: order.get(row.quantity, len(order))))
 
     def note(
         self, quantity: str, one: str, two: str, difference: float, where: str, tolerance: float = TOLERANCE
     ) -> None:
-        old = self.found.get((quantity, one, two))
+        """Add a difference; of several with the same names the largest stays."""
+        old = self.comparisons.get((quantity, one, two))
         difference = float(difference) if np.isfinite(difference) else np.inf
         if old is None or difference > old.difference:
             tolerance = max(tolerance, old.tolerance) if old else tolerance
-            self.found[quantity, one, two] = Comparison(quantity, one, two, difference, where, tolerance)
+            self.comparisons[quantity, one, two] = Comparison(quantity, one, two, difference, where, tolerance)
 
-    def compare(self, index: int, name: str, ways: tuple[str, str], pair: tuple[Any, Any], scale: _Scale) -> None:
-        (one, two), (a, b) = ways, pair
+    def compare(self, index: int, name: str, names: tuple[str, str], pair: tuple[Any, Any], scale: _Scale) -> None:
+        """Note the largest difference of one output between two formulations at one state."""
+        (one, two), (a, b) = names, pair
         quantity, floor = WORDS.get(name, name.replace("_", " ")), scale.floors.get(name, scale.floor)
         if name in REACTIONS:
             worst = max(
-                ((_apart(np.concatenate(a[j]), np.concatenate(b[j]), floor)[0], j) for j in a if j in b),
+                ((_difference(np.concatenate(a[j]), np.concatenate(b[j]), floor)[0], j) for j in a if j in b),
                 default=(0.0, "-"),
             )
             self.note(quantity, one, two, worst[0], f"{worst[1]}, state {index}")
             return
         if name == "z_dot":
-            largest, entry = _entries_apart(a, b)
+            largest, entry = _entry_difference(a, b)
             self.note(quantity, one, two, largest, f"{self.others[entry]}, state {index}")
             return
-        difference, place = _apart(a, b, 0.0 if name == "mass_matrix" else floor)
-        where = ", ".join(self._speed(k, name) for k in place)
+        difference, index_of_worst = _difference(a, b, 0.0 if name == "mass_matrix" else floor)
+        where = ", ".join(self._entry(k, name) for k in index_of_worst)
         self.note(quantity, one, two, difference, f"{where}{', ' * bool(where)}state {index}", scale.tolerance(name))
 
-    def _speed(self, k: int, name: str) -> str:
-        if "moment" in name:
+    def _entry(self, k: int, name: str) -> str:
+        """The name of entry k of an output."""
+        if name in MOMENTA:
             return "xyz"[k]
-        return self.speeds[k].format({"mass_matrix": "u", "u_dot": "u_dot"}.get(name, "effort"))
+        quantity = {"mass_matrix": "u", "u_dot": "u_dot"}.get(name, "effort")
+        return f"{self.speeds[k].joint}.{quantity}{self.speeds[k].suffix}"
 
 
-def _entries_apart(a: Any, b: Any) -> tuple[float, int]:
-    """The largest difference of entries, each relative to itself, and which."""
+def _entry_difference(a: Any, b: Any) -> tuple[float, int]:
+    """The largest difference of entries, each relative to its own size, and its index."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     sizes = np.maximum(abs(a), abs(b))
-    gaps = [_apart(a[k], b[k], SMALL * sizes.max(initial=0.0))[0] for k in range(len(a))]
-    place = int(np.argmax(gaps))
-    return gaps[place], place
+    differences = [_difference(a[k], b[k], SMALLEST_RATE * sizes.max(initial=0.0))[0] for k in range(len(a))]
+    worst = int(np.argmax(differences))
+    return differences[worst], worst
 
 
-def _apart(a: Any, b: Any, floor: float) -> tuple[float, tuple[int, ...]]:
-    """The largest difference of entries relative to the largest entry, and which."""
+def _difference(a: Any, b: Any, floor: float) -> tuple[float, tuple[int, ...]]:
+    """The largest difference of entries, relative to the largest entry or ``floor``, and its index."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if a.size == 0:
         return 0.0, ()
     size = max(abs(a).max(), abs(b).max(), floor)
-    gap = np.where(np.isfinite(a - b), abs(a - b), np.inf)
-    place = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    return float(gap[place] / size) if size > 0 else 0.0, tuple(int(k) for k in place)
+    differences = np.where(np.isfinite(a - b), abs(a - b), np.inf)
+    worst = np.unravel_index(int(np.argmax(differences)), differences.shape)
+    return float(differences[worst] / size) if size > 0 else 0.0, tuple(int(k) for k in worst)

@@ -1,4 +1,4 @@
-"""The states at which ``kn.verify`` compares derivations: random, closed, with modes that fit."""
+"""The states at which ``kn.verify`` compares formulations: random, with closed loops and consistent modes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.support_argument import find_hold
+from kinode.dynamics.support_argument import find_support
 from kinode.errors import ArgumentError
 from kinode.formulations.formulation_table import InstantValues
 from kinode.kernels.state import State
@@ -19,10 +19,14 @@ from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
+LARGE_SYSTEM = 300  # speeds times bodies: from here on one random state is enough
+WALK_STEPS = 3  # from the initial position to a random one, in loops
+STEP_SIZE = 0.1  # of one such step, relative to random speeds times 1 s
+
 
 def enough_states(topology: Topology, most: int = 5) -> int:
-    """How many random states to try: one for large systems, which take long and have many entries to differ in."""
-    return most if topology.n_u * len(topology.system.bodies) < 300 else 1
+    """Number of random states to compare: one for large systems, which take long and have many entries each."""
+    return most if topology.n_u * len(topology.system.bodies) < LARGE_SYSTEM else 1
 
 
 def find_states(
@@ -30,7 +34,7 @@ def find_states(
 ) -> list[InstantValues]:
     """Random states, or those given, with the parameters and inputs of the model.
 
-    Where there are constraints (``closed``), random states are drawn near the initial one, in which they hold.
+    With constraints (``closed``), random states are near the initial one and satisfy them.
     """
     system = topology.system
     values = system.parameter_values()
@@ -56,36 +60,36 @@ def find_states(
 def _numbers(
     closed: Dynamics | None, states: Sequence[tuple[float, Array, Array, Array]], p: Array, inputs: Array
 ) -> list[InstantValues]:
-    """States as formulations take them, with somebody who holds loops while static parts are compared."""
-    found: list[InstantValues] = []
-    hold: Support = None
+    """States as arguments of formulations, with a static support of loops for the comparison of static reactions."""
+    points: list[InstantValues] = []
+    support: Support = None
     for t, q, u, z in states:
-        hold = None if closed is None else find_hold(closed, State(t, q, u, z), hold)
-        found.append(InstantValues(t, q, u, z, p, inputs, hold=hold))
-    return found
+        support = None if closed is None else find_support(closed, State(t, q, u, z), support)
+        points.append(InstantValues(t, q, u, z, p, inputs, hold=support))
+    return points
 
 
 def _close(dynamics: Dynamics, state: tuple[float, Array, Array, Array]) -> tuple[float, Array, Array, Array]:
-    """A state in which the constraints hold: a walk from the initial one in a drawn direction, with drawn speeds.
+    """A state that satisfies the constraints: steps from the initial position in a random direction, random speeds.
 
-    States that no joint has, such as currents, are as drawn.
+    States of other components, such as currents, keep their random values.
     """
-    t, _, u, drawn = state
-    start, loops, none = dynamics.initial, dynamics.loops, np.zeros(dynamics.n_u, dtype=bool)
+    t, _, u, random_z = state
+    start, loops, no_fixed = dynamics.initial, dynamics.loops, np.zeros(dynamics.n_u, dtype=bool)
     q, z = start.q, start.z.copy()
     for owner, where in dynamics.topology.z_of.items():
         if owner not in dynamics.system.joints:
-            z[where] = drawn[where]
-    for _ in range(3):
-        speeds = loops.close_speeds(dynamics.point(State(t, q, 0.1 * u, z)), none)
+            z[where] = random_z[where]
+    for _ in range(WALK_STEPS):
+        speeds = loops.close_speeds(dynamics.point(State(t, q, STEP_SIZE * u, z)), no_fixed)
         there = dynamics.topology.advance_q(q, speeds)
-        q = loops.close(dynamics.point(State(t, there, speeds, z)), none)
-    speeds = loops.close_speeds(dynamics.point(State(t, q, u, z)), none)
+        q = loops.close(dynamics.point(State(t, there, speeds, z)), no_fixed)
+    speeds = loops.close_speeds(dynamics.point(State(t, q, u, z)), no_fixed)
     return with_modes(dynamics.topology, t, q, speeds, z)
 
 
 def find_length(topology: Topology) -> float:
-    """A length that is typical of the model: the largest offset of a joint or center of mass, 1 without any."""
+    """Typical length of the model in m: the largest offset of a joint or center of mass, 1 if there is none."""
     geometry = topology.geometry(topology.tree, topology.system.nominal)
     offsets = [X.p for X in geometry.placements] + [i.moment / i.mass for i in geometry.inertias if i.mass > 0]
     return max((float(np.abs(np.asarray(x, dtype=float)).max()) for x in offsets), default=0.0) or 1.0
@@ -107,20 +111,17 @@ def random_state(
 
 
 def with_modes(topology: Topology, t: float, q: Array, u: Array, z: Array) -> tuple[float, Array, Array, Array]:
-    """A state whose modes go with its speeds: what moves slides, and is free of its ends."""
+    """The state with modes consistent with its speeds: moving joints slide and touch no end stop."""
     if topology.events is None:
         return t, q, u, z
-    system, held = topology.system, topology.events.n_held
+    system, n_discrete = topology.system, topology.events.n_held
     values = system.parameter_values()
     p = np.array([values[name] for name in topology.parameters])
     inputs = np.array([system.nominal(x.value) for x in system.inputs.values()])
-    z = np.concatenate([z[: len(z) - held], np.zeros(held)])
+    z = np.concatenate([z[: len(z) - n_discrete], np.zeros(n_discrete)])
     return (
         t,
         q,
         u,
         np.array(consistent_discrete_states(Snapshot(topology, EvaluationPoint(t, q, u, z, p, inputs))), dtype=float),
     )
-
-
-# -- the table -------------------------------------------------------------------------------------

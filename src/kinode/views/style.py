@@ -1,4 +1,4 @@
-"""How figures look: one palette, one set of matplotlib settings, and the words under axes.
+"""The style of figures: one palette, one set of matplotlib settings, and the labels of axes.
 
 Colors are Okabe and Ito's, which stay apart for color-blind readers and in gray; text stays text in SVG.
 """
@@ -80,7 +80,7 @@ def settings(*, scale: float = 1.0) -> dict[str, Any]:
 
 
 def style(*, scale: float = 1.0) -> AbstractContextManager[Any]:
-    """A context in which the settings above hold, whatever the caller has set."""
+    """A context with these settings, whatever the caller has set."""
     from matplotlib import rc_context
 
     given: Any = settings(scale=scale)

@@ -43,7 +43,7 @@ def test_contract(example, check):
         ("rack", {"rack": "hinge", "pinion": "slide", "radius": 1}, "hinge does not travel"),
         ("rack", {"rack": "slide", "pinion": "hinge", "radius": 0}, "must not be zero"),
         ("rack", {"rack": "slide", "pinion": "hinges", "radius": 1}, "no joint is called 'hinges'"),
-        ("gear", {"input": "hinge", "output": "hinge", "ratio": 1}, "ties a joint to itself"),
+        ("gear", {"input": "hinge", "output": "hinge", "ratio": 1}, "couples a joint to itself"),
     ],
 )
 def test_what_cannot_hold_is_refused(kind, fields, message):

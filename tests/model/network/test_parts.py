@@ -395,7 +395,7 @@ def test_every_part_has_a_shortcut_with_its_ports_in_order():
 def test_ends_by_place_and_by_name_are_the_same():
     one, two = kn.System("s"), kn.System("s")
     assert one.resistor("r", "a", "b", resistance=1) == two.resistor("r", minus="b", plus="a", resistance="1 Ohm")
-    with pytest.raises(kn.ModelError, match=r"r2: 3 values are given by their place; a resistor takes plus, minus so"):
+    with pytest.raises(kn.ModelError, match=r"r2: 3 values are given by their position; a resistor takes plus"):
         one.resistor("r2", "a", "b", "c", resistance=1)
     with pytest.raises(kn.ModelError, match="given twice"):
         one.resistor("r2", "a", "b", plus="c", resistance=1)

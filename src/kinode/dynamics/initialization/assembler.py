@@ -24,7 +24,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
-from kinode.dynamics.initialization.initial_values import NOT_REQUESTED, InitialValues, is_guessed
+from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
 from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.structure.loop_closure import CLOSED, CLOSED_ENOUGH, RANK
@@ -64,7 +64,7 @@ class Assembler:
         constraints = problem.topology.system.constraints.values()
         self.geared = {name for c in constraints if isinstance(c, CoordinateCoupling) for name in c.joints().values()}
         self.exact = problem.exact("exact_q")
-        self.guessed = problem.weights > NOT_REQUESTED
+        self.guessed = problem.weights > DEFAULT_WEIGHT
 
     @cached_property
     def guess(self) -> PositionGuess:
@@ -74,7 +74,7 @@ class Assembler:
     # -- positions ---------------------------------------------------------------------------------
     def solve_positions(self) -> Array:
         """The closed position nearest to the requested coordinates: all unknowns."""
-        n, begin = self.problem.n_u, self.problem.requested()
+        n, begin = self.problem.n_u, self.problem.requested_position()
         if not self.problem.bound:
             return begin
         begin = self.guess.position()
@@ -82,7 +82,7 @@ class Assembler:
             return begin
         x, open_blocks = begin, []
         kept = self.with_guesses_kept
-        for block in kept.blocks(~(self.exact | self.guessed)[:n]):
+        for block in kept.loop_groups(~(self.exact | self.guessed)[:n]):
             there = kept.search(block, x, None)
             if there is None:
                 open_blocks.append(block)
@@ -90,7 +90,7 @@ class Assembler:
                 x = there
         if not open_blocks:
             return x
-        for block in self.blocks(~self.exact[:n]):
+        for block in self.loop_groups(~self.exact[:n]):
             if any(block.owners & other.owners for other in open_blocks):
                 there = self.search(block, x, self.problem.weights)
                 if there is None:
@@ -101,7 +101,7 @@ class Assembler:
     @cached_property
     def with_guesses_kept(self) -> Assembler:
         """The same assembly with all guesses exact."""
-        values = self.problem.values
+        values = self.problem.requested
         joints = {n: replace(w, exact_q=w.exact_q | is_guessed(values, n)) for n, w in values.joints.items()}
         return self.with_values(replace(values, joints=joints))
 
@@ -109,7 +109,7 @@ class Assembler:
         """The same assembly with other initial values."""
         return Assembler(AssemblyProblem(self.problem.poses, self.problem.loops, values))
 
-    def blocks(self, free: Array) -> list[LoopGroup]:
+    def loop_groups(self, free: Array) -> list[LoopGroup]:
         """The rows by the unknowns that connect them; rows that nothing moves are a block without unknowns."""
         groups = self.problem.groups
         parent = list(range(len(groups)))
@@ -236,9 +236,9 @@ class Assembler:
         """The same position with full turns taken off that lead away from the requested coordinates."""
         there = x.copy()
         for name, where in self.problem.q_of.items():
-            if name not in self.problem.values.joints or not block.free[self.problem.u_of[name]].any():
+            if name not in self.problem.requested.joints or not block.free[self.problem.u_of[name]].any():
                 continue
-            if name not in self.geared and not self.problem.values.joints[name].exact_q.any():
+            if name not in self.geared and not self.problem.requested.joints[name].exact_q.any():
                 there[where] = self.problem.unwound(name, x[where])
         return there
 
@@ -319,7 +319,7 @@ class Assembler:
         """Speeds of all unknowns, for closed coordinates."""
         problem = self.problem
         n, coordinates = problem.n_u, problem.coordinates(x)
-        values = problem.values.joints
+        values = problem.requested.joints
         asked = np.concatenate([np.empty(0), *(values[name].u(coordinates[name]) for name in problem.names)])
         if not problem.bound:
             return asked
@@ -333,8 +333,8 @@ class Assembler:
         owners += [name for name, mark in zip(problem.owners, sure, strict=True) if mark]
         free = np.flatnonzero(~exact[:n])
         if len(free):
-            weight = np.sqrt([problem.values.weights.get(name, 1.0) for name in problem.owners]) / problem.units
-            given = np.array([values[name].said_u for name in problem.owners])
+            weight = np.sqrt([problem.requested.weights.get(name, 1.0) for name in problem.owners]) / problem.units
+            given = np.array([values[name].has_u for name in problem.owners])
             W, w = weight[:, None] * H, weight * (asked - h)
             levels = ((A, b), (W[given], w[given]), (W[~given], w[~given]))
             u[free] += _solve_in_turn([(rows[:, free], right - rows @ u) for rows, right in levels])

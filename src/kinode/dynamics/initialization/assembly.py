@@ -8,16 +8,28 @@ from kinode.errors import ArgumentError, Gap
 from kinode.kernels.state import State
 from kinode.model.base.fields import unknown
 
-ROUNDING = 1e-12  # m or rad: gaps that are not worth telling apart
+LEAST_ERROR = 1e-12  # m or rad: closure errors below are rounding, and printed as this
+LEAST_VALUE = 1e-12  # values below are rounding, and printed as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
     """A state in which all loops are closed; printed, a table.
 
-    ``values`` has the coordinates and speeds of all joints by name, driven ones and those that close loops among them;
-    ``residual`` what each constraint, or joint that closes a loop, is still off by; ``moved`` how far each joint is
-    from where it was asked to be, and ``held`` the joints that had to be just there.
+    Attributes
+    ----------
+    system : str
+        Name of the system.
+    state : State
+        The assembled state.
+    values : dict
+        Coordinates and speeds of all joints by name, driven joints and cut joints included.
+    residual : dict
+        Closure error of each constraint and cut joint.
+    moved : dict
+        Offset of each joint from its requested position.
+    held : tuple of str
+        Joints with fixed coordinates.
     """
 
     system: str
@@ -33,16 +45,23 @@ class Assembly:
         return self.values[name]
 
     def __str__(self) -> str:
-        worst = [max([ROUNDING, *(gap[k] for gap in self.residual.values())]) for k in (0, 1)]
+        worst = [max([LEAST_ERROR, *(error[k] for error in self.residual.values())]) for k in (0, 1)]
         rows = [("", "q", "u", "moved by")]
-        for name in dict.fromkeys(text.split(".q")[0].split(".u")[0] for text in self.values):
-            far = "held" if name in self.held else str(self.moved[name]) if name in self.moved else "driven"
-            rows.append((name, self._told(f"{name}.q"), self._told(f"{name}.u"), far))
+        for name in dict.fromkeys(map(_joint_of, self.values)):
+            offset = "held" if name in self.held else str(self.moved[name]) if name in self.moved else "driven"
+            rows.append((name, self._format(f"{name}.q"), self._format(f"{name}.u"), offset))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         table = ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
         title = f"{self.system} at t = {self.state.t:g} s, closed to {worst[0]:.0e} m and {worst[1]:.0e} rad"
         return "\n".join([title, *(line.rstrip() for line in table)])
 
-    def _told(self, owner: str) -> str:
-        found = [x for name, x in self.values.items() if name == owner or name.startswith(f"{owner}.")]
-        return ", ".join(f"{x if abs(x) > 1e-12 else 0.0:.5g}" for x in found)
+    def _format(self, owner: str) -> str:
+        """The values of ``joint.q`` or ``joint.u``, with commas between them."""
+        numbers = [x for name, x in self.values.items() if name == owner or name.startswith(f"{owner}.")]
+        return ", ".join(f"{x if abs(x) > LEAST_VALUE else 0.0:.5g}" for x in numbers)
+
+
+def _joint_of(name: str) -> str:
+    """The joint of a coordinate or speed: ``leg.knee`` of ``leg.knee.q``, ``ball`` of ``ball.u.x``."""
+    owner, _, role = name.rpartition(".")
+    return owner if role in ("q", "u") else owner.rpartition(".")[0]

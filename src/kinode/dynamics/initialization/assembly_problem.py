@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.initial_values import InitialValues, depart, weight_of
+from kinode.dynamics.initialization.initial_values import InitialValues, find_offset, weight_of
 from kinode.dynamics.initialization.loop_equations import LoopEquations
 from kinode.dynamics.initialization.loop_poses import LoopPoses
 from kinode.model.base.frames import Resolve
@@ -39,12 +39,12 @@ class AssemblyProblem:
         The cut joints and followers.
     loops : LoopEquations or None
         The constraint rows of the system, None where there are none.
-    values : InitialValues
+    requested : InitialValues
         The requested initial values.
     """
 
-    def __init__(self, poses: LoopPoses, loops: LoopEquations | None, values: InitialValues) -> None:
-        self.poses, self.loops, self.values = poses, loops, values
+    def __init__(self, poses: LoopPoses, loops: LoopEquations | None, requested: InitialValues) -> None:
+        self.poses, self.loops, self.requested = poses, loops, requested
         self.topology, self.joints, self.length = poses.topology, poses.joints, poses.length
         self.point, self.resolve, self.advance = poses.point, poses.resolve, poses.advance
         self.q_of, self.u_of, self.n_q, self.n_u = poses.q_of, poses.u_of, poses.n_q, poses.n_u
@@ -66,11 +66,11 @@ class AssemblyProblem:
     @cached_property
     def weights(self) -> Array:
         """How much each freedom counts."""
-        return np.array([weight_of(self.values, name) for name in self.owners])
+        return np.array([weight_of(self.requested, name) for name in self.owners])
 
     def exact(self, field: str) -> Array:
         """Which freedoms are given exactly; ``field`` is exact_q or exact_u."""
-        marks = [getattr(self.values.joints[name], field) for name in self.names]
+        marks = [getattr(self.requested.joints[name], field) for name in self.names]
         return np.concatenate([np.empty(0, dtype=bool), *marks])
 
     @property
@@ -79,11 +79,11 @@ class AssemblyProblem:
         return self.loops is not None or bool(self.followers)
 
     # -- positions ---------------------------------------------------------------------------------
-    def requested(self) -> Array:
+    def requested_position(self) -> Array:
         """The position that the initial values ask for; cut joints with their own value."""
         x = np.zeros(self.n_q)
         for name, where in self.q_of.items():
-            x[where] = self.values.joints[name].q if name in self.values.joints else 0.0
+            x[where] = self.requested.joints[name].q if name in self.requested.joints else 0.0
         return x
 
     def position_of(self, q: Array) -> Array:
@@ -98,7 +98,7 @@ class AssemblyProblem:
         """The same coordinates with full turns taken off that lead away from the requested ones."""
         if not self.wraps[name].any():
             return q
-        unwound: Array = q - self.wraps[name] * 2 * np.pi * np.round((q - self.values.joints[name].q) / (2 * np.pi))
+        unwound: Array = q - self.wraps[name] * 2 * np.pi * np.round((q - self.requested.joints[name].q) / (2 * np.pi))
         return unwound
 
     @cached_property
@@ -129,7 +129,7 @@ class AssemblyProblem:
             append(cut.joint.name, self.poses.columns(k), ("angle",) * 3 + ("length",) * 3)
         if self.loops is not None:
             rows, columns = self.loops.pattern
-            for k in np.flatnonzero(self._element_rows):
+            for k in np.flatnonzero(self._element_rows).tolist():
                 name, unit = self.loops.names[k]
                 append(name, tuple(dict.fromkeys(columns[rows == k].tolist())), (unit,))
         for k in self._given_followers:
@@ -147,12 +147,12 @@ class AssemblyProblem:
         """Which rows of the loop equations belong to constraint elements and hold positions."""
         if self.loops is None:
             return np.zeros(0, dtype=bool)
-        return self.loops.holding & (np.arange(len(self.loops.holding)) >= self._n_cut_rows)
+        return self.loops.position_rows & (np.arange(len(self.loops.position_rows)) >= self._n_cut_rows)
 
     @cached_property
     def _given_followers(self) -> list[int]:
         """Followers whose coordinate is given exactly."""
-        return [k for k, name in enumerate(self.followers) if self.values.joints[name].exact_q.all()]
+        return [k for k, name in enumerate(self.followers) if self.requested.joints[name].exact_q.all()]
 
     def equations(self, x: Array) -> tuple[Array, Array]:
         """What must vanish at a position, and its Jacobian."""
@@ -175,7 +175,7 @@ class AssemblyProblem:
     def _follower_offsets(self, out: Array) -> tuple[Array, Array]:
         """How far followers are from their requested coordinate, and how speeds change that."""
         values = out[self.poses.plan.followers]
-        asked = np.array([self.values.joints[name].q[0] for name in self.followers])
+        asked = np.array([self.requested.joints[name].q[0] for name in self.followers])
         units = self.units[len(self.units) - len(self.followers) :]
         return (values[:, 0] - asked) / units, self.poses.leading * (values[:, 2] / units)[:, None]
 
@@ -184,8 +184,9 @@ class AssemblyProblem:
         n = self.n_u
         d, D = np.zeros(n), np.zeros((n, n))
         for name, where in self.u_of.items():
-            if name in self.values.joints:
-                d[where], D[where, where] = depart(self.joints[name], x[self.q_of[name]], self.values.joints[name].q)
+            if name in self.requested.joints:
+                asked = self.requested.joints[name].q
+                d[where], D[where, where] = find_offset(self.joints[name], x[self.q_of[name]], asked)
         d, D = d / self.units[:n], D / self.units[:n, None]
         if not self.followers:
             return d, D

@@ -1,13 +1,13 @@
-"""What initial values ask of each joint: coordinates and speeds, exact or a guess, and how much it should keep them.
+"""Requested initial values of each joint: coordinates and speeds, exact or guessed, with a weight.
 
-Fields of joints (q=, u=, guess=) and values by name are read here; ``assembler.py`` finds a state that fulfills them.
-Departures are measured along the speeds of a joint: differences of coordinates, and of a quaternion the rotation vector
-that leads from the wished orientation to the actual one, in child axes.
+They come from the fields of joints (q=, u=, guess=) and from values by name; ``assembler.py`` solves for a state that
+meets them.  The offset of a joint from its requested value is measured along its speeds: differences of coordinates,
+and for a quaternion the rotation vector from the requested orientation to the actual one, in child axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,32 +21,34 @@ from kinode.model.base.fields import unknown
 from kinode.model.joints.joint import Joint
 from kinode.model.quantity_names import coordinate_names
 
-GUESSED, NOT_REQUESTED = 1.0, 1e-6  # weights of joints with a guess, and without one: these give way
+GUESS_WEIGHT = 1.0  # of a joint with a guess
+DEFAULT_WEIGHT = 1e-6  # of a joint without one: it moves before a joint with a guess does
 
 
 @dataclass(frozen=True, eq=False)
 class JointInitialValue:
-    """What is asked of one joint; ``exact_q`` and ``exact_u`` mark freedoms, in the order of its speeds.
+    """The requested initial value of one joint.
 
-    Speeds are a function of the coordinates that are found: those of a free joint may be given in its parent's axes.
+    ``exact_q`` and ``exact_u`` mark the freedoms whose values are exact, in the order of the joint's speeds.  The
+    speeds are a function of the assembled coordinates, since those of a free joint may be given in parent axes.
     """
 
     q: Array
     u: Callable[[Array], Array]
     exact_q: Array
     exact_u: Array
-    weight: float = NOT_REQUESTED
-    said_u: bool = False  # whether anything is said of its speeds
+    weight: float = DEFAULT_WEIGHT
+    has_u: bool = False  # whether a speed is requested
 
 
 @dataclass(frozen=True, eq=False)
 class InitialValues:
-    """What is asked of all joints that move freely, and the states that no joint of them has."""
+    """The requested initial values of all joints without a prescribed motion, and the other states z."""
 
     joints: dict[str, JointInitialValue]
     z: Array
-    weights: dict[str, float] = field(default_factory=dict)  # as the caller gives them
-    said: frozenset[str] = frozenset()  # states of components that were given by name
+    weights: dict[str, float] = field(default_factory=dict)  # by joint, in place of the weights of its value
+    given_states: frozenset[str] = frozenset()  # names of the entries of z that the caller gives
 
 
 def weight_of(values: InitialValues, name: str) -> float:
@@ -56,57 +58,59 @@ def weight_of(values: InitialValues, name: str) -> float:
 
 def is_guessed(values: InitialValues, name: str) -> bool:
     """Whether a joint has a guess, or a weight of its own."""
-    return weight_of(values, name) > NOT_REQUESTED
+    return weight_of(values, name) > DEFAULT_WEIGHT
 
 
 def read_initial_values(
-    arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float], rough: bool = False
+    arguments: Arguments, values: Mapping[str, Any], resolve: Callable[[Any], float], as_guess: bool = False
 ) -> InitialValues:
-    """The initial values of the model, and values by name, which have precedence; they are exact, or rough."""
+    """The initial values of the model, overridden by values by name; these are exact, or guesses."""
     topology = arguments.topology
-    found, z = {}, np.zeros(topology.n_z)
+    joint_values, z = {}, np.zeros(topology.n_z)
     for name, where in topology.z_of.items():
         z[where] = topology.initial_states(name, resolve)
     for name, where in topology.layout.discrete_of.items():
         z[where] = arguments.system[name].initial_discrete_states(resolve)
     for name, joint in arguments.system.joints.items():
         if joint.n_u and not joint.driven:
-            found[name] = initial_value_of(joint, resolve)
-    names = {c.name: c for c in topology.coordinates if c.role == "z"}
+            joint_values[name] = initial_value_of(joint, resolve)
+    other_states = {c.name: c for c in topology.coordinates if c.role == "z"}
     for text, value in values.items():
         owner, _, rest = text.partition(".")
         while owner not in arguments.system.joints and "." in rest:  # joints of subsystems have names with points
             part, _, rest = rest.partition(".")
             owner = f"{owner}.{part}"
         role, _, part = rest.partition(".")
-        if text in names:
-            z[names[text].index] = arguments.read_number(text, value)
+        if text in other_states:
+            z[other_states[text].index] = arguments.read_number(text, value)
         elif owner in topology.z_of and rest == "q":
             z[topology.z_of[owner]] = _vector(text, value, arguments.system.joints[owner].n_q)
-        elif owner in found and role in ("q", "u"):
-            found[owner] = _with(arguments, found[owner], owner, role, part, value, rough)
+        elif owner in joint_values and role in ("q", "u"):
+            joint_values[owner] = _override(arguments, joint_values[owner], owner, role, part, value, as_guess)
         elif owner in arguments.system.joints and role in ("q", "u") and arguments.system.joints[owner].driven:
             raise ArgumentError(f"{text} is given by the law that drives {owner}; leave it out")
         else:
-            raise ArgumentError(unknown("the state has no coordinate", text, _names(arguments, found, names)))
+            names = _names(arguments, joint_values, other_states)
+            raise ArgumentError(unknown("the state has no coordinate", text, names))
     if topology.events is not None:
         topology.events.check_modes(z)
-    joints = {name: _checked(arguments.system.joints[name], wish) for name, wish in found.items()}
-    return InitialValues(joints, z, said=frozenset(values) & names.keys())
+    for name, requested in joint_values.items():
+        _check_quaternion(arguments.system.joints[name], requested)
+    return InitialValues(joint_values, z, given_states=frozenset(values) & other_states.keys())
 
 
 def initial_value_of(joint: Joint, resolve: Callable[[Any], float]) -> JointInitialValue:
-    """What the fields of a joint ask for."""
+    """The initial value that the fields of a joint request."""
     return JointInitialValue(
         joint.initial_q(resolve), lambda q: joint.initial_u(resolve, q), joint.exact_q, joint.exact_u,
-        NOT_REQUESTED if joint.guess is None else GUESSED, joint.u is not None,
+        DEFAULT_WEIGHT if joint.guess is None else GUESS_WEIGHT, joint.u is not None,
     )  # fmt: skip
 
 
-def _with(
-    arguments: Arguments, wish: JointInitialValue, owner: str, role: str, part: str, value: Any, rough: bool
+def _override(
+    arguments: Arguments, requested: JointInitialValue, owner: str, role: str, part: str, value: Any, as_guess: bool
 ) -> JointInitialValue:
-    """A wish with a value, or one part of it, replaced."""
+    """The initial value of a joint with q or u (``role``), or one component of it (``part``), replaced."""
     joint = arguments.system.joints[owner]
     parts = coordinate_names(joint)[0] if role == "q" else tuple(name for name, _ in joint.coordinates)
     text = f"{owner}.{role}.{part}" if part else f"{owner}.{role}"
@@ -115,21 +119,21 @@ def _with(
     which = slice(parts.index(part), parts.index(part) + 1) if part else slice(0, len(parts))
     size = which.stop - which.start
     new = np.array([arguments.read_number(text, value)]) if size == 1 else _vector(text, value, size)
-    exact = (wish.exact_q if role == "q" else wish.exact_u).copy()
+    exact = (requested.exact_q if role == "q" else requested.exact_u).copy()
+    exact[which] = not as_guess
     if role == "u":
-        exact[which] = not rough
-        return replace(wish, u=lambda q: _put(wish.u(q), which, new), exact_u=exact, said_u=True)
-    exact[which] = not rough  # a part of a quaternion holds the whole orientation
+        return replace(requested, u=lambda q: _put(requested.u(q), which, new), exact_u=exact, has_u=True)
     if joint.quaternion is not None and which.stop > joint.quaternion:
-        exact[joint.quaternion :] = not rough
-    weight = GUESSED if rough else wish.weight
-    return replace(wish, q=_put(wish.q, which, new), exact_q=exact, weight=weight)
+        exact[joint.quaternion :] = not as_guess  # one component of a quaternion fixes the whole orientation
+    weight = GUESS_WEIGHT if as_guess else requested.weight
+    return replace(requested, q=_put(requested.q, which, new), exact_q=exact, weight=weight)
 
 
 def _put(values: Array, which: slice, new: Array) -> Array:
-    found = values.copy()
-    found[which] = new
-    return found
+    """A copy of an array with some entries replaced."""
+    changed = values.copy()
+    changed[which] = new
+    return changed
 
 
 def _vector(text: str, value: Any, size: int) -> Array:
@@ -142,40 +146,40 @@ def _vector(text: str, value: Any, size: int) -> Array:
     return array
 
 
-def _names(arguments: Arguments, found: Mapping[str, JointInitialValue], others: Mapping[str, Any]) -> list[str]:
-    """Every name that a start may give."""
-    names = list(others)
-    for name in found:
+def _names(arguments: Arguments, joints: Iterable[str], other_states: Iterable[str]) -> list[str]:
+    """Every name by which an initial value can be given."""
+    names = list(other_states)
+    for name in joints:
         joint = arguments.system.joints[name]
         for role, parts in (("q", coordinate_names(joint)[0]), ("u", tuple(part for part, _ in joint.coordinates))):
             names += [f"{name}.{role}"] if len(parts) == 1 else [f"{name}.{role}.{part}" for part in parts]
     return names
 
 
-def _checked(joint: Joint, wish: JointInitialValue) -> JointInitialValue:
+def _check_quaternion(joint: Joint, requested: JointInitialValue) -> None:
+    """Refuse a quaternion whose length is not 1."""
     if joint.quaternion is None:
-        return wish
-    length = float(np.linalg.norm(wish.q[joint.quaternion : joint.quaternion + 4]))
+        return
+    length = float(np.linalg.norm(requested.q[joint.quaternion : joint.quaternion + 4]))
     if abs(length - 1.0) > 1e-3:
         raise ArgumentError(f"a quaternion of the state has length {length:.6g}, not 1: {joint.name}.q")
-    return wish
 
 
-# -- departures -------------------------------------------------------------------------------------------------------
-def depart(joint: Joint, q: Array, wished: Array) -> tuple[Array, Array]:
-    """How far a joint is from what is wished, along its speeds, and the change of that for unit speeds."""
+# -- offsets ----------------------------------------------------------------------------------------------------------
+def find_offset(joint: Joint, q: Array, requested: Array) -> tuple[Array, Array]:
+    """Offset of a joint from its requested coordinates, along its speeds, and its change for unit speeds."""
     n, head = joint.n_u, joint.quaternion
     if head is None:
-        return q - wished, np.eye(n)
-    turn = _rotation_vector(wished[head:], q[head:])
+        return q - requested, np.eye(n)
+    turn = _rotation_vector(requested[head:], q[head:])
     change = np.zeros((n, n))
     change[:head, :head] = rotation_from_quaternion(q[head:]).astype(float) if head else 0.0
     change[head:, head:] = _inverse_right_jacobian(turn)
-    return np.concatenate([q[:head] - wished[:head], turn]), change
+    return np.concatenate([q[:head] - requested[:head], turn]), change
 
 
 def _rotation_vector(a: Array, b: Array) -> Array:
-    """The shortest turn from orientation a to b, both unit quaternions, in the axes of either."""
+    """Rotation vector of the shortest turn from orientation a to b, both unit quaternions; the same in both axes."""
     scalar = float(a @ b)
     vector = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
     size = float(np.linalg.norm(vector))
@@ -183,8 +187,8 @@ def _rotation_vector(a: Array, b: Array) -> Array:
         stretch = 2.0
     else:
         stretch = 2.0 * float(np.arctan2(size, abs(scalar))) / size
-    found: Array = vector * (stretch if scalar >= 0 else -stretch)
-    return found
+    turn: Array = vector * (stretch if scalar >= 0 else -stretch)
+    return turn
 
 
 def _inverse_right_jacobian(turn: Array) -> Array:
@@ -196,5 +200,5 @@ def _inverse_right_jacobian(turn: Array) -> Array:
         factor = 1.0 / 12.0
     else:
         factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
-    found: Array = np.eye(3) + 0.5 * K + factor * (K @ K)
-    return found
+    jacobian: Array = np.eye(3) + 0.5 * K + factor * (K @ K)
+    return jacobian

@@ -1,4 +1,4 @@
-"""The constraint rows of a system in compiled form: residuals, Jacobian and rates, and what is solved with them."""
+"""The constraint rows of a system, compiled: residuals, Jacobian and rates; loop closure and rank by them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.loop_closure import CLOSED_ENOUGH, Closure, characteristic_length, close, find_closure, find_rank
 
 CLOSURE = Kernel("closure")
-SPEEDS_FIT = 1e-9  # relative: rates of the rows that count as zero
+SPEEDS_FIT = 1e-9  # relative to the largest speed: rates of the rows below count as zero
 
 
 class LoopEquations:
@@ -28,7 +28,8 @@ class LoopEquations:
         self.names = self.topology.row_units
         self.length = characteristic_length(self.topology)
         self.scale = np.array([self.length if unit in ("length", "velocity") else 1.0 for _, unit in self.names])
-        self.holding = np.array([unit in POSITIONS for _, unit in self.names], dtype=bool)  # the rest hold speeds
+        # Mask of the rows that constrain positions; the others constrain speeds alone.
+        self.position_rows = np.array([unit in POSITIONS for _, unit in self.names], dtype=bool)
 
     def evaluate(self, point: EvaluationPoint) -> tuple[Array, Array, Array]:
         """Residuals, Jacobian and rates of all rows, at a point or a batch of points."""
@@ -39,9 +40,9 @@ class LoopEquations:
         return out[..., :m] / self.scale, G / self.scale[:, None], out[..., m : 2 * m] / self.scale
 
     def closure_errors(self, point: EvaluationPoint) -> Array:
-        """Residuals of the rows that hold positions, by size, at one point; zero for the others."""
+        """Absolute residuals of the rows that constrain positions, at one point; zero for the others."""
         out = self.kernels.call(CLOSURE, point)
-        errors: Array = abs(out[: len(self.names)]) / self.scale * self.holding
+        errors: Array = abs(out[: len(self.names)]) / self.scale * self.position_rows
         return errors
 
     @cached_property
@@ -55,20 +56,20 @@ class LoopEquations:
         return point.replaced(u=np.zeros(self.topology.n_u))
 
     def close(self, point: EvaluationPoint, fixed: Array) -> Array:
-        """Coordinates near those of a point that close the loops; ``fixed`` marks the speeds whose coordinates stay."""
+        """Coordinates near those of a point that close the loops; ``fixed`` marks the freedoms that do not move."""
         there = self._at_rest(point)
 
         def rows(q: Array) -> tuple[Array, Array]:
             c, G, _ = self.evaluate(there.replaced(q=q))
-            return c[self.holding], G[self.holding]
+            return c[self.position_rows], G[self.position_rows]
 
-        q, gap = close(rows, self.topology.advance_q, point.q, ~fixed)
-        if gap > CLOSED_ENOUGH:
-            raise AssemblyError(f"the loops stay open by {gap:.1e} of the mechanism's size")
+        q, error = close(rows, self.topology.advance_q, point.q, ~fixed)
+        if error > CLOSED_ENOUGH:
+            raise AssemblyError(f"the loops stay open by {error:.1e} of the mechanism's size")
         return q
 
     def close_speeds(self, point: EvaluationPoint, fixed: Array) -> Array:
-        """Speeds nearest to those of a point that keep the loops closed; those marked stay."""
+        """Speeds nearest to those of a point that keep the loops closed; ``fixed`` marks those that do not change."""
         _, G, drift = self.evaluate(point)
         free = ~fixed
         u = point.u.copy()
@@ -80,12 +81,12 @@ class LoopEquations:
         return u
 
     def judge(self, point: EvaluationPoint, closure: Closure) -> tuple[float, int]:
-        """How far a point is from closing, and how many freedoms it has too many."""
+        """The largest closure error of a point, and the number of its freedoms beyond those of the closure."""
         c, G, _ = self.evaluate(point)
         return float(abs(c).max(initial=0.0)), len(closure.rows) - find_rank(G[list(closure.rows)])
 
     def self_stresses(self, point: EvaluationPoint) -> Array:
-        """Multipliers of all rows, one set in each column, that hold each other in balance."""
+        """Basis of the self-stress states, one in each column: multipliers of all rows that balance each other."""
         _, G, _ = self.evaluate(self._at_rest(point))
         U, _, _ = np.linalg.svd(G)
         stresses: Array = U[:, find_rank(G) :] / self.scale[:, None]
@@ -99,4 +100,4 @@ class LoopEquations:
             c, G, _ = self.evaluate(there.replaced(q=q))
             return c, G
 
-        return find_closure(rows, self.topology.advance_q, point.q, self.holding, self.length)
+        return find_closure(rows, self.topology.advance_q, point.q, self.position_rows, self.length)

@@ -112,10 +112,10 @@ class LoopPoses:
             at += 18
             entries += [(at + 6 * j + i, 6 * k + i, column) for j, column in enumerate(columns) for i in range(6)]
             at += 6 * len(columns)
-        sizes = (9, 3, 6)
-        placed = [np.array([p[k] for p in parts], dtype=np.int64).reshape(-1, sizes[k]) for k in range(3)]
-        taken = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        return _Plan(*placed, *taken, at + np.arange(3 * len(self.followers)).reshape(-1, 3))
+        R, p, moving = (np.array([part[k] for part in parts], dtype=np.int64) for k in range(3))
+        index, row, column = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        behind = at + np.arange(3 * len(self.followers)).reshape(-1, 3)
+        return _Plan(R.reshape(-1, 9), p.reshape(-1, 3), moving.reshape(-1, 6), index, row, column, behind)
 
     @cached_property
     def leading(self) -> Array:

@@ -61,8 +61,8 @@ class PositionGuess:
     def _given_coordinates(self) -> dict[str, Array]:
         """Coordinates of all joints as requested or driven; a leader's from its follower where only that has one."""
         problem = self.problem
-        values = problem.values.joints
-        at = problem.point.replaced(q=problem.requested()[: problem.topology.n_q])
+        values = problem.requested.joints
+        at = problem.point.replaced(q=problem.requested_position()[: problem.topology.n_q])
         snapshot = Snapshot(problem.topology, at)
         given = {name: np.asarray(value.q, dtype=float) for name, value in values.items()}
         for name, joint in problem.joints.items():
@@ -80,11 +80,11 @@ class PositionGuess:
         return given
 
     def _requested(self, name: str) -> bool:
-        values = self.problem.values
+        values = self.problem.requested
         return name not in values.joints or is_guessed(values, name) or bool(values.joints[name].exact_q.any())
 
     def _surety(self, joint: Joint) -> Surety:
-        values = self.problem.values
+        values = self.problem.requested
         if joint.name not in values.joints or values.joints[joint.name].exact_q.all():
             return Surety.EXACT
         if joint.name in self.problem.followers or self._requested(joint.name):

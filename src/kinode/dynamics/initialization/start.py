@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinode.dynamics.initialization.following_states import settle
+from kinode.dynamics.initialization.following_states import make_consistent
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.errors import AssemblyError, ModelError
 from kinode.kernels.call_arguments import Arguments
@@ -81,7 +81,7 @@ class Start:
 
     @property
     def closure(self) -> Closure:
-        """What is known of the constraints; an AssemblyError where no closed position is known."""
+        """Rank and independent rows of the constraints; an AssemblyError where no closed position is known."""
         if self._closure is None:
             return self._find_closure(self.initial, None, None)
         return self._closure
@@ -93,7 +93,7 @@ class Start:
 
     def _try_closure(self) -> Closure | None:
         if self._closure is None:
-            with suppress(AssemblyError):  # with other numbers it may close; else whoever needs a start is told why
+            with suppress(AssemblyError):  # other numbers may close; a call that needs an initial state raises it
                 return self.closure
         return self._closure
 
@@ -160,7 +160,7 @@ class Start:
         if topology.constrained:
             self._find_closure(state, p, inputs)
             topology = self._closed_topology
-        point = settle(topology, self.point(state, p, inputs), values.said)
+        point = make_consistent(topology, self.point(state, p, inputs), values.given_states)
         if topology.network is not None:
             from kinode.dynamics.initialization.network_start import start_network
 
@@ -168,13 +168,13 @@ class Start:
         return State(t, point.q, point.u, point.z)
 
     def _check_inertia(self) -> None:
-        """Networks add a true inertia to the joints: seen in plain numbers, at some state."""
+        """Refuse a network whose added inertia at the joints is not positive, checked at one state."""
         network = self.open_topology.network
         if network is None or not network.heavy:
             return
         try:
             start = self.initial
-        except (AssemblyError, ModelError):  # whoever needs a start is told why
+        except (AssemblyError, ModelError):  # a call that needs an initial state raises it
             return
         moving = np.random.default_rng(0).uniform(-1, 1, self.open_topology.n_u)
         condensed = Snapshot(self.topology, self.point(replace(start, u=moving))).condensed

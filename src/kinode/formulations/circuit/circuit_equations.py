@@ -50,9 +50,9 @@ class CircuitEquations:
         self.rows.extend(rows)
         return list(range(start, len(self.rows)))
 
-    def solve_for(self, places: Sequence[int], unknowns: Iterable[Scalar]) -> None:
+    def solve_for(self, indices: Sequence[int], unknowns: Iterable[Scalar]) -> None:
         """The next pivots: solve these rows for these unknowns."""
-        self.pivots += [(i, name_of(x)) for i, x in zip(places, unknowns, strict=True)]
+        self.pivots += [(i, name_of(x)) for i, x in zip(indices, unknowns, strict=True)]
 
 
 def unknowns(owner: str, what: str, size: int) -> Array:
@@ -114,12 +114,12 @@ class Cause:
         names = unknowns(owner, what, len(moving))
         self.own = [name for name, rests in zip(names, still, strict=True) if not rests]
         given = [rate for rate, rests in zip(rates, still, strict=True) if not rests]
-        self.places = rows.add(x - rate for x, rate in zip(self.own, given, strict=True))
+        self.indices = rows.add(x - rate for x, rate in zip(self.own, given, strict=True))
         own = np.array([0.0 if rests else name for name, rests in zip(names, still, strict=True)], dtype=object)
         self.potential = Potential(duals(values, own, level), level)
 
     def solve(self, rows: CircuitEquations) -> None:
-        rows.solve_for(self.places, self.own)
+        rows.solve_for(self.indices, self.own)
 
 
 def momentum(inertia: RigidInertia, V: Array) -> tuple[Array, Array]:
@@ -141,14 +141,14 @@ def balance(inertia: RigidInertia, V: Potential, g: Array, flows: Sequence[Wrenc
     return np.concatenate([moment, force])
 
 
-def held_directions(joint: Any, X: Pose, form: Array) -> Array:
+def closure_jacobian(joint: Any, X: Pose, form: Array) -> Array:
     """The Jacobian of a joint's closure for the six unit velocities of M in its own axes."""
     level, columns = new_level(), []
     for unit in np.eye(6):
         R_dot, p_dot = X.R @ skew(unit[:3]), X.R @ unit[3:]
         R = np.array([duals(a, b, level) for a, b in zip(X.R, R_dot, strict=True)], dtype=object)
-        missing = joint.closure(Pose(R, duals(X.p, p_dot, level)), form)
-        columns.append(parts(np.asarray(missing, dtype=object), level)[1])
+        closure = joint.closure(Pose(R, duals(X.p, p_dot, level)), form)
+        columns.append(parts(np.asarray(closure, dtype=object), level)[1])
     return tidy(np.array(columns, dtype=object).T)
 
 

@@ -61,9 +61,9 @@ class CircuitKinematics(Kinematics):
         if known is not None:
             return known
         if self.given.u_dot is not None:
-            way = self.state_of(name)
-            assert way is not None
-            start, ratio = way
+            state = self.state_of(name)
+            assert state is not None
+            start, ratio = state
             return np.array([ratio * x for x in self.given.u_dot[start : start + node.joint.n_u]], dtype=object)
         return unknowns(name, "u_dot", node.joint.n_u)
 

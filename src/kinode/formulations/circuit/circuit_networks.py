@@ -69,9 +69,9 @@ class Wired(Condensed):
         self.solve()
         last = len(self.network.stages) - 1
         for b, forms in sorted(self.forms.items()):
-            places = rows.add(forms)
+            indices = rows.add(forms)
             for i, order in self.network.pivots(last, b):
-                rows.solve_for([places[i]], [Affine.unknown(order)])
+                rows.solve_for([indices[i]], [Affine.unknown(order)])
 
     def along(self, joint: str) -> Array:
         """The effort of network components along a joint: minus their flows."""

@@ -22,8 +22,8 @@ from kinode.formulations.circuit.circuit_equations import (
     Potential,
     WrenchPair,
     balance,
+    closure_jacobian,
     duals,
-    held_directions,
     parts,
     seen_flow,
     unknowns,
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosingJoint:
-    """A cut joint: its reaction (``held``) and the wrench of its effort (``driving``), at M in M's axes; its u_dot."""
+class CutJointFlows:
+    """A cut joint: its ``reaction`` and the wrench of its effort (``driving``), at M in M's axes; its u_dot."""
 
-    held: Array
+    reaction: Array
     driving: Array
     u_dot: Array
 
@@ -58,7 +58,7 @@ class CircuitSolution:
     """Values of all unknowns; ``brakes`` are the friction forces if they stayed symbolic."""
 
     values: Mapping[Unknown, Scalar]
-    closings: Mapping[str, ClosingJoint]
+    cut_joints: Mapping[str, CutJointFlows]
     network: Wired | None = None
     brakes: Mapping[Unknown, Scalar] = field(default_factory=dict)
 
@@ -68,20 +68,20 @@ class CircuitSolution:
         return tidy([substitute(x, self.brakes) for x in partial] if self.brakes else partial)
 
 
-def closing_flows(kinematics: CircuitKinematics) -> dict[str, Array]:
+def constraint_flows(kinematics: CircuitKinematics) -> dict[str, Array]:
     """Flows of the loop constraints; zero for dependent rows."""
     chosen, start, flows_of = kinematics.topology.rows, 0, {}
-    for tie in kinematics.constraints.ties:
-        flows = unknowns(tie.name, "held", len(tie.units))
+    for constraint in kinematics.constraints.loop_constraints:
+        flows = unknowns(constraint.name, "held", len(constraint.units))
         for k in range(len(flows)):
             if chosen is not None and start + k not in chosen:
                 flows[k] = 0.0
-        flows_of[tie.name], start = flows, start + len(flows)
+        flows_of[constraint.name], start = flows, start + len(flows)
     return flows_of
 
 
-def holding_flows(lock_rows: LockRows) -> Array:
-    """Flows of all locks, in their order."""
+def lock_flows(lock_rows: LockRows) -> Array:
+    """Flows (locking forces) of all locks, in their order."""
     return np.array([Affine.unknown((x.owner, x.part, "lock")) for x in lock_rows.locks], dtype=object)
 
 
@@ -103,7 +103,7 @@ class CircuitSystem:
         network = self.topology.network
         self.network = None if network is None else Wired(self.kinematics, self.loads.scene, network)
         self.along: dict[str, Array] = {}  # efforts of gears and locks along joints
-        self.closings: dict[str, ClosingJoint] = {}
+        self.cut_joints: dict[str, CutJointFlows] = {}
 
     def solve(self) -> CircuitSolution:
         """Assemble all equations and solve them."""
@@ -113,21 +113,21 @@ class CircuitSystem:
             self.network.wire(self.rows)
         last: list[tuple[list[int], Array]] = []
         if self.free:
-            self.lock()
-            flows = closing_flows(self.kinematics)
+            self.add_lock_efforts()
+            flows = constraint_flows(self.kinematics)
             last += [self.close(cut.joint, flows[cut.joint.name]) for cut in self.topology.cuts]
-            last += [self.tie(constraint, flows[constraint.name]) for constraint in self.topology.constraints]
+            last += [self.constrain(constraint, flows[constraint.name]) for constraint in self.topology.constraints]
         for node in reversed(self.nodes):
             self.wire(node)
-        for places, unknown_flows in last:
-            self.rows.solve_for(places, unknown_flows)
+        for indices, unknown_flows in last:
+            self.rows.solve_for(indices, unknown_flows)
         if self.free:
-            self.hold()
-        return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.closings, self.network)
+            self.add_lock_rows()
+        return CircuitSolution(solve(self.rows.rows, self.rows.pivots), self.cut_joints, self.network)
 
     def load(self, loads: list[Load]) -> None:
         """Add loads, given in world axes, to the flows on bodies."""
-        for flows, load in zip(self.on, self.loads.gathered(loads), strict=True):
+        for flows, load in zip(self.on, self.loads.sum_on_links(loads), strict=True):
             if load is not None:
                 flows.append(load)
 
@@ -166,7 +166,7 @@ class CircuitSystem:
         at_F.solve(rows)
 
     def drive(self, node: TreeLink, needed: Array) -> None:
-        """Add the third link of a kinematic node: it gives the acceleration, or the effort of a gear."""
+        """Add the equation along a joint's freedoms: it is solved for the acceleration, or for the effort of a gear."""
         name, topology, kinematics = node.joint.name, self.topology, self.kinematics
         effort = self.effort(name)
         open_rates = self.free and kinematics.node_states[node.index][2] is None
@@ -177,8 +177,8 @@ class CircuitSystem:
                 leader = kinematics.rates_of(self.nodes[kinematics.node_named[coupling.leader]])
                 ratio = kinematics.resolve(coupling.ratio)
                 self.rows.solve_for(self.rows.add(x - ratio * y for x, y in zip(u_dot, leader, strict=True)), u_dot)
-            places = self.rows.add(needed - effort)
-            self.rows.solve_for(places, unknowns(coupling.constraint, "gear", node.joint.n_u))
+            indices = self.rows.add(needed - effort)
+            self.rows.solve_for(indices, unknowns(coupling.constraint, "gear", node.joint.n_u))
         elif open_rates:
             self.rows.solve_for(self.rows.add(needed - effort), u_dot)
 
@@ -192,7 +192,7 @@ class CircuitSystem:
     # -- loops -----------------------------------------------------------------------------------------
     def port(self, frame: Frame, C: Pose) -> tuple[int, Pose, Potential]:
         """The link that carries a joint's frame, the frame's pose there, and its potential."""
-        node, X = self.kinematics.place(frame)
+        node, X = self.kinematics.locate_frame(frame)
         X = X @ C
         rest = Potential(np.zeros(6), self.potentials.level)
         V = rest if node == WORLD else self.potentials.links[node]
@@ -209,13 +209,13 @@ class CircuitSystem:
         X, S = joint.transform(moving, form), joint.motion_subspace(moving, form)
         relative = M.moving - F.seen_from(X)
         missing = parts(relative - S @ u if joint.n_u else relative, level)[1]
-        G, T = held_directions(joint, kinematics.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
-        held, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
-        self.closings[joint.name] = ClosingJoint(held, driving, T.T @ missing)
+        G, T = closure_jacobian(joint, kinematics.cut_pose(joint.name)[2], form), joint.effort_wrench(q, form)
+        reaction, driving = G.T @ flows, T @ self.effort(joint.name) if joint.n_u else np.zeros(6)
+        self.cut_joints[joint.name] = CutJointFlows(reaction, driving, T.T @ missing)
         if self.network is not None:
             u_dot = unknowns(joint.name, "u_dot", joint.n_u)
             self.rows.solve_for(self.rows.add(u_dot - T.T @ missing), u_dot)
-        flow = held + driving
+        flow = reaction + driving
         if b != WORLD:
             self.on[b].append(seen_flow(X_b, flow))
         if a != WORLD:
@@ -223,13 +223,15 @@ class CircuitSystem:
             self.on[a].append(seen_flow(X_a, back))
         return self.chosen(G @ missing, flows)
 
-    def tie(self, constraint: Constraint, flows: Array) -> tuple[list[int], Array]:
+    def constrain(self, element: Constraint, flows: Array) -> tuple[list[int], Array]:
         """Add a constraint element: its differentiated rows, and its loads on bodies."""
-        k = self.kinematics
-        tie = loop_constraints.loop_constraint_of(self.topology, constraint)
+        kinematics = self.kinematics
+        constraint = loop_constraints.loop_constraint_of(self.topology, element)
         then = MotionRates(self.acceleration, self.turn)
-        rows = loop_constraints.row_rates(k, tie, k.velocity, k.joint_rate, then, passing=True)
-        self.load(k.constraints.loads_of(tie, flows))
+        rows = loop_constraints.row_rates(
+            kinematics, constraint, kinematics.velocity, kinematics.joint_rate, then, passing=True
+        )
+        self.load(kinematics.constraints.loads_of(constraint, flows))
         return self.chosen(rows, flows)
 
     def chosen(self, rows: Array, flows: Array) -> tuple[list[int], Array]:
@@ -239,7 +241,7 @@ class CircuitSystem:
 
     def acceleration(self, frame: Frame) -> tuple[Array, Array]:
         """Angular acceleration and acceleration of a frame on a body, in world axes, as affine forms."""
-        node, X = self.kinematics.place(frame)
+        node, X = self.kinematics.locate_frame(frame)
         if node == WORLD:
             return ZERO3, ZERO3
         R, V = self.kinematics.link_poses[node].R, self.potentials.links[node]
@@ -251,19 +253,19 @@ class CircuitSystem:
         return self.kinematics.rates_of(self.nodes[self.kinematics.node_named[name]])
 
     # -- locks -----------------------------------------------------------------------------------------
-    def lock(self) -> None:
+    def add_lock_efforts(self) -> None:
         """Add the locking forces along joints."""
-        for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
+        for lock, flow in zip(self.locks.locks, lock_flows(self.locks), strict=True):
             for name, factor in lock.joints:
                 self.act(name, np.array([factor * flow], dtype=object))
 
-    def hold(self) -> None:
-        """Add the rows of locks: zero acceleration if stuck, else zero force; their pivots never vanish."""
-        for lock, flow in zip(self.locks.locks, holding_flows(self.locks), strict=True):
+    def add_lock_rows(self) -> None:
+        """Add the rows of locks: zero acceleration if stuck, else zero locking force; their pivots never vanish."""
+        for lock, flow in zip(self.locks.locks, lock_flows(self.locks), strict=True):
             rate: Scalar = 0.0
             for name, factor in lock.joints:
-                closing = self.closings.get(name)
-                rate = rate + factor * (self.turn(name) if closing is None else closing.u_dot)[0]
+                cut_joint = self.cut_joints.get(name)
+                rate = rate + factor * (self.turn(name) if cut_joint is None else cut_joint.u_dot)[0]
             row = lock.stuck * rate + (1.0 - lock.stuck) * flow
             self.rows.solve_for(self.rows.add([row]), [flow])
 

@@ -56,12 +56,12 @@ def find_circuit(topology: Topology) -> CircuitStructure:
     for node in topology.full.nodes:
         writer.node(node)
     for cut in topology.cuts:
-        writer.closing(cut.joint)
+        writer.cut_joint(cut.joint)
     for node in topology.full.nodes:
         writer.body(node)
     variables = tuple(dict.fromkeys(name for entries in writer.entries for name in entries))
-    place = {name: j for j, name in enumerate(variables)}
-    rows = [{place[name]: order for name, order in entries.items()} for entries in writer.entries]
+    index_of = {name: j for j, name in enumerate(variables)}
+    rows = [{index_of[name]: order for name, order in entries.items()} for entries in writer.entries]
     return CircuitStructure(tuple(writer.rows), variables, find_structure(rows, len(variables)))
 
 
@@ -110,7 +110,7 @@ class _StructureWriter:
 
         self.write(body, "sees gravity", turned, (name, "q", node.joint.n_q, 0), (body, "gravity", 3, 0), *carried)
 
-    def closing(self, joint: Joint) -> None:
+    def cut_joint(self, joint: Joint) -> None:
         """Add a cut joint, between further links of its bodies."""
         C = Pose(joint.axis_rotation(self.resolve, self.resolve), np.zeros(3))
         for side, letter in (("parent", "F"), ("child", "M")):

@@ -23,7 +23,7 @@ from kinode.algebra.sparse_ldl import Row
 from kinode.algebra.spatial import cross
 from kinode.formulations.circuit.circuit_equations import name_of, unknowns
 from kinode.formulations.circuit.circuit_kinematics import CircuitKinematics
-from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, closing_flows, holding_flows
+from kinode.formulations.circuit.circuit_solution import CircuitSolution, CircuitSystem, constraint_flows, lock_flows
 from kinode.multibody.composition import Composition
 from kinode.multibody.given import Given
 from kinode.multibody.instant_reactions import Reactions
@@ -58,21 +58,21 @@ class CircuitMotion(Motion):
         system = self.kinematics.system
         if self.given.friction is not None or self.problem.own_motion() is not None or not has_friction(system):
             return CircuitSystem(self).solve()
-        rubbing = find_joint_friction(self.kinematics)
-        x = unknowns("friction", "brake", rubbing[-1].where.stop)
-        there = self.problem.with_friction({one.name: one.efforts(x) for one in rubbing})
-        forms = [[constant_and_terms(entry) for entry in one.wrench(there)] for one in rubbing]
+        frictions = find_joint_friction(self.kinematics)
+        x = unknowns("friction", "brake", frictions[-1].where.stop)
+        symbolic = self.problem.with_friction({friction.name: friction.efforts(x) for friction in frictions})
+        forms = [[constant_and_terms(entry) for entry in friction.wrench(symbolic)] for friction in frictions]
         W_0 = [tidy([constant for constant, _ in form]) for form in forms]
         B = [tidy([[terms.get(name_of(brake), 0.0) for brake in x] for _, terms in form]) for form in forms]
-        values, sound = solve_brakes(rubbing, W_0, B)
+        values, sound = solve_brakes(frictions, W_0, B)
         brakes = {name_of(brake): value * inverse(sound) for brake, value in zip(x, values, strict=True)}
-        assert isinstance(there.motion, CircuitMotion)
-        return replace(there.motion.solution, brakes=brakes)
+        assert isinstance(symbolic.motion, CircuitMotion)
+        return replace(symbolic.motion.solution, brakes=brakes)
 
     def solve_friction(self) -> FrictionSolution:
-        """The friction that the solution has."""
-        rubbing = find_joint_friction(self.kinematics)
-        return friction_of_brakes(rubbing, tidy(list(self.solution.brakes.values())) if rubbing else EMPTY)
+        """Efforts and limits of friction for the brakes of the solution."""
+        frictions = find_joint_friction(self.kinematics)
+        return friction_of_brakes(frictions, tidy(list(self.solution.brakes.values())) if frictions else EMPTY)
 
     def find_accelerations(self) -> tuple[list[Array], list[Spatial]]:
         """Accelerations of node joints, and of links less gravity."""
@@ -96,18 +96,18 @@ class CircuitMotion(Motion):
         """Flows of the independent loop constraints; None if accelerations are given, which leaves loops open."""
         if not self.topology.constrained or self.given.u_dot is not None:
             return super().multipliers
-        flows = closing_flows(self.kinematics)
+        flows = constraint_flows(self.kinematics)
         return self.solution.numbers(x for each in flows.values() for x in each if not is_zero(x))
 
     @property
     def lock_multipliers(self) -> Array:
         """Flows of all locks."""
-        flows = self.solution.numbers(holding_flows(self.locks))
+        flows = self.solution.numbers(lock_flows(self.locks))
         return tidy([s * x for s, x in zip(self.locks.stuck, flows, strict=True)])
 
     # -- networks ---------------------------------------------------------------------------------------
     def network_effort(self, name: str) -> Array:
-        """The effort of network components along a joint: nothing is condensed, as they act by their flows."""
+        """The effort of network components along a joint: the networks are not condensed, their flows are unknowns."""
         network = self.solution.network
         if network is None or name not in network.network.touched:
             return np.zeros(self.kinematics.system.joints[name].n_u)
@@ -115,7 +115,7 @@ class CircuitMotion(Motion):
 
     @cached_property
     def efforts(self) -> list[Array]:
-        """Efforts that act in each node's joint, those of networks among them."""
+        """Efforts along each node's joint, those of networks included."""
         pairs = zip(self.loads.efforts, self.kinematics.tree.nodes, strict=True)
         return [tau + self.network_effort(node.joint.name) for tau, node in pairs]
 
@@ -125,8 +125,8 @@ class CircuitMotion(Motion):
         """Efforts along the speeds of the state as affine forms in its accelerations: M u_dot + h - tau."""
         friction = self.loads.friction.sliding if has_friction(self.kinematics.system) else {}
         u_dot, given = unknowns("state", "u_dot", self.topology.n_u), self.given
-        there = self.problem.again(Given(effort=given.effort, wrenches=given.wrenches, u_dot=u_dot, friction=friction))
-        return there.inverse_effort
+        given = Given(effort=given.effort, wrenches=given.wrenches, u_dot=u_dot, friction=friction)
+        return self.problem.again(given).inverse_effort
 
     @cached_property
     def mass_rows(self) -> list[Row]:
@@ -144,7 +144,7 @@ class CircuitNetwork(NetworkMotion):
 
     @property
     def solution(self) -> CircuitSolution:
-        """That of the circuit."""
+        """The solution of the whole circuit."""
         assert isinstance(self.motion, CircuitMotion)
         return self.motion.solution
 
@@ -165,13 +165,13 @@ class CircuitReactions(Reactions):
     """Reactions as flows of links."""
 
     def cut_wrench(self, name: str, balance: Statics | None) -> tuple[Spatial, Spatial]:
-        """What a cut joint transmits, and its reaction: the flow of its closing rows, and its own effort on top."""
+        """What a cut joint transmits, and its reaction, from the flows of its constraint rows and its effort."""
         if balance is not None:
             return super().cut_wrench(name, balance)
         assert isinstance(self.motion, CircuitMotion)
         solution = self.motion.solution
-        flow = solution.numbers(solution.closings[name].held)
-        own = solution.numbers(solution.closings[name].driving)
+        flow = solution.numbers(solution.cut_joints[name].reaction)
+        own = solution.numbers(solution.cut_joints[name].driving)
         C = self.system.joints[name].axis_rotation(self.kinematics.resolve, self.system.nominal)
         R = C @ self.kinematics.cut_pose(name)[2].R
         whole = flow + own

@@ -13,10 +13,10 @@ from kinode.algebra.spatial import RigidInertia
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Vector, choice, number, record, special, vector
-from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_place
+from kinode.model.base.frames import ZERO, Frame, Resolve, check_frame_name, read_frame
 from kinode.model.base.shapes import AXES, Inertia, Shape, read_shape
 from kinode.model.base.shortcut_methods import add_shortcut
-from kinode.model.base.visuals import Visual, read_look
+from kinode.model.base.visuals import Visual, read_visual
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -99,18 +99,18 @@ class Body(Component):
         if isinstance(raw, tuple) and all(isinstance(item, Frame) for item in raw):
             return raw
         if not isinstance(raw, Mapping):
-            raise reader.fail(name, "is a mapping of names to places")
+            raise reader.fail(name, "is a mapping of names to frames")
         frames: dict[str, Frame] = {}
         for key, item in raw.items():
             check_frame_name(reader, key, frames)
-            frames[key] = read_place(reader, reader.component, item, f"{name}.{key}", key)
+            frames[key] = read_frame(reader, reader.component, item, f"{name}.{key}", key)
         return tuple(frames.values())
 
     @classmethod
     def read_meshes(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> tuple[Visual, ...]:
         if not isinstance(raw, (list, tuple)):
             raise reader.fail(name, "is a list of meshes and solids")
-        return tuple(read_look(reader, item, name) for item in raw)
+        return tuple(read_visual(reader, item, name) for item in raw)
 
     @classmethod
     def read_flag(cls, reader: Reader, raw: Any, name: str, spec: Spec) -> bool:
@@ -122,14 +122,14 @@ class Body(Component):
         self, x: Any = 0.0, y: Any = 0.0, z: Any = 0.0, *, rpy: Any = None, quaternion: Any = None,
         matrix: Any = None, turns: Any = None, name: str | None = None,
     ) -> Frame:  # fmt: skip
-        """A frame on this body; with a name it is kept and can be found as ``body[name]``."""
+        """A frame on this body; a named one is stored and available as ``body[name]``."""
         given = {"at": (x, y, z), "rpy": rpy, "quaternion": quaternion, "matrix": matrix, "turns": turns}
         assert self.system is not None
         return self.system.place(self.name, given, name)
 
     @property
     def com(self) -> Frame:
-        """The body's axes moved to its center of mass."""
+        """The frame at the center of mass, with the body's axes."""
         return Frame(self.name, self.center(), None, "com")
 
     def __getitem__(self, name: str) -> Frame:
@@ -139,7 +139,7 @@ class Body(Component):
     # -- mass properties ---------------------------------------------------------------------------
     @property
     def solid(self) -> Shape | None:
-        """The shape, where it gives the mass properties."""
+        """The shape, if it gives the mass properties."""
         shape = self.shape
         return None if shape is None or (shape.mass is None and shape.density is None) else shape
 
@@ -185,7 +185,7 @@ class Body(Component):
         entries, about = self.inertia_entries()
         J = inertia_matrix([float(nominal(x)) for x in entries]).astype(float)
         c = np.array([float(nominal(x)) for x in self.center()])
-        # Rounding in what was given, and in the shift by c; a radius of gyration below a nanometer is none.
+        # Allow for rounding of the given numbers and of the shift by c; a radius of gyration below 1 nm counts as zero.
         scale, noise = abs(J).max(), mass * (1e-12 * (c @ c) + 1e-18)
         where = ""
         if about == "origin":

@@ -1,10 +1,9 @@
-"""What an element is: something that pushes and pulls.
+"""The base class of elements, which load bodies.
 
-An element is one class: ``wrenches(scene)`` gives the loads it puts on bodies, ``potential(scene)`` its
-potential energy where it has one (the contract test checks that the loads are its gradient), and
-``quantities`` what can be asked of it by name.  The scene (scene.py) answers for poses, velocities and laws, in
-whatever kind of number the question is put.  The kinds are in the packages
-``elements``, ``environment``, ``network`` and ``signals``.
+An element is one class.  ``wrenches(scene)`` gives its loads on bodies.  ``potential(scene)`` gives its potential
+energy if it has one; the contract test checks that the loads are its negative gradient.  ``quantities`` lists its named
+results. The scene (scene.py) gives poses, velocities and values of laws, in any scalar type.  The kinds are in the
+packages ``elements``, ``environment``, ``network`` and ``signals``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from kinode.algebra.scalars import Array, Scalar
 from kinode.errors import ModelError
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, record
-from kinode.model.base.frames import LETTERS, ROUNDING, Frame, axis_vector
+from kinode.model.base.frames import LETTERS, UNIT_LENGTH_ROUNDING, Frame, axis_vector
 from kinode.model.base.registration import Registry
 from kinode.model.base.scene import PositionScene, Scene, VelocityScene
 
@@ -37,7 +36,7 @@ class Load:
     on: Frame
     force: Array
     moment: Array
-    at: Array | None = None  # a point in world axes, where it is not the frame's origin
+    at: Array | None = None  # point of application in world axes; None: the frame's origin
 
 
 @record
@@ -48,16 +47,16 @@ class Element(Component):
     kind_registry: ClassVar[Registry[Any]] = ELEMENTS
     quantities: ClassVar[dict[str, str]] = {}  # name -> dimension
     single: ClassVar[frozenset[str]] = frozenset()  # the quantities that are one number; the others are vectors
-    lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those that its laws decide
+    lawful: ClassVar[frozenset[str]] = frozenset({"tension", "force", "moment"})  # those given by its laws
     pushes: ClassVar[bool] = True  # whether it acts on bodies by itself
 
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-        """What can be asked of it by name: the unit, and the names of its parts where it is no single number."""
+        """Its quantities by name: the unit, and the names of the components of a vector."""
         return {name: (unit, () if name in self.single else ("x", "y", "z")) for name, unit in self.quantities.items()}
 
     @property
     def immediate(self) -> frozenset[str]:
-        """The quantities that depend on its laws directly, so that laws which use them may depend on themselves."""
+        """The quantities that depend directly on its laws: a law that uses them may depend on itself."""
         return self.lawful
 
     @classmethod
@@ -68,7 +67,7 @@ class Element(Component):
 
     @property
     def conservative(self) -> bool:
-        """Whether it is known to do nothing but store energy."""
+        """Whether it only stores energy, as far as that is known."""
         return False
 
     def wrenches(self, scene: VelocityScene) -> Sequence[Load]:
@@ -91,12 +90,12 @@ class Element(Component):
         """Check it in the finished system."""
 
     def placed(self, world: Frame) -> Element:
-        """The same where the world that it was made in is a frame: directions of the world are turned with it."""
+        """The element with the frame ``world`` in place of its world: its directions in world axes turn with it."""
         return self
 
 
 def check_still(world: Frame, turned: Iterable[Any], component: str, field: str) -> None:
-    """Refuse a direction of the world where that is a frame that moves, or is turned by other than plain numbers."""
+    """Refuse a direction in world axes if ``world`` is a frame that moves, or whose rotation is not plain numbers."""
     if world.body != "world" or not all(isinstance(x, float) for x in turned):
         why = f"stands on {world}" if world.body != "world" else "is turned by parameters"
         message = f"is a direction that stands still, and the world of its subsystem {why}"
@@ -104,11 +103,11 @@ def check_still(world: Frame, turned: Iterable[Any], component: str, field: str)
 
 
 def turned_letter(component: Component, field: str, world: Frame) -> str:
-    """What an axis of the world has become where that is a frame of another system: it has to be one of its axes."""
+    """The axis of the outer system that a world axis of a subsystem on the frame ``world`` coincides with."""
     turned = world.pose(lambda x: x).R @ np.array(axis_vector(getattr(component, field)), dtype=float)
     check_still(world, turned, component.name, field)
     for letter in LETTERS:
-        if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= ROUNDING:
+        if max(abs(turned - np.array(axis_vector(letter), dtype=float))) <= UNIT_LENGTH_ROUNDING:
             return letter
     kind = component.kind
     message = f"is no axis of the system that its subsystem is added to; write the {kind} in that system"

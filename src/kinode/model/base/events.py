@@ -1,16 +1,15 @@
-"""What changes at once: modes, samples and memories of components, and the events that change them.
+"""Discrete states (modes, samples, memories of components) and the events that change them.
 
-Everything discrete is an entry of z whose rate is zero: the ``held`` entries of a component.  Between events they stay
-as they are, so that every kernel, file, plot and quantity by name knows them as it knows any other state.  Two kinds
-of events change them.
+A discrete state is an entry of z whose time derivative is zero.  Kernels, files, plots and named quantities treat it as
+any other state.  Two kinds of events change discrete states.
 
-A ``Root`` is a function of the state that is positive while a mode has a value.  Where it becomes negative the mode
-takes the value ``then``, and ``Component.reset`` may set states anew: the speed that sticks, those after an impact.
-Several roots may bear on one mode, and a mode may follow from the modes of others: after each event all roots are
-looked at again until none is violated.
+A ``Root`` is an event function of the state.  It is positive while a mode has a certain value.  When it becomes
+negative the mode takes the value ``then``, and ``Component.reset`` may set new states: zero speed when friction sticks,
+the speeds after an impact.  A mode may have several event functions and may depend on other modes.  After each event
+all event functions are evaluated again, until the modes are consistent.
 
-A ``Sampler`` acts at the ticks of a clock: ``Component.sample`` gives new values of held entries.  Clocks are whole
-multiples of one tick, a rational number of seconds, so that they never drift apart.
+A ``Sampler`` is a clock: at its ticks ``Component.sample`` gives new values of discrete states.  All periods are whole
+multiples of one tick, a rational number of seconds, so that clocks never drift apart.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ Function = Callable[["Scene"], Scalar]
 """Of the scene of an instant."""
 
 TOLERANCE = 1e-9
-"""What of a root, which is divided by a natural scale, counts as zero."""
+"""An event function, which is divided by a natural scale, counts as zero within this."""
 MOST_TICKS = 1 << 50
 """Whole numbers up to this are exact in floats, with some room."""
-ROUNDING = Fraction(1, 1 << 51)  # of a time in floats: two units of its last place
+TIME_ROUNDING = Fraction(1, 1 << 51)  # relative rounding error of a time in floats: two units in the last place
 
 
 def _rising(scene: Scene) -> float:
@@ -46,14 +45,15 @@ def _rising(scene: Scene) -> float:
 
 
 class Root(NamedTuple):
-    """``g(scene)`` is positive while the held entry ``mode`` has the ``value``; else the mode becomes ``then``.
+    """An event function: ``g(scene)`` is positive while the discrete state ``mode`` has the ``value``.
 
-    ``g`` is divided by a natural scale, so that 1e-9 counts as zero.  ``rate(scene)`` is the rate of ``g``, or any
-    number of its sign: it decides where ``g`` is zero when the mode begins, as the speed of a body that starts on its
-    stop does.  Where ``g`` is never zero then, it is left out.  Without a mode (None) the root always counts, and its
-    event is a jump alone.  ``words`` name what begins while the value holds and what begins with ``then``.
+    When ``g`` becomes negative, the mode becomes ``then``.  ``g`` is divided by a natural scale; below 1e-9 it counts
+    as zero.  ``rate(scene)`` is the time derivative of ``g``, or any number of the same sign.  It decides if ``g`` is
+    zero when the mode begins, as for a body that starts on its stop; it may be left out if ``g`` is never zero then.
+    Without a mode (None) the event function is always active, and its event is a reset only.  ``words`` describe the
+    mode with the ``value`` and with ``then``.
 
-    ``by_state`` says that ``g`` takes no accelerations and nothing that follows from them: it is quick to look at then.
+    ``by_state``: ``g`` depends on neither accelerations nor results of them, so that it is cheap to evaluate.
     """
 
     mode: str | None
@@ -68,8 +68,8 @@ class Root(NamedTuple):
 class Sampler(NamedTuple):
     """A clock: it ticks at ``phase`` and every ``period`` after that, in exact seconds; see ``exact_seconds``.
 
-    ``call(t, values)`` is a Python function that takes the quantities named in ``reads`` and gives new values of held
-    entries by name.  It is called between steps, behind all samplers of the same tick that are machine code.
+    ``call(t, values)`` is a Python function of the quantities named in ``reads``; it returns new values of discrete
+    states by name.  It is called between steps, after all compiled samplers of the same tick.
     """
 
     period: Fraction
@@ -79,23 +79,22 @@ class Sampler(NamedTuple):
 
 
 def exact_seconds(seconds: float) -> Fraction:
-    """The rational number that a time in floats stands for: a thirtieth of a second, or a decimal as it is written.
+    """The simplest rational number within the rounding error of a time: 1/30 s, or a decimal number as it is written.
 
-    It may be off by the rounding of the arithmetic that led to it: 0.1/7 stands for a seventieth, and pi/100, which is
-    nothing of the sort, for a fraction as simple as can be.
+    The result of ``0.1/7`` gives 1/70.  A number such as pi/100 gives a simple fraction close to it.
     """
     known, written = Fraction(seconds), Fraction(repr(float(seconds)))
-    places, near = 1_000_000, known.limit_denominator(1_000_000)
-    while abs(near - known) > abs(known) * ROUNDING:
+    denominator, near = 1_000_000, known.limit_denominator(1_000_000)
+    while abs(near - known) > abs(known) * TIME_ROUNDING:
         if written.denominator <= MOST_TICKS:
             return written
-        places *= 2
-        near = known.limit_denominator(places)
+        denominator *= 2
+        near = known.limit_denominator(denominator)
     return near
 
 
 class RootEntry(NamedTuple):
-    """A root in the table: whose it is, and where its mode stands in z (-1 without a mode)."""
+    """An event function in the table: its component, and the index of its mode in z (-1 without a mode)."""
 
     owner: str
     root: Root
@@ -103,7 +102,7 @@ class RootEntry(NamedTuple):
 
 
 class SamplerEntry(NamedTuple):
-    """A sampler in the table: whose it is, with its period and phase in whole ticks."""
+    """A clock in the table: its component, its period and phase in whole ticks."""
 
     owner: str
     sampler: Sampler
@@ -113,7 +112,7 @@ class SamplerEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class EventTable:
-    """All that is discrete in a system; the held entries are the last ``n_held`` of z.
+    """Event functions and clocks of a system; its discrete states are the last ``n_held`` entries of z.
 
     Tick ``k`` is at ``k tick.numerator / tick.denominator`` seconds.
     """
@@ -124,18 +123,18 @@ class EventTable:
     n_held: int
 
     def of(self, owner: str) -> range:
-        """The places of the roots of a component."""
-        places = [k for k, entry in enumerate(self.roots) if entry.owner == owner]
-        return range(places[0], places[-1] + 1) if places else range(0)
+        """The indices of the event functions of a component."""
+        indices = [k for k, entry in enumerate(self.roots) if entry.owner == owner]
+        return range(indices[0], indices[-1] + 1) if indices else range(0)
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """The components that have roots."""
+        """The components that have event functions."""
         return tuple(dict.fromkeys(entry.owner for entry in self.roots))
 
     @cached_property
     def modes(self) -> dict[int, tuple[str, dict[float, str]]]:
-        """Of each mode by its place in z: its name, and what its values mean."""
+        """For each mode, by its index in z: its name and the meaning of its values."""
         named_modes: dict[int, tuple[str, dict[float, str]]] = {}
         for entry in self.roots:
             if entry.root.mode is not None:
@@ -145,23 +144,26 @@ class EventTable:
         return named_modes
 
     def check_modes(self, z: Any) -> None:
-        """Refuse a state, or rows of states, in which a mode has a value that is none of its own."""
+        """Refuse a state, or a batch of states, in which a mode has a value that it does not know."""
         for at, (name, values) in self.modes.items():
             wrong = [x for x in np.unique(z[..., at]) if x not in values]
             if wrong:
-                told = [f"{x:g} ({values[x]})" if values[x] else f"{x:g}" for x in sorted(values)]
-                raise ArgumentError(f"{name}: {wrong[0]:g} is none of its modes: {', '.join(told)}")
+                known = [f"{x:g} ({values[x]})" if values[x] else f"{x:g}" for x in sorted(values)]
+                raise ArgumentError(f"{name}: {wrong[0]:g} is none of its modes: {', '.join(known)}")
 
 
 def find_events(system: System, held_of: Mapping[str, slice]) -> EventTable | None:
-    """The table of a system whose held entries stand at these places of z; None if nothing is discrete."""
+    """The table of a system whose discrete states are at these slices of z; None if it has no discrete states."""
     roots: list[RootEntry] = []
     clocks: list[tuple[str, Sampler]] = []
     for name, component in system.components.items():
         names = [entry for entry, _ in component.discrete_states]
         for root in component.event_functions:
             if root.mode is not None and root.mode not in names:
-                raise ModelError(f"a root bears on {root.mode!r}, which is no held entry of it", component=name)
+                raise ModelError(
+                    f"an event function names the mode {root.mode!r}, which is none of its discrete states",
+                    component=name,
+                )
             at = -1 if root.mode is None else held_of[name].start + names.index(root.mode)
             roots.append(RootEntry(name, root, at))
         clocks += [(name, sampler) for sampler in component.clocks]

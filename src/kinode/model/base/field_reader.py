@@ -21,7 +21,7 @@ from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fie
 
 
 class Reader:
-    """Reads raw fields of one component into values; knows the system's names for its errors."""
+    """Reads the raw fields of one component; it knows the names of the system for its error messages."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Reader:
         return raw
 
     def frame(self, raw: Any, field: str) -> Any:
-        """A body or a place on one."""
+        """A body, or a frame on one."""
         try:
             return self._frame(raw)
         except ModelError as error:
@@ -120,7 +120,7 @@ class Reader:
         return self._value(raw, dimension, field)
 
     def _call(self, function: Callable[[Any], Any], field: str) -> Any:
-        """What a law written as a Python function gives for symbols."""
+        """The expression that a law written as a Python function returns for symbols."""
         hint = "it is given symbols s, once: s.t, s['elbow.q'], for kn.sin, kn.where and so on"
         symbols = self._symbols()
         try:

@@ -45,14 +45,14 @@ class Spec:
 
 
 class Alternative(NamedTuple):
-    """A name that stands for other fields, which ``gather`` makes of it: ``torque_constant`` for ``constant``."""
+    """A field that replaces others, such as ``torque_constant`` for ``constant``; ``gather`` converts it."""
 
     fields: tuple[str, ...]
     spec: Spec
 
 
 def declare(default: Any, spec: Spec) -> Any:
-    """A field of a record with what it takes; ``...`` for one that has to be given."""
+    """A field of a record with its specification; the default ``...`` makes it required."""
     metadata = {"spec": spec}
     if default is ...:
         return dataclasses.field(metadata=metadata, kw_only=True)
@@ -106,7 +106,7 @@ def special(shape: str, doc: str, default: Any = None, *, aside: bool = False) -
     return declare(default, Spec(shape, None, doc, aside=aside))
 
 
-# Shapes whose values act along coordinates or over time; all others make up the geometry and inertia.
+# Shapes of fields that act along coordinates or over time; all others define geometry and inertia.
 ACTING = frozenset({"law", "laws", "per_coordinate", "laws_per_coordinate", "friction"})
 _SPECS: dict[type[Component], dict[str, tuple[dataclasses.Field[Any], Spec]]] = {}
 T = TypeVar("T")
@@ -131,10 +131,10 @@ class Component:
     kind_registry: ClassVar[Registry[Any] | None] = None  # of a family of components that has kinds
     symbol: ClassVar[Symbol | str] = "box"  # what it is drawn with: a symbol, or the name of one of kinode's
     has_shortcut: ClassVar[bool] = False  # whether System has a method of the name of the kind
-    leading_fields: ClassVar[tuple[str, ...]] = ()  # fields that this method takes by place before all others
-    alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # names in the place of fields, for ``gather``
+    leading_fields: ClassVar[tuple[str, ...]] = ()  # positional fields of this method before all others
+    alternative_fields: ClassVar[Mapping[str, Alternative]] = {}  # fields that replace others, see ``gather``
     local: ClassVar[Mapping[str, frozenset[str]]] = {}  # local names that the law in a field may use
-    timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws are differentiated by time, and depend on nothing else
+    timely: ClassVar[tuple[str, ...]] = ()  # fields whose laws depend on time only and are differentiated
     name: str
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -170,7 +170,7 @@ class Component:
 
     @classmethod
     def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What was given, by the names of the fields: for kinds that have other spellings for some of them."""
+        """The given fields with alternative fields replaced by those that they stand for."""
         return given
 
     @classmethod
@@ -189,19 +189,19 @@ class Component:
 
     @classmethod
     def positional_fields(cls) -> tuple[str, ...]:
-        """The fields that its shortcut takes by place: what it is connected to, then what else it needs."""
+        """The positional fields of its shortcut: what it is connected to, then other required ones."""
         needed = [name for name, (field, _) in cls.specs().items() if field.default is dataclasses.MISSING]
         connected = [name for name in needed if cls.specs()[name][1].shape in ("frame", "joint")]
         return tuple(dict.fromkeys((*cls.leading_fields, *connected, *needed)))
 
     @classmethod
     def shortcut_result(cls) -> type[Component]:
-        """What its shortcut gives back."""
+        """The type that its shortcut returns."""
         return cls
 
     @classmethod
     def field_unit(cls, spec: Spec) -> str:
-        """The SI unit of a field as text; empty where it has none."""
+        """The SI unit of a field as text; empty if it has none."""
         dimension = spec.dimension or ""
         unit = DIMENSIONS[dimension].unit if dimension in DIMENSIONS else ""
         return "" if unit == "1" else unit
@@ -212,11 +212,11 @@ class Component:
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
-        """Names and units of the states that it has of its own: entries of z."""
+        """Names and units of its own states, which are entries of z."""
         return ()
 
     def initial_states(self, resolve: Callable[[Any], Any]) -> np.ndarray:
-        """Their values at the start."""
+        """Initial values of its own states."""
         return np.zeros(len(self.states))
 
     def consistent_values(self, scene: VelocityScene) -> Mapping[str, Any]:
@@ -224,7 +224,7 @@ class Component:
         return {}
 
     def state_rates(self, scene: Scene) -> np.ndarray:
-        """Their rates."""
+        """Time derivatives of its own states."""
         raise NotImplementedError
 
     @property
@@ -233,7 +233,7 @@ class Component:
         return ()
 
     def initial_discrete_states(self, resolve: Callable[[Any], Any]) -> np.ndarray:
-        """Their values at the start; those that follow from the state are given by ``consistent_values``."""
+        """Initial values of its discrete states; ``consistent_values`` gives those that follow from the state."""
         return np.zeros(len(self.discrete_states))
 
     @property
@@ -322,13 +322,13 @@ def find_expressions(value: Any) -> Iterable[Expression]:
 
 
 def unknown(message: str, name: object, known: Iterable[str]) -> str:
-    """A message about a name that is not known, with the nearest ones that are."""
+    """A message about an unknown name, with the nearest known ones."""
     near = find_close(str(name), known, 3)
     return f"{message} {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
 
 
 def unknown_fields(what: str, names: Sequence[object], known: Iterable[str]) -> str:
-    """A message about names that are no fields: the nearest ones that are, and all that there are."""
+    """A message about names that are no fields, with the nearest fields and the list of all."""
     fields = list(known)
     count = 3 if len(names) == 1 else 1
     near = dict.fromkeys(field for name in names for field in find_close(str(name), fields, count))

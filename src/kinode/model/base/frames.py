@@ -1,4 +1,4 @@
-"""Frames: places and axes on bodies."""
+"""Frames: positions and axes on bodies."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ Resolve = Callable[[Value], Scalar]
 ZERO: Vector = (0.0, 0.0, 0.0)
 LETTERS = ("x", "y", "z", "-x", "-y", "-z")  # axes by name
 ROTATIONS = ("rpy", "quaternion", "matrix", "turns")
-PLACE_FIELDS = ("at", *ROTATIONS, "on")
+FRAME_FIELDS = ("at", *ROTATIONS, "on")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*\Z")
 # What can be asked of a body by name, beside its frames.
 FRAME_WORDS = frozenset(
     {"com", "position", "velocity", "acceleration", "quaternion", "rpy", "rotation"}
     | {"angular_velocity", "angular_acceleration"}
 )
-# Rounding that normalizing leaves behind; what is this close is kept to the last digit, so that files are too.
-ROUNDING = 1e-14
+# Rounding error of a normalized vector or rotation.  Values this close to unit length are not normalized again, so that
+# saving and loading keeps every digit.
+UNIT_LENGTH_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
 class Frame:
     """Axes fixed in a body: ``position`` of the origin and ``rotation`` as it was given.
 
-    ``rotation`` is None or a pair (way, data) with the way rpy, quaternion, matrix or turns.  Both are in
-    the axes of the body, or of ``base`` where the frame was placed on another frame of the same body.
+    ``rotation`` is None or a pair (form, data) with the form rpy, quaternion, matrix or turns.  Position and rotation
+    are in the axes of the body, or of ``base`` if the frame is defined on another frame of the same body.
     """
 
     body: str
@@ -52,7 +53,7 @@ class Frame:
     base: Frame | None = None
 
     def pose(self, resolve: Resolve) -> Pose:
-        """X_BF: the frame in its body, its numbers found by ``resolve``."""
+        """X_BF, the pose of the frame in its body; ``resolve`` evaluates its numbers."""
         p = ZERO3 if self.position == ZERO else tidy([resolve(x) for x in self.position])
         R = IDENTITY3 if self.rotation is None else tidy(rotation_matrix(self.rotation, resolve))
         if self.base is None:
@@ -61,14 +62,14 @@ class Frame:
         return Pose(X.R if self.rotation is None else tidy(X.R @ R), tidy(X.p + X.R @ p))
 
     def on(self, base: Frame) -> Frame:
-        """This frame with its numbers taken in another frame instead of the body's own."""
+        """This frame with position and rotation relative to another frame of the body."""
         if self.is_plain:
             return replace(base, name=self.name)
         inner = base if self.base is None else self.base.on(base)
         return replace(self, body=base.body, base=None if inner.is_plain else replace(inner, name=None))
 
     def shifted(self, p: Vector) -> Frame:
-        """The frame moved by p in its own axes; it has no name any more."""
+        """The frame shifted by p in its own axes, without a name."""
         if p == ZERO:
             return self if self.name is None else replace(self, name=None)
         return Frame(self.body, p).on(self)
@@ -84,12 +85,12 @@ class Frame:
 
 def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
     """The rotation matrix of a rotation as it was given: rpy, quaternion, matrix or turns."""
-    way, data = rotation
-    if way == "rpy":
+    form, data = rotation
+    if form == "rpy":
         return rotation_from_rpy([resolve(x) for x in data])
-    if way == "quaternion":
+    if form == "quaternion":
         return rotation_from_quaternion(np.array([resolve(x) for x in data], dtype=object))
-    if way == "matrix":
+    if form == "matrix":
         return np.array([[resolve(x) for x in row] for row in data], dtype=object)
     R: Array = IDENTITY3
     for axis, angle in data:
@@ -103,31 +104,31 @@ def rotation_matrix(rotation: tuple[str, Any], resolve: Resolve) -> Array:
     return R
 
 
-def read_place(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
-    """A place on a body: three numbers, or a mapping with at, a rotation and the place that it starts from."""
+def read_frame(reader: Reader, body: str, raw: Any, field: str, name: str | None) -> Frame:
+    """A frame on a body: three numbers, or a mapping with at, a rotation and ``on``, the frame it is relative to."""
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
     if isinstance(raw, (list, tuple)):
         raw = {"at": raw}
     if not isinstance(raw, Mapping):
-        raise reader.fail(field, f"a place is [x, y, z] or {{at: [x, y, z], rpy: [...]}}, not {raw!r}")
+        raise reader.fail(field, f"a frame is [x, y, z] or {{at: [x, y, z], rpy: [...]}}, not {raw!r}")
     for key in raw:
-        if key not in PLACE_FIELDS:
-            raise reader.fail(field, unknown("a place has no field", key, PLACE_FIELDS))
+        if key not in FRAME_FIELDS:
+            raise reader.fail(field, unknown("a frame has no field", key, FRAME_FIELDS))
     at = raw.get("at")
     position = ZERO if at is None else reader.vector(at, "length", field)
     frame = Frame(body, position, read_rotation(reader, raw, field), name)
     start = raw.get("on")
     if start is None:
         return frame
-    base = reader.frame(start, field) if isinstance(start, str) else read_place(reader, body, start, field, None)
+    base = reader.frame(start, field) if isinstance(start, str) else read_frame(reader, body, start, field, None)
     if base.body != body:
         raise reader.fail(field, f"{start} is on {base.body}, not on {body}")
     return frame.on(base)
 
 
 def check_frame_name(reader: Reader, name: Any, taken: Iterable[str | None]) -> None:
-    """Refuse names of frames that could not be found again."""
+    """Refuse names of frames that are no names, reserved or taken."""
     if not isinstance(name, str) or not NAME.match(name):
         raise reader.fail("frames", f"{name!r} is no name: use letters, digits and _, starting with a letter")
     if name.partition(".")[0] in FRAME_WORDS:
@@ -138,30 +139,30 @@ def check_frame_name(reader: Reader, name: Any, taken: Iterable[str | None]) -> 
 
 def read_rotation(reader: Reader, given: Mapping[str, Any], field: str) -> tuple[str, Any] | None:
     """One of rpy, quaternion, matrix, turns; numbers are checked, quaternions brought to unit length."""
-    ways = [way for way in ROTATIONS if given.get(way) is not None]
-    if not ways:
+    forms = [form for form in ROTATIONS if given.get(form) is not None]
+    if not forms:
         return None
-    if len(ways) > 1:
-        raise reader.fail(field, f"give one of {', '.join(ways)}, not several")
-    way, raw = ways[0], given[ways[0]]
-    if way == "rpy":
-        return way, reader.vector(raw, "angle", "rpy")
-    if way == "quaternion":
-        return way, read_quaternion(reader, raw, "quaternion")
-    if way == "matrix":
+    if len(forms) > 1:
+        raise reader.fail(field, f"give one of {', '.join(forms)}, not several")
+    form, raw = forms[0], given[forms[0]]
+    if form == "rpy":
+        return form, reader.vector(raw, "angle", "rpy")
+    if form == "quaternion":
+        return form, read_quaternion(reader, raw, "quaternion")
+    if form == "matrix":
         rows = reader.sequence(raw, 3, "matrix", lambda row: reader.vector(row, None, "matrix"))
         R = np.array(rows, dtype=object)
         if all(isinstance(x, float) for x in R.flat):
             R = R.astype(float)
             if abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
                 raise reader.fail("matrix", "is not a rotation: its rows must be orthonormal and right-handed")
-            if abs(R @ R.T - np.eye(3)).max() > ROUNDING:
+            if abs(R @ R.T - np.eye(3)).max() > UNIT_LENGTH_ROUNDING:
                 U, _, Vt = np.linalg.svd(R)
                 rows = tuple(tuple(float(x) for x in row) for row in (U @ Vt))
-        return way, rows
+        return form, rows
     if not isinstance(raw, (list, tuple)) or not raw:
         raise reader.fail("turns", "is a list of (axis, angle) pairs, such as [[z, 30 deg], [x, 10 deg]]")
-    return way, tuple(_read_turn(reader, item) for item in raw)
+    return form, tuple(_read_turn(reader, item) for item in raw)
 
 
 def _read_turn(reader: Reader, item: Any) -> tuple[Any, Value]:
@@ -182,7 +183,7 @@ def read_axis(reader: Reader, raw: Any, field: str) -> Any:
         length = float(np.linalg.norm(np.array(values, dtype=float)))
         if not length > 1e-12:
             raise reader.fail(field, "an axis needs a direction; this one has no length")
-        if abs(length - 1.0) > ROUNDING:
+        if abs(length - 1.0) > UNIT_LENGTH_ROUNDING:
             return tuple(float(x) / length for x in values)
     return values
 
@@ -203,7 +204,7 @@ def read_quaternion(reader: Reader, raw: Any, field: str) -> tuple[Value, ...]:
         length = float(np.linalg.norm(np.array(values, dtype=float)))
         if abs(length - 1.0) > 1e-3:
             raise reader.fail(field, f"has length {length:.6g}; a unit quaternion (w, x, y, z) is expected")
-        return values if abs(length - 1.0) <= ROUNDING else tuple(float(x) / length for x in values)
+        return values if abs(length - 1.0) <= UNIT_LENGTH_ROUNDING else tuple(float(x) / length for x in values)
     return values
 
 

@@ -1,7 +1,7 @@
-"""What can hold joints still: friction that sticks, a stop that a body rests on, a brake, a clutch.
+"""Locks: they keep joints at rest by sticking friction, a stop that a body rests on, a brake, a clutch.
 
-A lock keeps a sum of joint speeds as it is while it is ``stuck``, and does nothing else while it is not.  It holds with
-whatever effort that takes; how much it may take is for its owner to say, whose roots end the mode.
+While a lock is ``stuck`` it keeps a weighted sum of joint speeds constant, with the effort that this takes.  Otherwise
+it has no effect.  The owner of the lock limits the effort: its event functions end the mode.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from kinode.algebra.scalars import Scalar
 
 @dataclass(frozen=True, eq=False)
 class Lock:
-    """``part`` of ``owner`` holds the sum of factor * speed over its ``joints``; ``stuck`` is 1 while it does, else 0.
+    """A lock of the sum of factor * speed over its ``joints``; ``stuck`` is 1 while it is active, else 0.
 
-    The effort that it holds with acts along each joint, times its factor.  With a ``side``, 1 or -1, it is something
-    that joints rest against and that takes part in impacts: it only pushes, against the speed of that sign.
+    ``owner`` is its component, ``part`` names the lock within it.  The locking effort acts along each joint, times its
+    factor.  With a ``side``, 1 or -1, the lock is an end stop that takes part in impacts: it only pushes, against the
+    speed of that sign.
 
-    Of several that hold one joint the sum alone is unique.  Each ``takes`` of the effort that is asked for what it is
-    good for, stops first, then brakes; friction takes the rest.  What takes all has no such function.
+    If several locks act on one joint, only the sum of their efforts is unique.  ``takes(effort)`` is the share of a
+    required effort that this lock can take: stops come first, then brakes, and friction takes the rest.  Without the
+    function a lock takes all.
     """
 
     owner: str

@@ -1,9 +1,9 @@
-"""Frames of their own: places to look from that are no part of a body.
+"""Observer frames: reference frames that are not part of a body.
 
-An observer stands on another frame (a body, the world, another observer) and moves relative to it in a known way.
-Results can be seen from it and expressed in its axes, laws and loads can use its axes; nothing is joined to it and
-nothing acts on it.  One class is one kind: it gives its pose, velocity and acceleration relative to the frame that it
-stands on, in that frame's axes; how these add up in space is the same for all (T-8.0):
+An observer is based on another frame (a body, the world, another observer) and moves relative to it in a known way.
+Results can be relative to it and expressed in its axes; laws and loads can use its axes.  Nothing is joined to it and
+nothing acts on it.  One class is one kind.  It gives its pose, velocity and acceleration relative to its base frame, in
+the axes of the base.  The motion in space follows in the same way for all kinds (T-8.0):
 
     w = w_B + w_rel                         v = v_B + w_B x r + v_rel
     eps = eps_B + eps_rel + w_B x w_rel     a = a_B + eps_B x r + w_B x (w_B x r) + 2 w_B x v_rel + a_rel
@@ -64,13 +64,13 @@ class Observer(Component):
         return read_axis(reader, raw, field)
 
     def check(self) -> None:
-        """Refuse what cannot hold."""
+        """Refuse fields that contradict each other."""
 
     def placed(self, world: Frame) -> Observer:
-        """The same where the world that it was made in is a frame: directions of the world are turned with it."""
+        """The observer with the frame ``world`` in place of its world: its directions in world axes turn with it."""
         return self
 
-    # -- relative to the frame that it stands on, in its axes ------------------------------------------
+    # -- relative to the base frame, in its axes -------------------------------------------------------
     def place(self, scene: PositionScene) -> Pose:
         """Rotation and position."""
         return IDENTITY_POSE
@@ -80,7 +80,7 @@ class Observer(Component):
         return ZERO3, ZERO3
 
     def change(self, scene: AccelerationScene) -> Rates:
-        """Rates of the components of ``speed``."""
+        """Time derivatives of the components of ``speed``."""
         return ZERO3, ZERO3
 
     def quantity(self, name: str, scene: AccelerationScene) -> Scalar:
@@ -173,7 +173,7 @@ class PrescribedFrame(Observer):
     def change(self, scene: LawScene) -> Rates:
         R, w, eps = IDENTITY3, ZERO3, ZERO3
         for e, (angle, first, second) in self._turned(scene, 2):
-            axis = R @ e  # the turns before carry it around
+            axis = R @ e  # rotated by the turns before it
             eps = eps + axis * second + cross(w, axis * first)
             w = w + axis * first
             R = R @ rotation_about(e, angle)
@@ -196,7 +196,7 @@ def _unit(scene: LawScene, axis: Any) -> Array:
 
 @record
 class _Rolled(Observer):
-    """A frame that shares an axis with the frame B that it stands on, which rolls about it by phi relative to it.
+    """A frame that shares an axis with its base frame B, which rolls about that axis by phi relative to it.
 
     With e the axis and p the roll rate of B: X = Rot(e, -phi), w_rel = -e phi_dot, eps_rel = -e phi_ddot.
     """
@@ -288,7 +288,7 @@ class FixedPlane(_Rolled):
         return Pose(IDENTITY3 - (l * size) * S + (1.0 - m * size) * (S @ S), ZERO3)
 
     def _about(self, scene: PositionScene, w: Array) -> tuple[Scalar, Scalar, Scalar]:
-        """A vector of the world's axes along e, and along the level and the leaning axis of this frame."""
+        """Components of a vector in world axes along e, along the level axis and along the third axis of this frame."""
         e, R = self.axis_in(scene), scene.pose(self.on).R @ self.place(scene).R
         l = IDENTITY3[("xyz".index(self.axis[-1]) + 1) % 3]
         return dot(R @ e, w), dot(R @ l, w), dot(R @ cross(e, l), w)

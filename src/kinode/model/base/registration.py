@@ -35,7 +35,7 @@ BUILTIN = "kinode.model."
 class Registry(MutableMapping[str, type[C]]):
     """Classes of components by kind, in the order in which schema and documentation list them.
 
-    kinode's own modules are imported when a kind is looked for that is not known yet.
+    kinode's own modules are imported at the first access to a kind that is not known yet.
     """
 
     def __init__(self) -> None:
@@ -43,11 +43,11 @@ class Registry(MutableMapping[str, type[C]]):
         self._complete = False
 
     def _load(self, kind: str | None = None) -> dict[str, type[C]]:
-        """All classes, or as many as it takes to know one kind."""
+        """Import kinode's own kinds, all or until one ``kind`` is known, and return the classes so far."""
         if not self._complete and kind not in self._classes:
             self._complete = hook("load_builtin_kinds")(lambda: kind in self._classes)
             if self._complete:
-                self._classes = dict(sorted(self._classes.items(), key=lambda item: _place(item[1])))
+                self._classes = dict(sorted(self._classes.items(), key=lambda item: _list_position(item[1])))
         return self._classes
 
     def __getitem__(self, kind: str) -> type[C]:
@@ -70,7 +70,7 @@ class Registry(MutableMapping[str, type[C]]):
         return len(self._load())
 
     def add(self, kind: str, cls: type[C]) -> None:
-        """Take in a class; a kind has one class, which its own module may define anew."""
+        """Add a class; a kind has one class, which only its own module may replace."""
         old = self._classes.get(kind) if is_builtin(cls) else self.get(kind)
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ModelError(f"the kind {kind!r} is taken by {old.__module__}.{old.__qualname__}", component=kind)
@@ -82,8 +82,8 @@ def is_builtin(cls: type[Component]) -> bool:
     return cls.__module__.startswith(BUILTIN)
 
 
-def _place(cls: type[Component]) -> tuple[bool, float, str]:
-    """Where a class is listed: by the ORDER of its module; kinds of plug-ins come last, as they were registered."""
+def _list_position(cls: type[Component]) -> tuple[bool, float, str]:
+    """Sort key of a class in lists: the ORDER of its module; kinds of plug-ins come last, as they were registered."""
     if not is_builtin(cls):
         return True, math.inf, ""
     return False, getattr(sys.modules[cls.__module__], "ORDER", math.inf), cls.__module__
@@ -102,7 +102,7 @@ OLD_WORDS = {
 
 
 def adopt_old_words(cls: type[Component]) -> None:
-    """Let what a plug-in declares in the words of version 0.1 count under the present ones, with a warning."""
+    """Accept the words of version 0.1 in the class of a plug-in, with a warning."""
     for base in cls.__mro__:
         if not issubclass(base, Component) or is_builtin(base):
             continue

@@ -1,14 +1,14 @@
-"""What a component may ask of the instant it is evaluated at: the ``scene`` of its methods, in levels.
+"""The evaluation context of components at one instant: the ``scene`` of their methods, in levels.
 
-A scene answers in whatever kind of number the question is put: floats, dual numbers, traced scalars, symbols.  Vectors
-are in world axes.  Each level adds to the one before it what takes more to compute:
+A scene works in any scalar type: floats, dual numbers, traced scalars, symbols.  Vectors are in world axes.  Each level
+adds quantities that take more to compute:
 
     LawScene            expressions, time, lookup by name
     PositionScene       poses, states, discrete states, mass properties
     VelocityScene       velocities, joint states
     AccelerationScene   accelerations
-    LockScene           what locked joints hold with, and the speeds after an impact
-    Scene               all of these, and the rates of networks
+    LockScene           efforts of locks, and the speeds after an impact
+    Scene               all of these, and the time derivatives of network states
 
 A component names the lowest level that it needs.  Constraints have scenes of their own, whose poses carry rates:
 ``ConstraintScene`` for residuals, ``SlidingScene`` for slips.
@@ -53,7 +53,7 @@ class LawScene(Protocol):
         ...
 
     def lookup(self, name: str, /) -> Scalar:
-        """The number that a name in a law stands for: a parameter, an input, a signal, any quantity."""
+        """The value of a name in a law: a parameter, an input, a signal or any quantity."""
         ...
 
     def timely(self, laws: Sequence[Value], order: int) -> list[Array]:
@@ -66,7 +66,7 @@ class PositionScene(LawScene, Protocol):
 
     @property
     def z(self) -> Array:
-        """All states beyond coordinates and speeds; the discrete ones stand last."""
+        """All states other than coordinates and speeds; the discrete ones are last."""
         ...
 
     @property
@@ -109,7 +109,7 @@ class VelocityScene(PositionScene, Protocol):
         ...
 
     def joint_rate(self, name: str, /) -> Array:
-        """Rate of a joint's coordinates."""
+        """Time derivative q_dot of a joint's coordinates."""
         ...
 
 
@@ -126,39 +126,39 @@ class AccelerationScene(VelocityScene, Protocol):
 
 
 class LockScene(AccelerationScene, Protocol):
-    """What locked joints hold with.  A lock is named by the component that owns it, and its part of it."""
+    """Efforts of locks.  A lock is named by its component and its part, as in ``Lock``."""
 
     def friction_limit(self, name: str, /) -> Scalar:
-        """The effort that the friction of a joint can hold with."""
+        """The largest locking effort of the friction of a joint, N or N*m."""
         ...
 
     def held_effort(self, owner: str, part: str, /) -> Scalar:
-        """The effort that a lock holds with, zero while it does not."""
+        """The effort of a lock, N or N*m; zero while it is not active."""
         ...
 
     def held_beside(self, owner: str, part: str, /) -> Scalar:
-        """1 while another lock holds the joint of one, and could hold more, else 0."""
+        """1 while another lock on the same joint is active and below its limit, else 0."""
         ...
 
     def lock_response(self, owner: str, part: str, /) -> Scalar:
-        """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
+        """The acceleration of its joints for a unit effort of a lock, without other loads."""
         ...
 
     def stopped(self, owner: str, part: str, /) -> Array:
-        """All speeds of the state when a lock begins to hold."""
+        """All speeds of the state after a lock becomes active."""
         ...
 
     def struck(self, owner: str, part: str, restitution: Scalar, /) -> Array:
-        """All speeds of the state after an impact: that of the lock returns times the restitution."""
+        """All speeds of the state after an impact, which reverses the speed of the lock times the restitution."""
         ...
 
 
 class Scene(LockScene, Protocol):
-    """Everything that a component may ask."""
+    """Every level together."""
 
     @property
     def network_rates(self) -> Mapping[str, str]:
-        """The states of networks that are rates of others, as the speed of a shaft: name and unit, in their order."""
+        """The network states that are time derivatives of others, such as shaft speeds: name and unit, in order."""
         ...
 
     def shifted(self, state: str, by: Scalar, /) -> Scene:
@@ -167,7 +167,7 @@ class Scene(LockScene, Protocol):
 
 
 class ConstraintScene(Protocol):
-    """What the residual of a constraint may ask: poses and coordinates, which may carry rates."""
+    """The context of a constraint's residual: poses and coordinates, which may carry time derivatives."""
 
     @property
     def system(self) -> System:
@@ -191,16 +191,16 @@ class ConstraintScene(Protocol):
         ...
 
     def law(self, value: Value, /) -> Scalar:
-        """A law of time, with its rates where poses have them."""
+        """A law of time, with time derivatives if poses have them."""
         ...
 
     def nominal(self, value: Value, /) -> float:
-        """A constant or a law with the parameters' nominal values, to choose axes by."""
+        """A constant or a law at the nominal parameters, for the choice of axes."""
         ...
 
 
 class SlidingScene(ConstraintScene, Protocol):
-    """What the slip of a constraint may ask: velocities too."""
+    """The context of a constraint's slip: velocities too."""
 
     def velocity(self, frame: Frame, /) -> tuple[Array, Array]:
         """Angular velocity, and velocity of the frame's origin."""

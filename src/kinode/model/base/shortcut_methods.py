@@ -3,9 +3,9 @@
 A kind that is registered with ``shortcut=True`` becomes a method of ``ShortcutMethods``, from which System derives.
 Signature and docstring are those of the declared fields, so that ``help(kn.System.revolute)`` and completion in a
 notebook name every field.  What editors and type checkers see before anything runs is the same in
-``model/shortcuts.pyi``, which ``stub_writer.py`` writes.
+``model/shortcuts.pyi``, which ``tools/write_stubs.py`` writes.
 
-kinode's own modules are imported when a method is looked for that is not there yet.
+kinode's own modules are imported at the first access to a method that is not known yet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NEEDED = Parameter.empty
 
 
 class _Lazy(type):
-    """A class whose shortcuts are there when they are looked for."""
+    """A metaclass that imports kinode's kinds at the first access to an unknown shortcut."""
 
     def __getattr__(cls, name: str) -> Any:
         if _find(name):
@@ -112,30 +112,31 @@ class Argument(NamedTuple):
 
 
 def find_arguments(cls: type[Component]) -> list[Argument]:
-    """What the shortcut of a kind takes behind the name, those by place first."""
-    specs, places = cls.specs(), cls.positional_fields()
+    """The arguments of the shortcut of a kind after the name, positional ones first."""
+    specs, positional = cls.specs(), cls.positional_fields()
     replaceable = {field for other in cls.alternative_fields.values() for field in other.fields}
     arguments = []
-    for name in (*places, *(name for name in specs if name not in places)):
+    for name in (*positional, *(name for name in specs if name not in positional)):
         field, spec = specs[name]
         default = NEEDED if field.default is MISSING or name in cls.leading_fields else field.default
         default = None if default is NEEDED and name in replaceable else default
-        arguments.append(Argument(name, spec, default, name in places))
+        arguments.append(Argument(name, spec, default, name in positional))
     return [*arguments, *(Argument(name, other.spec, None, False) for name, other in cls.alternative_fields.items())]
 
 
 def make_method(cls: type[Component]) -> Callable[..., Any]:
     """The shortcut of a kind as a function, with its signature and its documentation."""
-    word, places = cls.kind or cls.sort(), cls.positional_fields()
+    word, positional = cls.kind or cls.sort(), cls.positional_fields()
 
     def method(self: Any, /, name: str, *values: Any, **fields: Any) -> Any:
-        if len(values) > len(places):
-            count = f"{len(values)} values are given by their place"
-            message = f"{count}; a {word} takes {', '.join(places) or 'none'} so, and its other fields by their names"
+        if len(values) > len(positional):
+            count = f"{len(values)} values are given by their position"
+            taken = ", ".join(positional) or "none"
+            message = f"{count}; a {word} takes {taken} so, and its other fields by their names"
             raise ModelError(message, component=name)
-        given = dict(zip(places, values, strict=False))
+        given = dict(zip(positional, values, strict=False))
         for field in given.keys() & fields.keys():
-            raise ModelError("is given twice, by its place and by its name", component=name, field=field)
+            raise ModelError("is given twice, by position and by name", component=name, field=field)
         return self.add_kind(cls.section, name, cls.kind, {**given, **fields})
 
     method.__name__, method.__qualname__, method.__module__ = word, f"System.{word}", cls.__module__
@@ -151,9 +152,9 @@ def write_signature(cls: type[Component]) -> Signature:
         Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, annotation="str"),
     ]
     for argument in find_arguments(cls):
-        by_place = Parameter.POSITIONAL_OR_KEYWORD if argument.positional else Parameter.KEYWORD_ONLY
+        passing = Parameter.POSITIONAL_OR_KEYWORD if argument.positional else Parameter.KEYWORD_ONLY
         annotation = type_of(cls, argument.spec) + (" | None" if argument.default is None else "")
-        parameters.append(Parameter(argument.name, by_place, default=argument.default, annotation=annotation))
+        parameters.append(Parameter(argument.name, passing, default=argument.default, annotation=annotation))
     # a port that may be left out may stand before one that may not
     return Signature(parameters, return_annotation=cls.shortcut_result().__name__, __validate_parameters__=False)
 

@@ -1,8 +1,8 @@
-"""Sticking and sliding: the roots of what rubs, whatever it is.
+"""Event functions of stick-slip friction, for joints, brakes and network parts.
 
-A mode is 1 or -1 while it slides forward or back, and 0 while it sticks.  It sticks where its speed comes to zero, and
-slides where holding still takes more than its limit, or where an impact gave it a speed.  Speeds are divided by a small
-one, of which 1e-9 counts as rest.
+The mode is 1 or -1 while a contact slides forward or back, and 0 while it sticks.  A contact sticks when its speed
+comes to zero.  It slides when the effort to stay at rest exceeds its limit, or after an impact.  Speeds are divided by
+a small reference speed, of which 1e-9 counts as zero.
 """
 
 from __future__ import annotations
@@ -14,53 +14,58 @@ from kinode.algebra.scalars import Scalar, absolute, less, where
 from kinode.model.base.events import Root
 from kinode.model.base.scene import Scene
 
-Of = Callable[[Scene], Scalar]
-Whether = Callable[[Scene], bool]
+SceneFunction = Callable[[Scene], Scalar]
+ScenePredicate = Callable[[Scene], bool]
 
-NEARLY = 1e-6  # the share of the small speed from which what should rest moves; what begins to stick with less rests
-STILL = 1e-9  # m/s^2, rad/s^2: an acceleration below this takes a second to matter
-TINY = 1e-200
-WAYS = ((1.0, "slides forward"), (-1.0, "slides back"))
+REST_SPEED = 1e-6  # of the reference speed: below this a contact that begins to stick is at rest
+REST_ACCELERATION = 1e-9  # m/s^2, rad/s^2: below this it takes a second to reach the tolerance of the speed
+SMALLEST_EFFORT = 1e-200  # N, N*m: keeps a quotient of two zero efforts finite
+DIRECTIONS = ((1.0, "slides forward"), (-1.0, "slides back"))
 
 
 def sticking_roots(
-    mode: str, speed: Of, rate: Of, limit: Of, holding: Of, *, rest: str = "sticks", beside: Of | None = None,
-    given: Whether | None = None,
+    mode: str, speed: SceneFunction, rate: SceneFunction, limit: SceneFunction, locking: SceneFunction, *,
+    rest: str = "sticks", beside: SceneFunction | None = None, given: ScenePredicate | None = None,
 ) -> tuple[Root, ...]:  # fmt: skip
     """Event functions for each direction of sliding: the one that ends it, and the one that begins it.
 
-    ``beside`` is 1 while something else holds the same speed: what comes to rest by that sticks too.  A speed that is
-    ``given`` by laws of time may come to zero and stay there.
+    ``limit`` is the largest locking effort, ``locking`` the present one.  ``beside`` is 1 while another lock keeps the
+    same speed at zero: a contact that comes to rest by it sticks too. ``given`` says whether the speed is prescribed by
+    laws of time, which may bring it to zero and keep it there.
     """
     roots: list[Root] = []
-    for way, words in WAYS:
-        ends = partial(_slides, way, speed, given), partial(_slowing, way, rate, beside)
+    for direction, words in DIRECTIONS:
+        ends = partial(_sliding_speed, direction, speed, given), partial(_sliding_rate, direction, rate, beside)
         roots += [
-            Root(mode, way, 0.0, *ends, (words, rest), by_state=True),
-            Root(mode, 0.0, way, partial(_holds, way, speed, limit, holding), words=(rest, words)),
+            Root(mode, direction, 0.0, *ends, (words, rest), by_state=True),
+            Root(
+                mode, 0.0, direction, partial(_sticking_reserve, direction, speed, limit, locking), words=(rest, words)
+            ),
         ]
     return tuple(roots)
 
 
 def comes_to_rest(speed: Scalar) -> Scalar:
-    """Whether what begins to stick has no speed but for rounding; an impact may have turned it around."""
-    return less(absolute(speed), NEARLY)
+    """Whether a contact that begins to stick is at rest within rounding; an impact may have reversed its speed."""
+    return less(absolute(speed), REST_SPEED)
 
 
-def _slides(way: float, speed: Of, given: Whether | None, scene: Scene) -> Scalar:
-    least = 0.5 * NEARLY if given is not None and given(scene) else 0.0
-    return way * speed(scene) - least
+def _sliding_speed(direction: float, speed: SceneFunction, given: ScenePredicate | None, scene: Scene) -> Scalar:
+    least = 0.5 * REST_SPEED if given is not None and given(scene) else 0.0
+    return direction * speed(scene) - least
 
 
-def _slowing(way: float, rate: Of, beside: Of | None, scene: Scene) -> Scalar:
-    """The time derivative of the sliding speed; where other joints of a loop hold it, rounding is taken for zero."""
-    slowing = rate(scene)
-    slowing = where(less(absolute(slowing), STILL), 0.0, way * slowing)
-    return slowing if beside is None else where(beside(scene), -1.0, slowing)
+def _sliding_rate(direction: float, rate: SceneFunction, beside: SceneFunction | None, scene: Scene) -> Scalar:
+    """The time derivative of the sliding speed; rounding counts as zero, as in a loop that other joints lock."""
+    derivative = rate(scene)
+    derivative = where(less(absolute(derivative), REST_ACCELERATION), 0.0, direction * derivative)
+    return derivative if beside is None else where(beside(scene), -1.0, derivative)
 
 
-def _holds(way: float, speed: Of, limit: Of, holding: Of, scene: Scene) -> Scalar:
-    """The share of the holding limit that is left against sliding in one direction."""
-    v, most, h = speed(scene), limit(scene), holding(scene)
-    share = (most + way * h) / (most + absolute(h) + TINY)
-    return where(less(absolute(v), NEARLY), share, -way * v)
+def _sticking_reserve(
+    direction: float, speed: SceneFunction, limit: SceneFunction, locking: SceneFunction, scene: Scene
+) -> Scalar:
+    """The remaining share of the locking effort's limit against sliding in one direction."""
+    v, largest, effort = speed(scene), limit(scene), locking(scene)
+    share = (largest + direction * effort) / (largest + absolute(effort) + SMALLEST_EFFORT)
+    return where(less(absolute(v), REST_SPEED), share, -direction * v)

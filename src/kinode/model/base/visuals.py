@@ -1,6 +1,6 @@
-"""Looks: what a body is drawn with, as a file gave it; mesh files are named here and never opened.
+"""Visuals: the geometry that a body is drawn with.  Mesh files are named here and never opened.
 
-A look has no mass and no effect on the motion.  Its plain form, ``Look.plain``, is what files hold.
+A visual has no mass and no effect on the motion.  Files contain its plain form, ``Visual.plain``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinode.model.base.fields import unknown
 Numbers = tuple[float, ...]
 ORIGIN: Numbers = (0.0, 0.0, 0.0)
 
-# What the numbers of each kind are; a mesh has the scale of its axes.
+# The sizes of each type; those of a mesh are scale factors of its axes.
 SIZES = {
     "mesh": ("x", "y", "z"),
     "box": ("x", "y", "z"),
@@ -28,9 +28,9 @@ ROLES = ("visual", "collision")
 
 @dataclass(frozen=True, slots=True)
 class Visual:
-    """A mesh or a simple solid on a body: its sizes (or a mesh's scale), its place, and what it is for.
+    """A mesh or a simple solid on a body: sizes in m (or scale factors of a mesh), position, rotation and role.
 
-    ``quaternion`` is scalar first and stands in for ``rpy`` where a file turned the look that way.
+    ``quaternion`` is scalar first; if a file gives it, it replaces ``rpy``.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Visual:
     quaternion: Numbers | None = None
 
     def plain(self) -> dict[str, Any]:
-        """As a mapping of plain values, which ``read_look`` takes back."""
+        """The visual as a mapping of plain values, which ``read_visual`` reads."""
         fields: dict[str, Any] = {"kind": self.kind}
         if self.file is not None:
             fields["file"] = self.file
@@ -57,8 +57,8 @@ class Visual:
         return fields
 
 
-def read_look(reader: Reader, raw: Any, field: str) -> Visual:
-    """A look, or its plain form."""
+def read_visual(reader: Reader, raw: Any, field: str) -> Visual:
+    """A visual, given as such or in its plain form."""
     if isinstance(raw, Visual):
         return raw
     known = ("kind", "file", "sizes", "at", "rpy", "quaternion", "role")
@@ -94,5 +94,5 @@ def read_look(reader: Reader, raw: Any, field: str) -> Visual:
 def _plain(reader: Reader, raw: Any, field: str) -> float:
     value = reader.number(raw, None, field)
     if not isinstance(value, float):
-        raise reader.fail(field, "a plain number is expected; looks do not follow parameters")
+        raise reader.fail(field, "a plain number is expected; visuals do not depend on parameters")
     return value

@@ -14,7 +14,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.registration import register
 from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import (
-    FLAT,
+    PARALLEL_ANGLE,
     Constraint,
     direction_of,
     law_at_start,
@@ -46,6 +46,6 @@ class AngleConstraint(Constraint):
     def check(self, system: Any) -> None:
         self._apart("a", "b")
         angle = law_at_start(system, self.angle)
-        if not FLAT < angle < np.pi - FLAT:
+        if not PARALLEL_ANGLE < angle < np.pi - PARALLEL_ANGLE:
             message = f"must lie between 0 and 180 deg, not {np.degrees(angle):g} deg; parallel axes need a joint"
             raise ModelError(message, component=self.name, field="angle")

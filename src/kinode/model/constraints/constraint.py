@@ -1,11 +1,11 @@
-"""Constraints beyond joints: what ties frames or coordinates together, one class for each kind.
+"""Constraints between frames or coordinates, in addition to joints; one class for each kind.
 
-A constraint gives ``residual(scene)``, which vanishes where it holds (of poses and joint coordinates), and
-``slip(scene)``, which vanishes where nothing slips (linear in velocities); ``units`` names the unit of each
-row, residuals (length, angle) first, slips (velocity, angular_velocity) behind.  Rates, Jacobians, forces,
-files and schema are derived.  Lengths and angles may be laws of time, whose rates count too (``scene.law``): an
-actuator of prescribed length.  ``Coupled`` constraints tie two joints of one freedom: while both are joints of the
-tree, one of them leaves the state and there is no row at all.
+``residual(scene)`` is a function of poses and joint coordinates that is zero if the constraint is satisfied.
+``slip(scene)`` is linear in velocities and zero without slip.  ``rows`` gives the unit of each constraint row:
+residuals (length, angle) first, then slips (velocity, angular_velocity).  Time derivatives, Jacobians, forces, files
+and schema are derived.  Lengths and angles may be laws of time (``scene.law``), as of an actuator of prescribed length.
+A ``CoordinateCoupling`` relates two joints of one freedom: if both are joints of the tree, one of them is eliminated
+from the state and there is no constraint row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CONSTRAINTS: Registry[Constraint] = Registry()
 ANGULAR = frozenset({"angle", "angular_velocity"})  # units of rows whose multipliers are moments
 POSITIONS = frozenset({"length", "angle"})  # units of residuals; those of slips are rates
-FLAT = 1e-6  # sine of an angle below which two directions count as parallel
+PARALLEL_ANGLE = 1e-6  # rad: two directions closer than this to 0 or 180 degrees count as parallel
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Relation:
 
 @record
 class Constraint(Component):
-    """Ties bodies or coordinates together beyond what joints do."""
+    """A constraint between bodies or coordinates, in addition to joints."""
 
     section: ClassVar[str] = "constraints"
     kind_registry: ClassVar[Registry[Any]] = CONSTRAINTS
     units: ClassVar[tuple[str, ...]] = ()
-    labels: ClassVar[tuple[str, ...]] = ()  # what the rows are called, where there are several
+    labels: ClassVar[tuple[str, ...]] = ()  # names of the rows, if there are several
     symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
 
     def rows(self, system: Any) -> tuple[str, ...]:
@@ -64,19 +64,19 @@ class Constraint(Component):
         return self.units
 
     def residual(self, scene: ConstraintScene) -> Array:
-        """What is missing for the constraint to hold."""
+        """The constraint error, one entry for each position row: m or rad."""
         return np.empty(0)
 
     def slip(self, scene: SlidingScene) -> Array:
-        """The velocities that must not be, linear in those of the frames."""
+        """The slip velocities that the constraint keeps at zero; linear in the velocities of the frames."""
         return np.empty(0)
 
     def relation(self, system: Any) -> Relation | None:
-        """How one joint follows another, of a constraint that can be had by leaving one out of the state."""
+        """How one joint follows another, if the constraint can be satisfied by eliminating a coordinate; else None."""
         return None
 
     def lengths(self, system: Any) -> list[float]:
-        """Lengths that show the size of the mechanism: distances of frames from their bodies' origins, fields in m."""
+        """Lengths for the scale of the mechanism, m: distances of frames from their bodies' origins, and fields."""
         lengths = []
         for field, spec in self.specs().values():
             value = getattr(self, field.name)
@@ -87,12 +87,12 @@ class Constraint(Component):
         return lengths
 
     def places(self, system: Any) -> dict[str, Frame]:
-        """The bodies that it acts on, each with the point that its moment refers to."""
+        """The bodies that it acts on, each with the reference point of its moment."""
         sides = [getattr(self, field.name) for field, spec in self.specs().values() if spec.shape == "frame"]
         return {side.body: side for side in sides}
 
     def check(self, system: Any) -> None:
-        """Refuse what cannot hold."""
+        """Refuse a constraint that cannot be satisfied."""
 
     @classmethod
     def read_axis(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Any:

@@ -37,13 +37,13 @@ class CoordinateCoupling(Constraint):
         return (system.joints[self.relation(system).follower].coordinates[0][1],)
 
     def residual(self, scene: ConstraintScene) -> Array:
-        tie = self.relation(scene.system)
-        ratio = scene.resolve(tie.ratio)
-        follower, leader = scene.joint_q(tie.follower)[0], scene.joint_q(tie.leader)[0]
-        off = follower - ratio * leader - scene.resolve(tie.offset)
-        if scene.wraps(tie.follower):
+        relation = self.relation(scene.system)
+        ratio = scene.resolve(relation.ratio)
+        follower, leader = scene.joint_q(relation.follower)[0], scene.joint_q(relation.leader)[0]
+        off = follower - ratio * leader - scene.resolve(relation.offset)
+        if scene.wraps(relation.follower):
             off = _within_a_turn(off)
-        elif scene.wraps(tie.leader):
+        elif scene.wraps(relation.leader):
             off = ratio * _within_a_turn(off / ratio)
         return scalar_row(off)
 
@@ -54,11 +54,11 @@ class CoordinateCoupling(Constraint):
                 message = unknown("no joint is called", name, system.joints)
                 raise ModelError(message, component=self.name, field=field)
             if joint.n_u != 1:
-                message = f"{joint.name} has {joint.n_u} freedoms; a {self.kind} ties joints with one"
+                message = f"{joint.name} has {joint.n_u} freedoms; a {self.kind} couples joints with one"
                 raise ModelError(message, component=self.name, field=field)
         one, two = self.joints().values()
         if one == two:
-            raise ModelError("ties a joint to itself", component=self.name)
+            raise ModelError("couples a joint to itself", component=self.name)
 
 
 def _within_a_turn(angle: Scalar) -> Scalar:

@@ -1,12 +1,12 @@
-"""Brakes and clutches: friction that a law presses together.
+"""Brakes and clutches: friction whose pressing force is a law.
 
-A brake acts in a joint that turns or slides, a clutch between two that turn, on ``first - ratio second``.  Both slide
-with their capacity against it, and hold up to that (times ``static_ratio``) once it is zero.  How much of the capacity
-is applied is a law, the ``command``, from 0 to 1.  The mode is 1 and -1 while it slides forward or back, 0 while it
-sticks, and 2 while it is released: nothing is applied.
+A brake acts in a joint that turns or slides.  A clutch acts between two joints that turn, on the speed
+``first - ratio second``.  While that speed is not zero they oppose it with their capacity; at rest they lock, up to the
+capacity times ``static_ratio``.  The ``command``, a law from 0 to 1, is the applied share of the capacity.  The mode is
+1 and -1 while it slides forward or back, 0 while it sticks, and 2 while it is released.
 
-Where a brake and friction hold one joint, or two brakes, what each of them does is not unique, and the sum is.  A brake
-then takes what it can, the next one what is left, friction the rest; none slides before all have to.
+If two brakes, or a brake and friction, lock one joint, only the sum of their efforts is unique.  Then the first brake
+takes what it can, the next one what is left, and friction the rest.  None slides before all have reached their limits.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def joint(doc: str) -> Any:
 
 @record
 class Grip(Element):
-    """What rubs between joints, pressed by a law."""
+    """Friction in or between joints, applied by a law."""
 
-    pushes: ClassVar[bool] = False  # what it does it does along joints
+    pushes: ClassVar[bool] = False  # it acts along joints only
     turns: ClassVar[bool] = True
     capacity: Value = number("moment", "what it slides with when it is fully applied")
     command: Value = law("dimensionless", "how much of the capacity is applied, a law: 0 releases", 1.0)
@@ -54,7 +54,7 @@ class Grip(Element):
     single: ClassVar[frozenset[str]] = frozenset(quantities)
 
     def members(self) -> tuple[tuple[str, Value], ...]:
-        """Its joints, with the factors of their speeds."""
+        """Its joints, each with the factor of its speed."""
         raise NotImplementedError
 
     # -- checks --------------------------------------------------------------------------------------
@@ -77,19 +77,19 @@ class Grip(Element):
                 raise ModelError(message, component=self.name, field=field)
 
     joint_fields: ClassVar[tuple[str, ...]] = ()
-    other: ClassVar[str] = ""  # what to say where a joint is of the other kind
+    other: ClassVar[str] = ""  # hint in the message about a joint of the wrong type
 
     # -- motion --------------------------------------------------------------------------------------
     def slip_of(self, scene: VelocityScene) -> Scalar:
-        """The speed that it rubs with."""
+        """The sliding speed, m/s or rad/s."""
         return sum((scene.law(f) * scene.joint_state(n)[1][0] for n, f in self.members()), 0.0)
 
     def applied(self, scene: LawScene) -> Scalar:
-        """What it slides with: a command beyond 0 and 1 counts as these."""
+        """The sliding friction, N or N*m; the command is limited to 0 to 1."""
         return scene.law(self.capacity) * minimum(maximum(scene.law(self.command), 0.0), 1.0)
 
     def efforts(self, scene: PositionScene) -> Mapping[str, Scalar]:
-        push = -self._way(scene) * self.applied(scene)
+        push = -self._direction(scene) * self.applied(scene)
         return {name: scene.law(factor) * push for name, factor in self.members()}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
@@ -104,7 +104,7 @@ class Grip(Element):
         limit = self._limit(scene)
         return minimum(maximum(effort, -limit), limit)
 
-    def _way(self, scene: PositionScene) -> Scalar:
+    def _direction(self, scene: PositionScene) -> Scalar:
         """1 and -1 while it slides, else 0."""
         mode = scene.discrete_states(self.name)["mode"]
         return mode * (4.0 - mode * mode) / 3.0
@@ -112,7 +112,7 @@ class Grip(Element):
     def quantity(self, name: str, scene: LockScene) -> Scalar:
         if name == "slip":
             return self.slip_of(scene)
-        return -self._way(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
+        return -self._direction(scene) * self.applied(scene) + scene.held_effort(self.name, "grip")
 
     # -- events --------------------------------------------------------------------------------------
     @property
@@ -131,14 +131,14 @@ class Grip(Element):
     def _limit(self, scene: LawScene) -> Scalar:
         return scene.law(self.static_ratio) * self.applied(scene)
 
-    def _holding(self, scene: LockScene) -> Scalar:
+    def _locking_effort(self, scene: LockScene) -> Scalar:
         return scene.held_effort(self.name, "grip")
 
-    def _beside(self, scene: LockScene) -> Scalar:
+    def _locked_beside(self, scene: LockScene) -> Scalar:
         return scene.held_beside(self.name, "grip")
 
-    def _given(self, scene: VelocityScene) -> bool:
-        """Whether laws of time move all its joints."""
+    def _is_prescribed(self, scene: VelocityScene) -> bool:
+        """Whether the motions of all its joints are prescribed."""
         return all(scene.joint_state(name)[2] is not None for name, _ in self.members())
 
     def _presses(self, sense: float, scene: LawScene) -> Scalar:
@@ -147,8 +147,8 @@ class Grip(Element):
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        functions = self._speed, self._rate, self._limit, self._holding
-        sticking = sticking_roots("mode", *functions, beside=self._beside, given=self._given)
+        functions = self._speed, self._rate, self._limit, self._locking_effort
+        sticking = sticking_roots("mode", *functions, beside=self._locked_beside, given=self._is_prescribed)
         words = {root.value: root.words[0] for root in sticking}
         lets_go = (
             Root("mode", value, RELEASED, partial(self._presses, 1.0), words=(word, "is released"))

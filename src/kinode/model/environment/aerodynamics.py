@@ -26,7 +26,7 @@ from kinode.errors import LawError, ModelError
 from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.element import Element, Load, check_still
 from kinode.model.base.fields import Value, Vector, frame, law, laws, number, record, special
-from kinode.model.base.frames import ROUNDING, ZERO, Frame
+from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, ZERO, Frame
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene, PositionScene, VelocityScene
 from kinode.model.environment.atmosphere import air_density, air_sound_speed
@@ -43,9 +43,9 @@ FLOW = {
     "roll_ratio": "dimensionless", "pitch_ratio": "dimensionless", "yaw_ratio": "dimensionless",
 }  # fmt: skip
 NAMES = frozenset((*AIR, *FLOW))
-# In still air angles have no meaning and ratios no bound; what they are multiplied with vanishes.  A speed that no
-# number of flight is changed by keeps them, and their derivatives, finite.
-STILL = 1e-12
+# m/s: added to the speed so that angles, ratios and their derivatives stay finite in still air.  It is too small to
+# change a result.
+STILL_AIR_SPEED = 1e-12
 
 
 @record
@@ -88,7 +88,7 @@ class _Airborne(Element):
             return self
         R = world.pose(lambda x: x).R
         check_still(world, R.flat, self.name, "wind")
-        R = np.where(abs(R.astype(float)) > ROUNDING, R, 0.0)
+        R = np.where(abs(R.astype(float)) > UNIT_LENGTH_ROUNDING, R, 0.0)
         wind = (sum((r * x for r, x in zip(row, self.wind, strict=True) if r != 0.0), 0.0) for row in R)
         return dataclasses.replace(self, wind=tuple(wind))
 
@@ -140,7 +140,7 @@ class _Airborne(Element):
 
     def _flow(self, name: str, scene: VelocityScene) -> Scalar:
         v = self.flow(scene)
-        V = sqrt(dot(v, v) + STILL * STILL)
+        V = sqrt(dot(v, v) + STILL_AIR_SPEED * STILL_AIR_SPEED)
         match name:
             case "airspeed":
                 return V
@@ -155,10 +155,10 @@ class _Airborne(Element):
         x, y, z = R.T @ v
         match name:
             case "alpha":
-                return atan2(z, x + STILL)
+                return atan2(z, x + STILL_AIR_SPEED)
             case "beta":
-                return atan2(y, sqrt(x * x + z * z + STILL * STILL))
-        return atan2(sqrt(y * y + z * z + STILL * STILL), x + STILL)
+                return atan2(y, sqrt(x * x + z * z + STILL_AIR_SPEED * STILL_AIR_SPEED))
+        return atan2(sqrt(y * y + z * z + STILL_AIR_SPEED * STILL_AIR_SPEED), x + STILL_AIR_SPEED)
 
     # -- the load --------------------------------------------------------------------------------------
     def load(self, scene: VelocityScene) -> tuple[Array, Array]:

@@ -31,7 +31,7 @@ EARTH_RATE = 7.292115e-5  # rad/s
 
 @record
 class _Everywhere(Element):
-    """What acts on all bodies, and so can be there once."""
+    """An element that acts on all bodies; a system has at most one of each kind."""
 
     @property
     def conservative(self) -> bool:

@@ -33,7 +33,7 @@ Spectrum = Literal["jonswap", "pierson_moskowitz"]
 SPECTRA = ("jonswap", "pierson_moskowitz")
 QUANTITIES = ("elevation", "slope")
 BAND = (0.5, 4.0)  # of frequencies over that of the peak: 99.5 percent of the energy
-MOST = 1000
+MOST_COMPONENTS = 1000  # harmonics
 GRAVITY = 9.80665  # for the length of waves in deep water
 
 
@@ -53,7 +53,7 @@ def sea_state(
         values[field] = value
     if spectrum not in SPECTRA:
         raise reader.fail("spectrum", f"{unknown('there is no', spectrum, SPECTRA)}; choose {' or '.join(SPECTRA)}")
-    for field, count, least, most in (("components", components, 1, MOST), ("seed", seed, 0, 2**63)):
+    for field, count, least, most in (("components", components, 1, MOST_COMPONENTS), ("seed", seed, 0, 2**63)):
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
             raise reader.fail(field, f"a whole number from {least} to {most} is expected, not {short(count)}")
     sharpness = values["peak"] if spectrum == "jonswap" else 1.0
@@ -80,9 +80,9 @@ def _make(height: float, period: float, peak: float, count: int, seed: int) -> S
     fine = np.linspace(edges[:-1], edges[1:], max(9, 2000 // count))
     energy = np.trapezoid(density(fine, height, period, peak), fine, axis=0)
     energy *= height**2 / 16 / energy.sum()
-    places = random.uniform(size=count)
+    offsets = random.uniform(size=count)
     return SeaState(
-        frequencies=edges[:-1] + places * np.diff(edges),
+        frequencies=edges[:-1] + offsets * np.diff(edges),
         amplitudes=np.sqrt(2 * energy),
         phases=random.uniform(0, 2 * np.pi, count),
     )

@@ -1,17 +1,17 @@
-"""Coulomb friction of joints: what describes it, which loads press the surfaces together, and which way it acts.
+"""Coulomb friction of joints: its fields, the loads that press the surfaces together, and its direction.
 
-A joint has contacts: one, or two in a universal joint.  With W = [moment; force] the wrench that the surfaces pass on,
-which is the reaction and the friction itself, a contact brakes with
+A joint has one contact, or two in a universal joint.  Let W = [moment; force] be the wrench that the surfaces transmit:
+the reaction and the friction itself.  The friction efforts of a contact are
 
     efforts = -direction(u) (brake(W) + steady),    brake(W) = sum of its parts
 
-Each part is a seminorm of W, coefficient * arm * |some components of W|: it grows no faster than W does, and
-multibody/restraints/coupled_friction.py builds on that.  ``direction`` is a number between -1 and 1 for each freedom,
-times the arm.
+Each part is a seminorm of W, coefficient * arm * |some components of W|.  So it grows no faster than W does, on which
+multibody/restraints/coupled_friction.py relies.  ``direction`` is a number between -1 and 1 for each freedom, times the
+arm.
 
-In a joint of one freedom it is the mode of the friction: 1 and -1 while it slides, 0 while it sticks, when the joint
-holds with what it takes up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of several freedoms,
-it is tanh(u/slip): smooth, and creeping where it should stick.
+In a joint of one freedom the direction is the mode of the friction: 1 and -1 while it slides, 0 while it sticks.  A
+sticking joint is locked with an effort up to brake + steady (model/base/lock.py).  With ``slip``, and in joints of
+several freedoms, the direction is tanh(u/slip): smooth, and the joint creeps instead of sticking.
 
 All wrenches are what a exerts on b, about b's joint point, in a's canonical joint axes.
 """
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from kinode.algebra.scalars import Array, Scalar, exp, maximum, minimum, sqrt, tanh, tidy
@@ -32,21 +33,21 @@ if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve
     from kinode.model.joints.joint import Joint
 
-TINY = 1e-200  # added under roots: far below any square that counts, and enough for a derivative at zero
-GONE = 700.0  # of an exponent: what is less than exp(-GONE) is nothing, and takes processors long to tell
-SLIP = {"length": 1e-3, "angle": 1e-2}  # m/s, rad/s
+SMALLEST_SQUARE = 1e-200  # added under square roots: negligible, and keeps their derivative at zero finite
+LARGEST_EXPONENT = 700.0  # exp(-700) is nearly zero; smaller results are subnormal numbers, which are slow
+SLIP = {"length": 1e-3, "angle": 1e-2}  # m/s, rad/s: default speed within which smooth friction fades
 
 
 @dataclass(frozen=True)
 class Coulomb:
     """Friction in proportion to the load: ``coefficient`` times the force that presses the surfaces together.
 
-    ``radius`` is where surfaces slide that turn on each other, ``thrust_radius`` where the axial force is carried,
-    ``length`` that of the guide or bearing, which carries moments across as a pair of forces.  ``preload`` is a force
-    that presses always; ``effort`` a friction that no load changes.
+    ``radius`` is that of rotating sliding surfaces, ``thrust_radius`` that of the axial bearing, ``length`` that of the
+    guide or bearing, which carries moments across its axis as a pair of forces.  ``preload`` is a constant pressing
+    force; ``effort`` is friction independent of the load.
 
-    A joint of one freedom sticks: ``static_coefficient`` and ``static_effort`` are what it holds with at rest, which
-    fades to the sliding values like exp(-(u/stribeck_speed)^2) (Stribeck), at once where no such speed is given.  With
+    A joint of one freedom sticks: ``static_coefficient`` and ``static_effort`` limit its locking effort at rest.  They
+    fade to the sliding values as exp(-(u/stribeck_speed)^2) (Stribeck), or at once if no such speed is given.  With
     ``slip``, and in joints of several freedoms, nothing sticks: friction fades to zero below that speed.
     """
 
@@ -117,13 +118,13 @@ def coulomb(
 
 
 def find_fields(joint: type[Joint]) -> tuple[str, ...]:
-    """What friction takes in a kind of joint."""
+    """The fields of friction in a kind of joint."""
     sticking = STATIC if len(joint.coordinates) == 1 else ()
     return ("coefficient", *(joint.rubs or {}), "preload", "effort", "slip", *sticking)
 
 
 def find_units(joint: type[Joint]) -> dict[str, str]:
-    """The units of what friction takes in a kind of joint."""
+    """The units of the fields of friction in a kind of joint."""
     turns = joint.coordinates[0][1] == "angle"
     effort, speed = ("moment", "angular_velocity") if turns else ("force", "velocity")
     special = {"coefficient": "dimensionless", "preload": "force", "effort": effort, "slip": speed,
@@ -163,7 +164,7 @@ def read_friction(reader: Reader, raw: Any, field: str, joint: type[Joint]) -> C
 
 
 def check_numbers(reader: Reader, friction: Coulomb, field: str) -> None:
-    """Refuse numbers that cannot be, as far as they are known."""
+    """Refuse negative values and the like, as far as numbers are known."""
     for name, value in friction.given().items():
         zero = name in ("coefficient", "preload", "effort", "static_coefficient", "static_effort")
         if isinstance(value, float) and (value < 0 if zero else value <= 0):
@@ -172,7 +173,7 @@ def check_numbers(reader: Reader, friction: Coulomb, field: str) -> None:
 
 
 def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
-    """Refuse numbers of sticking that cannot be."""
+    """Refuse static values that contradict the others."""
     effort = 0.0 if friction.effort is None else friction.effort
     for name, other in (("static_coefficient", friction.coefficient), ("static_effort", effort)):
         value = getattr(friction, name)
@@ -186,9 +187,9 @@ def _check_static(reader: Reader, friction: Coulomb, field: str) -> None:
 
 
 class Sizes:
-    """The numbers of a friction, in one kind of number; lengths that were not given are None.
+    """The numbers of a friction, in one scalar type; lengths that were not given are None.
 
-    ``mode`` is that of a friction that can stick, at a ``speed``.
+    ``mode`` and ``speed`` are given for friction that can stick.
     """
 
     def __init__(
@@ -199,8 +200,8 @@ class Sizes:
         if mode is not None:
             at_rest, stribeck = 1.0 - mode * mode, values["stribeck_speed"]
             if stribeck is not None:
-                ahead = maximum(mode * speed, 0.0) / stribeck  # long steps go beyond rest: they are to see its rise too
-                at_rest = exp(-minimum(ahead * ahead, GONE))
+                ahead = maximum(mode * speed, 0.0) / stribeck  # a step that overshoots rest gets the static value
+                at_rest = exp(-minimum(ahead * ahead, LARGEST_EXPONENT))
             for name in ("coefficient", "effort"):
                 sliding, static = 0.0 if values[name] is None else values[name], values[f"static_{name}"]
                 if static is not None:
@@ -217,85 +218,108 @@ class Sizes:
         return 0.0 if self.radius is None else self.radius
 
     def share(self, speed: Scalar) -> Scalar:
-        """How much of the friction acts at a speed, and which way: between -1 and 1."""
+        """The signed share of the friction that acts at a speed, between -1 and 1."""
         return tanh(speed / self.slip) if self.mode is None else self.mode
 
     def against(self, speeds: Sequence[Scalar] | Array, arms: Sequence[Scalar]) -> Array:
-        """The same for surfaces that slide in several directions at once: friction is against the slip as a whole."""
+        """The direction of friction of surfaces that slide in several directions at once: against the whole slip."""
         slips = [speed * arm for speed, arm in zip(speeds, arms, strict=True)]
-        size = sqrt(sum((v * v for v in slips), TINY))
+        size = sqrt(sum((v * v for v in slips), SMALLEST_SQUARE))
         return tidy([self.share(size) / size * v * arm for v, arm in zip(slips, arms, strict=True)])
+
+
+class PressingLoad(Enum):
+    """A component of a joint's wrench that presses the surfaces of a contact together; messages quote the value."""
+
+    FORCE = "force"
+    FORCE_ACROSS = "force across the axis"
+    FORCE_ALONG = "force along the axis"
+    FORCE_ON_THREAD = "force on the thread"
+    MOMENT_ACROSS = "moment across the axis"
+    MOMENT_ABOUT = "moment about the axis"
+
+    @property
+    def optional_field(self) -> str | None:
+        """The field of ``Coulomb`` without which this load does not count; None where it always counts."""
+        return OPTIONAL_FIELDS.get(self)
+
+
+OPTIONAL_FIELDS = {
+    PressingLoad.FORCE_ALONG: "thrust_radius",
+    PressingLoad.MOMENT_ACROSS: "length",
+    PressingLoad.MOMENT_ABOUT: "radius",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """Two surfaces that rub: the parts of the brake by what loads them, what brakes always, and which way."""
+    """Two sliding surfaces: friction by load, friction that is independent of it, and its direction."""
 
-    parts: Callable[[Array], dict[str, Scalar]]
+    parts: Callable[[Array], dict[PressingLoad, Scalar]]
     steady: Scalar
     direction: Array
 
     def brake(self, W: Array) -> Scalar:
-        """How hard a wrench makes the contact brake."""
+        """The friction that a wrench causes."""
         return sum(self.parts(W).values(), 0.0)
 
 
 def journal(sizes: Sizes, axis: Array, direction: Array) -> Contact:
-    """A bearing about an axis: brakes by moments."""
+    """A bearing about an axis; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force across the axis": arm * across(W[3:], axis)}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ACROSS: arm * across(W[3:], axis)}
         if sizes.length is not None:
-            pressing["moment across the axis"] = arm * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = arm * 2.0 / sizes.length * across(W[:3], axis)
         if sizes.thrust_radius is not None:
-            pressing["force along the axis"] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
+            pressing[PressingLoad.FORCE_ALONG] = sizes.coefficient * sizes.thrust_radius * size([dot(W[3:], axis)])
         return pressing
 
     return Contact(parts, arm * sizes.preload + sizes.effort, direction)
 
 
 def guide(sizes: Sizes, axis: Array, direction: Array, *, keyed: bool = False) -> Contact:
-    """A slide along an axis: brakes by forces.  What is keyed carries the moment about the axis, at ``radius``."""
+    """A slide along an axis; its friction is a force.  If ``keyed``, it takes the moment about it at ``radius``."""
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force across the axis": sizes.coefficient * across(W[3:], axis)}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ACROSS: sizes.coefficient * across(W[3:], axis)}
         if sizes.length is not None:
-            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         if keyed and sizes.radius is not None:
-            pressing["moment about the axis"] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
+            pressing[PressingLoad.MOMENT_ABOUT] = sizes.coefficient / sizes.radius * size([dot(W[:3], axis)])
         return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
 
 def floor(sizes: Sizes, axis: Array, direction: Array) -> Contact:
-    """A plane across an axis: brakes by forces."""
+    """A plane across an axis; its friction is a force."""
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        pressing = {"force along the axis": sizes.coefficient * size([dot(W[3:], axis)])}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        pressing = {PressingLoad.FORCE_ALONG: sizes.coefficient * size([dot(W[3:], axis)])}
         if sizes.length is not None:
-            pressing["moment across the axis"] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
+            pressing[PressingLoad.MOMENT_ACROSS] = sizes.coefficient * 2.0 / sizes.length * across(W[:3], axis)
         return pressing
 
     return Contact(parts, sizes.coefficient * sizes.preload + sizes.effort, direction)
 
 
 def thread(sizes: Sizes, pitch: Scalar, direction: Array) -> Contact:
-    """A square thread that advances by ``pitch`` for a radian: the load across its flanks brakes along the helix."""
+    """A square thread that advances by ``pitch`` per radian; the load on its flanks causes friction along the helix."""
     r = 1.0 if sizes.radius is None else sizes.radius
     helix = sqrt(r * r + pitch * pitch)
 
-    def parts(W: Array) -> dict[str, Scalar]:
-        return {"force on the thread": sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
+    def parts(W: Array) -> dict[PressingLoad, Scalar]:
+        return {PressingLoad.FORCE_ON_THREAD: sizes.coefficient * size([r * W[5] - pitch / r * W[2]])}
 
     return Contact(parts, sizes.coefficient * helix * sizes.preload + sizes.effort, direction)
 
 
 def ball(sizes: Sizes, direction: Array) -> Contact:
-    """A ball in its socket: brakes by moments."""
+    """A ball in its socket; its friction is a moment."""
     arm = sizes.coefficient * sizes.arm
-    return Contact(lambda W: {"force": arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
+    return Contact(lambda W: {PressingLoad.FORCE: arm * size(W[3:])}, arm * sizes.preload + sizes.effort, direction)
 
 
 def across(vector: Array, axis: Array) -> Scalar:
@@ -305,4 +329,4 @@ def across(vector: Array, axis: Array) -> Scalar:
 
 def size(vector: Sequence[Scalar] | Array) -> Scalar:
     """The length of a vector."""
-    return sqrt(sum((x * x for x in vector), TINY))
+    return sqrt(sum((x * x for x in vector), SMALLEST_SQUARE))

@@ -1,14 +1,14 @@
 """Stops and play in joints of one freedom: contacts at the two ends of a range.
 
-A mode is 0 between the ends, 1 in contact at the upper end and -1 at the lower one.  With the depth p of a contact and
-its rate p', a compliant contact pushes back with stiffness p + damping p', as long as that pushes:
+A mode is 0 between the ends, 1 in contact at the upper end and -1 at the lower one.  Let p be the penetration depth and
+p' its time derivative.  A compliant contact pushes back with stiffness p + damping p', as long as that is positive:
 
     in contact while  min(stiffness p + damping p', stiffness p) > 0,    free while it is negative
 
-so that nothing adheres, no energy is created, and a contact that ends while the ends still overlap does not begin again
-at once.  A rigid contact returns the speed times the restitution, by an impulse through the whole mechanism; what
-returns slower than ``rest_speed`` comes to rest, so that bouncing ends.  A joint that rests on its end is held there
-(model/base/lock.py) as long as the stop has to push.
+So nothing adheres, no energy is created, and a contact that ends while the ends still overlap does not begin again at
+once.  A rigid contact reverses the speed times the restitution, by an impulse through the whole mechanism.  If the
+rebound is slower than ``rest_speed`` the joint comes to rest, so that bouncing ends.  A joint that rests on its end is
+locked there (model/base/lock.py) as long as the stop has to push.
 
 Backlash is a range of ``play`` around the neutral position of a joint.
 """
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from kinode.model.base.frames import Resolve
     from kinode.model.joints.joint import Joint
 
-REST = {"length": 1e-5, "angle": 1e-5}  # m/s, rad/s
-SIZE = {"length": 1e-3, "angle": 1e-3}  # m, rad: of which 1e-9 counts as no depth
+DEFAULT_REST_SPEED = {"length": 1e-5, "angle": 1e-5}  # m/s, rad/s
+DEPTH_SCALE = {"length": 1e-3, "angle": 1e-3}  # m, rad: 1e-9 of it counts as zero depth
 
 
 @dataclass(frozen=True)
 class Ends:
-    """What the ends of a range are made of: compliant, or rigid with a restitution (none if nothing is given)."""
+    """The contact law of the ends of a range: compliant, or rigid with a restitution, which is 0 by default."""
 
     stiffness: Value | None = None
     damping: Value | None = None
@@ -41,7 +41,7 @@ class Ends:
     rest_speed: Value | None = None
 
     def given(self) -> dict[str, Any]:
-        """What was given, by name."""
+        """The fields that were given, by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
 
     @property
@@ -68,13 +68,13 @@ RANGES: dict[str, type[Ends]] = {"stop": Stop, "backlash": Backlash}
 
 
 def find_fields(field: str) -> tuple[str, ...]:
-    """What a stop or backlash takes."""
+    """The fields of a stop or backlash."""
     own = {"stop": ("lower", "upper"), "backlash": ("play",)}[field]
     return (*own, "stiffness", "damping", "restitution", "rest_speed")
 
 
 def find_units(joint: type[Joint]) -> dict[str, str]:
-    """The units of what a stop or backlash takes in a kind of joint."""
+    """The units of the fields of a stop or backlash in a kind of joint."""
     from kinode.model.joints.joint import DERIVED
 
     kind = joint.coordinates[0][1]
@@ -133,7 +133,7 @@ def _check(reader: Reader, ends: Ends, field: str) -> None:
 
 
 class Range:
-    """The ends of a joint's range at one instant, in one kind of number."""
+    """The ends of a joint's range at one instant, in one scalar type."""
 
     def __init__(self, joint: Joint, resolve: Resolve, q: Array, u: Array, mode: Scalar) -> None:
         ends = joint.ends
@@ -141,28 +141,28 @@ class Range:
         kind = joint.coordinates[0][1]
         self.q, self.u, self.mode = q[0], u[0], mode
         self.lower, self.upper = bounds(joint, resolve)
-        self.size = SIZE[kind]
+        self.size = DEPTH_SCALE[kind]
         self.stiffness: Scalar = 0.0 if ends.stiffness is None else resolve(ends.stiffness)
         self.damping: Scalar = 0.0 if ends.damping is None else resolve(ends.damping)
         self.restitution: Scalar = 0.0 if ends.restitution is None else resolve(ends.restitution)
-        self.rest_speed: Scalar = REST[kind] if ends.rest_speed is None else resolve(ends.rest_speed)
+        self.rest_speed: Scalar = DEFAULT_REST_SPEED[kind] if ends.rest_speed is None else resolve(ends.rest_speed)
 
     def depth(self, side: float) -> Scalar:
-        """How deep the joint is in its upper (1) or lower (-1) end."""
+        """Penetration depth at the upper (1) or lower (-1) end, m or rad."""
         return self.q - self.upper if side > 0 else self.lower - self.q
 
     def push(self, side: float) -> Scalar:
-        """What decides on a compliant contact: positive in contact, negative while free; a length or an angle."""
+        """The event function of a compliant contact: positive in contact, negative while free; m or rad."""
         spring = self.depth(side)
         return minimum(spring + self.damping / self.stiffness * side * self.u, spring)
 
     def push_rate(self, side: float, u_dot: Scalar) -> Scalar:
-        """Its rate."""
+        """The time derivative of ``push``."""
         pressed = less(self.damping * side * self.u, 0.0)
         return where(pressed, side * (self.u + self.damping / self.stiffness * u_dot), side * self.u)
 
     def effort(self) -> Scalar:
-        """What a compliant contact does along the joint."""
+        """The effort of a compliant contact along the joint, N or N*m."""
         total: Scalar = 0.0
         for side, at in ((1.0, self.upper), (-1.0, self.lower)):
             if at is not None:
@@ -183,7 +183,7 @@ def bounds(joint: Joint, resolve: Resolve) -> tuple[Any, Any]:
 
 
 def passed_end(joint: Joint, resolve: Resolve, q: float, slack: float = 0.0) -> float | None:
-    """The end of its range that a joint is beyond, by more than a share of where that is; None if it is within."""
+    """The end of the range that a joint is beyond by more than ``slack`` times its position; None if it is within."""
     for side, end in zip((-1.0, 1.0), bounds(joint, resolve), strict=True):
         if end is not None and side * (q - float(end)) > slack * max(1.0, abs(float(end))):
             return float(end)

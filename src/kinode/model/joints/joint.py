@@ -4,8 +4,8 @@ A joint is one class.  Its mechanics stand in canonical axes (about or along z; 
 into the constant placement): ``transform(q)`` is the pose X_FM, ``motion_subspace(q)`` the matrix that
 maps u to the velocity of M relative to F in M's axes [angular; linear], ``rate_map(q, u)`` is q_dot,
 ``closure(X)`` the residuals that vanish when X is a pose the joint allows.  Bias terms, Jacobians,
-reaction directions, files and drawing are derived.  ``form`` holds the joint's own numbers (a screw's
-pitch); it is an argument so that one traced step serves every joint of a kind.  Each kind has a file
+reaction directions, files and drawing are derived.  ``form`` is the array of joint constants (a screw's
+pitch).  It is an argument so that one traced step serves every joint of a kind.  Each kind has a file
 of its own in this package.
 """
 
@@ -113,8 +113,8 @@ class Joint(Component):
         """Names and units of the entries of q."""
         if self.quaternion is None:
             return self.coordinates
-        places = (("x", "length"), ("y", "length"), ("z", "length"))[: self.quaternion]
-        return places + tuple((name, "dimensionless") for name in ("qw", "qx", "qy", "qz"))
+        positions = (("x", "length"), ("y", "length"), ("z", "length"))[: self.quaternion]
+        return positions + tuple((name, "dimensionless") for name in ("qw", "qx", "qy", "qz"))
 
     @property
     def states(self) -> tuple[tuple[str, str], ...]:
@@ -130,7 +130,7 @@ class Joint(Component):
         rates: Array = scene.joint_rate(self.name)
         return rates
 
-    # -- what happens at once ----------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------
     @property
     def sticks(self) -> bool:
         """Whether its friction sticks."""
@@ -164,7 +164,7 @@ class Joint(Component):
         return len(self.coordinates)
 
     def form(self, resolve: Resolve) -> Array:
-        """The joint's own numbers."""
+        """The joint constants, such as the pitch of a screw, as an array."""
         return np.empty(0)
 
     def axis_rotation(self, resolve: Resolve, nominal: Resolve) -> Array:
@@ -182,7 +182,7 @@ class Joint(Component):
 
     def advance(self, q: Array, step: Array) -> Array:
         """Coordinates after a step along the speeds; quaternions stay unit."""
-        there = q + np.asarray(self.rate_map(q, step), dtype=float)
+        there: Array = q + np.asarray(self.rate_map(q, step), dtype=float)
         if self.quaternion is not None:
             turn = slice(self.quaternion, self.quaternion + 4)
             there[turn] /= np.linalg.norm(there[turn])
@@ -201,7 +201,7 @@ class Joint(Component):
         return solve_spd(S.T @ S, S.T).T if self.n_u else np.zeros((6, 0))
 
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
-        """Where the joint rubs; for kinds that have friction."""
+        """The sliding contacts of the joint; for kinds that have friction."""
         raise NotImplementedError
 
     # -- initial values ----------------------------------------------------------------------------
@@ -212,22 +212,22 @@ class Joint(Component):
         return q
 
     def initial_q(self, resolve: Resolve) -> Array:
-        """q at the start, as far as it is given."""
+        """Initial q, as far as it is given."""
         given = self.q if self.q is not None else self.guess
         return self.neutral_q() if given is None else np.array([float(resolve(x)) for x in given])
 
     def initial_u(self, resolve: Resolve, q: Array | None = None) -> Array:
-        """u at the start, as far as it is given, for coordinates q at the start."""
+        """Initial u for initial coordinates q, as far as it is given."""
         return np.zeros(self.n_u) if self.u is None else np.array([float(resolve(x)) for x in self.u])
 
     @property
     def exact_q(self) -> Array:
-        """Which freedoms have a coordinate that is given exactly."""
+        """For each freedom, whether its initial coordinate is given exactly."""
         return np.full(self.n_u, self.q is not None)
 
     @property
     def exact_u(self) -> Array:
-        """Which speeds are given exactly."""
+        """For each speed, whether its initial value is given exactly."""
         return np.full(self.n_u, self.u is not None)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -272,8 +272,8 @@ class Joint(Component):
         if not isinstance(raw, (list, tuple, np.ndarray)) or len(raw) != cls.n_q:
             parts = f"{'x, y, z, ' if head else ''}quaternion w, x, y, z"
             raise reader.fail(field, f"{cls.n_q} numbers are expected: {parts}")
-        places = tuple(reader.number(item, "length", field) for item in raw[:head])
-        return places + read_quaternion(reader, list(raw[head:]), field)
+        positions = tuple(reader.number(item, "length", field) for item in raw[:head])
+        return positions + read_quaternion(reader, list(raw[head:]), field)
 
     @classmethod
     def read_initial_rate(cls, reader: Reader, raw: Any, field: str, spec: Spec) -> Values:
@@ -328,7 +328,7 @@ class Joint(Component):
             raise ModelError(message, component=self.name, field="stop")
         if self.driven and self.ends is not None:
             field = "stop" if self.stop is not None else "backlash"
-            message = "cannot hold a joint whose motion or speed is prescribed; leave one out"
+            message = "cannot stop a joint whose motion or speed is prescribed; leave one out"
             raise ModelError(message, component=self.name, field=field)
         if self.ends is not None and self.ends.rigid and self.q is not None:
             field, ends = "stop" if self.stop is not None else "backlash", bounds(self, lambda value: value)

@@ -1,6 +1,6 @@
-"""How far a joint gives under its reaction: it decides how redundant joints share a load.
+"""Compliance of a joint under its reaction, which decides how redundant joints share a load.
 
-A compliance is no part of the motion: bodies and joints stay rigid, and the mechanism does not move by it.
+It does not affect the motion: bodies and joints stay rigid.
 """
 
 from __future__ import annotations

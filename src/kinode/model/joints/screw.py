@@ -45,7 +45,7 @@ class Screw(AxialJoint):
         return np.concatenate([Z, ZERO3])[:, None]
 
     def locks_itself(self, nominal: Resolve) -> bool:
-        """The friction angle is above the lead angle; that of rest counts where it is given."""
+        """Whether the friction angle, at rest if that is given, exceeds the lead angle."""
         if self.friction is None or self.friction.slip is not None or self.friction.radius is None:
             return False
         static = self.friction.static_coefficient
@@ -57,7 +57,7 @@ class Screw(AxialJoint):
         return [coulomb_friction.thread(sizes, form[0], tidy([sizes.share(u[0])]))]
 
     def closure(self, X: Pose, form: Array) -> Array:
-        """The advance is compared within one turn; whole turns are told apart by following the motion."""
+        """The advance is compared within one turn; whole turns are distinguished by following the motion."""
         ahead = X.p[2] / form[0]
         return np.array([X.p[0], X.p[1], X.R[0, 2], X.R[1, 2], X.R[1, 0] * cos(ahead) - X.R[0, 0] * sin(ahead)])
 

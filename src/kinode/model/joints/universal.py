@@ -65,8 +65,11 @@ class Universal(Joint):
     def contacts(self, sizes: Sizes, q: Array, u: Array, form: Array) -> list[Contact]:
         """One for each pin; both carry the whole force."""
         second = turn_about(2, q[0])[0] @ vec(form[0], 0.0, form[1])
-        ways = tidy([sizes.share(u[0]), 0.0]), tidy([0.0, sizes.share(u[1])])
-        return [coulomb_friction.journal(sizes, axis, way) for axis, way in zip((Z, second), ways, strict=True)]
+        directions = tidy([sizes.share(u[0]), 0.0]), tidy([0.0, sizes.share(u[1])])
+        return [
+            coulomb_friction.journal(sizes, axis, direction)
+            for axis, direction in zip((Z, second), directions, strict=True)
+        ]
 
     def closure(self, X: Pose, form: Array) -> Array:
         second = X.R @ vec(form[0], 0.0, form[1])

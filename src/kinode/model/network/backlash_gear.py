@@ -1,4 +1,4 @@
-"""A gear with backlash: its flanks touch, or they do not.
+"""A gear with backlash.
 
 The mode is 1 and -1 in contact on either flank, 0 within the play, which is the total play at the output.  The flanks
 give by ``stiffness`` and ``damping``, and push only (model/joints/end_stops.py).
@@ -15,7 +15,7 @@ from kinode.model.base.events import Root
 from kinode.model.base.fields import Value, number
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
-from kinode.model.joints.end_stops import SIZE
+from kinode.model.joints.end_stops import DEPTH_SCALE
 from kinode.model.network.part import Formula, Row
 from kinode.model.network.rotational import Gear
 
@@ -71,10 +71,10 @@ class BacklashGear(Gear):
         return side * scene.lookup(f"{self.name}.twist") - 0.5 * scene.law(self.play)
 
     def _push(self, side: float, sense: float, scene: LawScene) -> Scalar:
-        """What decides: positive in contact, negative while free."""
+        """The event function: positive in contact, negative while free."""
         spring, lag = self._depth(side, scene), scene.law(self.damping) / scene.law(self.stiffness)
         speed = scene.lookup(f"{self.name}.twist_speed")
-        return sense * minimum(spring + lag * side * speed, spring) / SIZE["angle"]
+        return sense * minimum(spring + lag * side * speed, spring) / DEPTH_SCALE["angle"]
 
     def _push_rate(self, side: float, sense: float, scene: LawScene) -> Scalar:
         return sense * side * scene.lookup(f"{self.name}.twist_speed")

@@ -30,8 +30,8 @@ from kinode.model.network.part_checks import is_word
 from kinode.model.network.two_port import TwoPole, TwoShaft, TwoSlide
 
 BASES: dict[str, type[Part]] = {"two_pole": TwoPole, "two_shaft": TwoShaft, "two_slide": TwoSlide}
-MOST = 200  # entries of each sort
-LONGEST = 10_000  # characters of a remark
+MOST_ENTRIES = 200  # entries of each section of a declaration
+LONGEST_TEXT = 10_000  # characters of a text in a declaration
 PRIORITIES = range(-100, 101)
 FIELDS = (
     "doc", "base", "ports", "parameters", "laws", "unknowns", "names", "starts", "equations", "stored", "stores",
@@ -162,8 +162,8 @@ class _Normal:
             raw = f"{float(raw):g}"
         if not isinstance(raw, str):
             raise self.fail(f"text is expected, not {short(raw)}", *path)
-        if len(raw) > LONGEST:
-            raise self.fail(f"is longer than {LONGEST} characters", *path)
+        if len(raw) > LONGEST_TEXT:
+            raise self.fail(f"is longer than {LONGEST_TEXT} characters", *path)
         return raw
 
     def _choice(self, raw: Any, choices: Mapping[str, Any], *path: str) -> str:
@@ -177,8 +177,8 @@ class _Normal:
             return {}
         if not isinstance(entries, Mapping):
             raise self.fail(f"{section} are a mapping of names, not {short(entries)}", section)
-        if len(entries) > MOST:
-            raise self.fail(f"there are {len(entries)}; a component has at most {MOST}", section)
+        if len(entries) > MOST_ENTRIES:
+            raise self.fail(f"there are {len(entries)}; a component has at most {MOST_ENTRIES}", section)
         for name in entries:
             word = isinstance(name, str) if section in ("equations", "starts") else is_word(name)
             if not word or len(name) > 100:
@@ -256,8 +256,8 @@ class _Normal:
         priority = given.get("priority")
         if priority is not None:
             if isinstance(priority, bool) or priority not in PRIORITIES:
-                said = f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]} is expected, not {short(priority)}"
-                raise self.fail(said, section, name, "priority")
+                message = f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]} is expected, not {short(priority)}"
+                raise self.fail(message, section, name, "priority")
             unknown_entry["priority"] = int(priority)
         return {**unknown_entry, **self._texts(given, ("doc",), section, name)}
 

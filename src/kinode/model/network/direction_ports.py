@@ -25,7 +25,7 @@ from kinode.expressions.syntax_tree import Expression, symbol
 from kinode.model.base.element import Load, check_still
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Spec, Value, frame, number, special
-from kinode.model.base.frames import ROUNDING, Frame, axis_vector, read_axis
+from kinode.model.base.frames import UNIT_LENGTH_ROUNDING, Frame, axis_vector, read_axis
 from kinode.model.base.registration import register
 from kinode.model.base.scene import LawScene
 from kinode.model.network.part import Part, Row, port
@@ -59,7 +59,7 @@ class WorldLink(Part):
         return np.array(axis_vector(self.along), dtype=float)
 
     def component_of(self, vector: str) -> Scalar:
-        """What the direction takes out of a vector of the system, which is in the world's axes."""
+        """The component of a vector of the system, in world axes, along the direction."""
         total: Scalar = 0.0
         for letter, x in zip("xyz", axis_vector(self.along), strict=True):
             if x != 0.0:
@@ -72,7 +72,7 @@ class WorldLink(Part):
         X = world.pose(lambda x: x)
         along = X.R @ self.unit
         check_still(world, along, self.name, "along")
-        along = tuple(float(x) if abs(x) > ROUNDING else 0.0 for x in along)
+        along = tuple(float(x) if abs(x) > UNIT_LENGTH_ROUNDING else 0.0 for x in along)
         return dataclasses.replace(self, along=along, **self.shifted(X, along))
 
     def shifted(self, X: Pose, along: Sequence[float]) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ class FrameLink(WorldLink):
     rows: ClassVar[tuple[Row, ...]] = (Row("position of the point", "node.position = point + offset", "node.position"),)
 
     def local_values(self) -> dict[str, Expression | float]:
-        """The point is where the system has it."""
+        """The point as a quantity of the system."""
         return {**super().local_values(), "point": self.component_of(f"{self.on}.position")}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:
@@ -122,7 +122,7 @@ class TurnLink(WorldLink):
     rows: ClassVar[tuple[Row, ...]] = (Row("turning of the body", "node.speed = turning", "node.speed"),)
 
     def local_values(self) -> dict[str, Expression | float]:
-        """The body turns as the system has it."""
+        """The angular velocity as a quantity of the system."""
         return {**super().local_values(), "turning": self.component_of(f"{self.on.body}.angular_velocity")}
 
     def wrenches(self, scene: LawScene) -> Sequence[Load]:

@@ -1,13 +1,13 @@
-"""Parts that rub and stick: friction of shafts and slides, and gears whose friction grows with what they transmit.
+"""Network parts with stick-slip friction: bearings of shafts and slides, and gears with load-dependent friction.
 
-The mode is 1 and -1 while the part slides forward or back, 0 while it sticks, as that of joints
-(model/base/stick_slip.py). What rubs is a law while it slides; while it sticks, its speed stays what it is, and the
-moment is what that takes.  One row says both,
+The mode is 1 and -1 while the part slides forward or back, 0 while it sticks, as in joints (model/base/stick_slip.py).
+While it slides, the friction moment follows a law.  While it sticks, the speed is constant and the moment is a
+reaction. One equation covers both cases, with stuck = 1 - mode^2:
 
-    held unit_inertia der(speed) = (1 - held) (moment - law),    held = 1 - mode^2
+    stuck unit_inertia der(speed) = (1 - stuck) (moment - law)
 
-and where an inertia turns with it, moment is -inertia der(speed) and what others add: the acceleration has the
-coefficient held unit_inertia + (1 - held) inertia, which never vanishes.  So the row keeps its pivot in every mode.
+If an inertia turns with the part, the moment contains -inertia der(speed).  The acceleration then has the coefficient
+stuck unit_inertia + (1 - stuck) inertia, which is never zero.  So the equation keeps its pivot in every mode.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ SPEEDS = ("angular_velocity", "velocity")
 
 @record
 class FrictionPart(Part):
-    """What slides or sticks between two of its ports."""
+    """A part with friction between two of its ports, which slides or sticks."""
 
     modes: ClassVar[tuple[str, ...]] = ("mode",)
-    rubs: ClassVar[tuple[str, str]] = ("a", "b")  # the ports, by whose speeds it rubs
-    slides: ClassVar[str] = "speed"  # the name of the difference of these
+    rubs: ClassVar[tuple[str, str]] = ("a", "b")  # the ports whose relative speed is the sliding speed
+    slides: ClassVar[str] = "speed"  # the name of the sliding speed
     slow: ClassVar[float] = SLIP["angle"]
 
     def local_values(self) -> dict[str, Expression | float]:
@@ -55,17 +55,17 @@ class FrictionPart(Part):
         ends = () if system is None else tuple(getattr(self, port) for port in self.rubs)
         if system is not None and all(end in ("world", *system.joints) or _joint(end, system) for end in ends):
             joint = next((end for end in ends if end != "world"), None)
-            message = "rubs on no shaft of the network: put one with an inertia there"
+            message = "has friction on no shaft of the network: put one with an inertia there"
             hint = f", or give the friction of the joint {joint} by friction= of the joint" if joint is not None else ""
             raise ModelError(message + hint, component=self.name, field=self.rubs[0])
 
     # -- events --------------------------------------------------------------------------------------
     def limit(self, scene: LawScene) -> Scalar:
-        """The largest holding effort, in both directions from the middle."""
+        """The largest effort at rest, in both directions from the mean."""
         raise NotImplementedError
 
-    def holding(self, scene: LawScene) -> Scalar:
-        """What it exerts to stay at rest, over the middle."""
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
+        """The effort at rest, from the mean."""
         raise NotImplementedError
 
     def _speed(self, scene: LawScene) -> Scalar:
@@ -79,16 +79,16 @@ class FrictionPart(Part):
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding)
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest)
 
     def reset(self, scene: Scene, fired: Sequence[Any]) -> Mapping[str, Any]:
-        """The speed that sticks becomes that of the other port to the last bit."""
+        """The reset map: when it sticks, the speeds of both ports become exactly equal."""
         sticks = sum((f for f, root in zip(fired, self.event_functions, strict=True) if root.then == 0.0), 0.0)
         rests = sticks * comes_to_rest(self._speed(scene))
         return {name: where(rests, new, scene.lookup(name)) for name, new in self._rest(scene).items()}
 
     def _rest(self, scene: Scene) -> Mapping[str, Scalar]:
-        """States by name with which it rests: the speed of a port, or all those that its own follows from by gears."""
+        """States by name at which it is at rest: the speed of a port, or all speeds that determine it through gears."""
         states = [name for name, unit in scene.network_rates.items() if unit in SPEEDS]
         for one, other in (self.rubs, self.rubs[::-1]):
             if (name := f"{getattr(self, one)}.speed") in states:
@@ -118,17 +118,17 @@ class BearingFriction(FrictionPart):
     stribeck_speed: Value | None
 
     def local_values(self) -> dict[str, Expression | float]:
-        """What was not given stands for what it is then: no more at rest, no fading."""
+        """Defaults: no higher friction at rest, no Stribeck effect."""
         values = super().local_values()
-        held = values.setdefault("breakaway", values["coulomb"])
-        values["slowly"] = held if self.stribeck_speed is not None else values["coulomb"]
+        breakaway = values.setdefault("breakaway", values["coulomb"])
+        values["slowly"] = breakaway if self.stribeck_speed is not None else values["coulomb"]
         values.setdefault("stribeck_speed", 1.0)
         return values
 
     def limit(self, scene: LawScene) -> Scalar:
         return scene.law(self.coulomb if self.breakaway is None else self.breakaway)
 
-    def holding(self, scene: LawScene) -> Scalar:
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
         return -scene.lookup(f"{self.name}.{self.flow}")
 
 
@@ -223,7 +223,7 @@ class WormGear(FrictionPart, Wheels):
 
     @property
     def arriving(self) -> Value:
-        """The share of the power that arrives at the input when it is driven back."""
+        """The share of the power that arrives at the input when it is driven from the output."""
         share: Value = 2.0 - 1.0 / self.efficiency if self.back_efficiency is None else self.back_efficiency
         return share
 
@@ -236,18 +236,18 @@ class WormGear(FrictionPart, Wheels):
         return f"is at most 1, not {value:g}" if field == "back_efficiency" and value > 1 else None
 
     def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
-        """What would arrive at the input when it is driven back is taken by the friction."""
+        """Whether friction takes all the power when it is driven from the output."""
         return bool(nominal(self.arriving) <= 0.0)
 
     # -- events --------------------------------------------------------------------------------------
     def limit(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.rubbing")
 
-    def holding(self, scene: LawScene) -> Scalar:
+    def effort_at_rest(self, scene: LawScene) -> Scalar:
         return scene.lookup(f"{self.name}.middle") - scene.lookup(f"{self.name}.friction")
 
     @property
     def event_functions(self) -> tuple[Root, ...]:
         locks = isinstance(self.arriving, float) and self.arriving <= 0.0
         rest = "locks itself" if locks else "sticks"
-        return sticking_roots("mode", self._speed, self._rate, self.limit, self.holding, rest=rest)
+        return sticking_roots("mode", self._speed, self._rate, self.limit, self.effort_at_rest, rest=rest)

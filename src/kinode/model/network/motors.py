@@ -74,17 +74,17 @@ class DcMotor(Motor, TwoPole):
 
     @classmethod
     def gather(cls, reader: Reader, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One constant, however it was called."""
-        said = [field for field in SAME_CONSTANT if given.get(field) is not None]
-        if not said or said == ["constant"]:
+        """The motor constant, given by any of its names."""
+        names = [field for field in SAME_CONSTANT if given.get(field) is not None]
+        if not names or names == ["constant"]:
             return given
-        if len(said) > 1:
-            message = f"is the same constant as {said[0]} in SI units: give one of them"
-            raise reader.fail(said[1], message)
-        inverse = said == ["speed_constant"]
-        value = reader.number(given[said[0]], "speed_constant" if inverse else "torque_constant", said[0])
+        if len(names) > 1:
+            message = f"is the same constant as {names[0]} in SI units: give one of them"
+            raise reader.fail(names[1], message)
+        inverse = names == ["speed_constant"]
+        value = reader.number(given[names[0]], "speed_constant" if inverse else "torque_constant", names[0])
         if value == 0.0:
-            raise reader.fail(said[0], "must not be zero")
+            raise reader.fail(names[0], "must not be zero")
         return {
             **{k: v for k, v in given.items() if k not in SAME_CONSTANT},
             "constant": 1.0 / value if inverse else value,

@@ -1,4 +1,4 @@
-"""Whether a network hangs together: no port left open, a reference for every connected piece."""
+"""Checks of networks: no port is left open, and every connected piece has a reference."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def check_open(system: System, nodes: Mapping[str, Node]) -> None:
             others = [name for name, other in nodes.items() if other.kind == node.kind and not other.reference]
             joints = [name for name, joint in system.joints.items() if joint.n_u] if node.domain.position else []
             known = [name for name in dict.fromkeys((*others, *joints, node.domain.reference)) if name != node.name]
-            said = unknown("is left open: nothing else is connected to", node.name, known)
-            raise _blame_connection(system, node, ModelError(said, component=part, field=port))
+            message = unknown("is left open: nothing else is connected to", node.name, known)
+            raise _blame_connection(system, node, ModelError(message, component=part, field=port))
 
 
 def _blame_connection(system: System, node: Node, error: ModelError) -> ModelError:
-    """Where a subsystem was added, what is wrong with a node of its parts is for ``connect=`` to put right."""
+    """The error about a node of a subsystem's part, with a hint at ``connect=``, which can correct it."""
     part, port = node.ports[0]
     inside = [prefix for prefix in sorted(system.prefixes, key=len) if part.startswith(f"{prefix}.")]
     for prefix in inside:
@@ -55,28 +55,28 @@ def _blame_connection(system: System, node: Node, error: ModelError) -> ModelErr
 
 
 def check_references(system: System, nodes: Mapping[str, Node]) -> None:
-    """Each connected piece of a network is tied to a reference or to a joint somewhere.
+    """Each connected piece of a network is connected to a reference or to a joint.
 
-    Ports are connected by a part where their potentials can only be shifted together; a part whose equations change
-    with any shift, as an inertia's do, is tied to the reference by itself.
+    A part connects ports whose potentials can be shifted only together.  A part whose equations change with any shift,
+    such as an inertia, is connected to the reference by itself.
     """
-    of = {port: name for name, node in nodes.items() for port in node.ports}
-    above = {name: name for name in (*nodes, "")}  # "" stands for all references
+    node_of = {port: name for name, node in nodes.items() for port in node.ports}
+    parent = {name: name for name in (*nodes, "")}  # "" stands for all references
 
     def root(name: str) -> str:
-        while above[name] != name:
-            above[name] = name = above[above[name]]
+        while parent[name] != name:
+            parent[name] = name = parent[parent[name]]
         return name
 
     for name, node in nodes.items():
         if node.reference or node.joint is not None:
-            above[root(name)] = root("")
+            parent[root(name)] = root("")
     for part in system.parts.values():
         for kind in {domain.kind for domain in part.ports().values()}:
             for group in groups_of(part, kind):
-                tied = [of[part.name, port] for port in group.ports] + [""] * group.anchored
-                for name in tied[1:]:
-                    above[root(name)] = root(tied[0])
+                connected = [node_of[part.name, port] for port in group.ports] + [""] * group.anchored
+                for name in connected[1:]:
+                    parent[root(name)] = root(connected[0])
     for name, node in nodes.items():
         if root(name) != root(""):
             piece = [other for other in nodes if root(other) == root(name)]
@@ -86,7 +86,7 @@ def check_references(system: System, nodes: Mapping[str, Node]) -> None:
 
 
 def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequence[str]) -> None:
-    """Sources of flow that have nobody but each other: what flows into a piece is all given, whatever its potential."""
+    """Refuse a piece whose flows are all given by sources, whatever its potential: they cannot balance."""
     domain = nodes[piece[0]].domain
     sources: dict[str, str] = {}
     for part, port in (at for name in piece for at in nodes[name].ports):
@@ -104,14 +104,14 @@ def _refuse_given_flows(system: System, nodes: Mapping[str, Node], piece: Sequen
 def _refuse_floating(node: Node, piece: list[str], parts: list[str]) -> None:
     reference = node.domain.reference
     where = "one of " + ", ".join(piece[:4]) + ", ..." * (len(piece) > 4) if len(piece) > 1 else piece[0]
-    tie = f"connect {where} to {reference}" + (" or to a joint" if node.domain.position else "")
+    advice = f"connect {where} to {reference}" + (" or to a joint" if node.domain.position else "")
     who = f"{', '.join(parts[:6])}{', ...' * (len(parts) > 6)}: " if len(parts) > 1 else ""
-    message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {tie}"
+    message = f"{who}no reference, so that the {node.domain.potential} of every node is left open; {advice}"
     raise ModelError(message, component=parts[0], field=node.ports[0][1])
 
 
 class Group(NamedTuple):
-    """Ports whose potentials a part ties together; ``anchored``: to the reference too."""
+    """Ports whose potentials a part relates to each other; ``anchored``: to the reference too."""
 
     ports: tuple[str, ...]
     anchored: bool = False
@@ -124,7 +124,7 @@ def groups_of(part: Part, kind: str) -> tuple[Group, ...]:
 
 @lru_cache(maxsize=1024)
 def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Group, ...]:
-    """The least sets of ports of a kind that can be shifted together without the equations' noticing."""
+    """The smallest sets of ports of a kind whose common shift leaves the equations unchanged."""
     residuals = [cls.expand(parse_equation(row.text).residual) for row in rows]
     groups: list[Group] = []
     for together in _find_together(cls, residuals, kind):
@@ -132,7 +132,7 @@ def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Gro
         sizes = range(1, len(left) + 1) if len(left) <= MOST_TRIED else (len(left),)
         for size in sizes:
             for ports in combinations(tuple(left), size):
-                if all(port in left for port in ports) and _unmoved(cls, residuals, ports):
+                if all(port in left for port in ports) and _is_unchanged(cls, residuals, ports):
                     groups.append(Group(ports))
                     left = [port for port in left if port not in ports]
         if left:
@@ -141,7 +141,7 @@ def shift_groups(cls: type[Part], rows: tuple[Row, ...], kind: str) -> tuple[Gro
 
 
 def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kind: str) -> list[list[str]]:
-    """The ports of a kind in sets whose potentials stand in no equation together."""
+    """The ports of a kind in sets: potentials of different sets appear in no common equation."""
     sets: list[list[str]] = [[name] for name, domain in cls.ports().items() if domain.kind == kind]
     for residual in residuals:
         names = {split_rate(name)[0] for name in residual.names()} if isinstance(residual, Expression) else set()
@@ -152,10 +152,10 @@ def _find_together(cls: type[Part], residuals: Sequence[Expression | float], kin
     return sets
 
 
-def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:
-    """Whether the equations stay what they are when the potentials of some ports are shifted by the same amount.
+def _is_unchanged(cls: type[Part], residuals: Sequence[Expression | float], group: tuple[str, ...]) -> bool:
+    """Whether a common shift of the potentials of some ports leaves the equations unchanged.
 
-    Tried with random numbers, for the ports' positions, speeds and accelerations at once.
+    It is tested with random numbers, for positions, speeds and accelerations of the ports at once.
     """
     from random import Random
 
@@ -164,7 +164,7 @@ def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tu
     shifts = [draw.uniform(0.5, 1.5) for _ in range(9)]  # of the position, of its rate, ...
     ports = cls.ports()
 
-    def look(name: str, shifted: bool) -> float:
+    def value_of(name: str, shifted: bool) -> float:
         base, order = split_rate(name)
         if name not in values:
             values[name] = draw.uniform(0.5, 1.5)
@@ -176,7 +176,7 @@ def _unmoved(cls: type[Part], residuals: Sequence[Expression | float], group: tu
     def change(residual: Expression | float) -> float:
         if not isinstance(residual, Expression):
             return 0.0
-        after, before = (float(residual.evaluate(partial(look, shifted=shifted))) for shifted in (True, False))
+        after, before = (float(residual.evaluate(partial(value_of, shifted=shifted))) for shifted in (True, False))
         return abs(after - before)
 
     try:

@@ -1,4 +1,4 @@
-"""What a part of a network is: ports, unknowns and equations in text (T-7.15).
+"""The base class of network parts: ports, unknowns and equations in text (T-7.15).
 
 A port carries a potential and a flow; the flow is what acts on the part there, so that potential times flow is power
 into it.  A port's field holds the name of the node, joint or reference that it is connected to.  The class declares
@@ -62,7 +62,7 @@ DOMAINS = {
     ),
 }  # fmt: skip
 REFERENCES = frozenset(domain.reference for domain in DOMAINS.values())
-OWN = {"power": "power", "stored": "energy", "lost": "power"}  # what can be asked of every part
+OWN = {"power": "power", "stored": "energy", "lost": "power"}  # quantities of every part
 _TIME = DIMENSIONS["time"].dimension
 
 
@@ -161,7 +161,7 @@ class Part(Element):
 
     @classmethod
     def all_starts(cls) -> dict[str, str]:
-        """Which field holds the initial value of which quantity."""
+        """The field with the initial value of each quantity."""
         own = {name: unknown.start for name, unknown in cls.all_unknowns().items() if unknown.start}
         return {**_merge(cls, "starts"), **own}
 
@@ -251,7 +251,7 @@ class Part(Element):
         return tuple(equations)
 
     def initial_values(self) -> tuple[PartInitialValue, ...]:
-        """What is given of its state at the beginning."""
+        """The given initial values."""
         values, unknowns, starts = self.local_values(), self.all_unknowns(), []
         for name, field in self.all_starts().items():
             value = getattr(self, field)
@@ -301,7 +301,7 @@ class Part(Element):
         return name
 
     def check(self) -> None:
-        """Its numbers can be meant; its own rows fit, where they are chosen by what was given."""
+        """Check its numbers, and its equations if they depend on the given fields."""
         from kinode.model.network.part_checks import check_square
 
         self.check_in(None)
@@ -310,7 +310,7 @@ class Part(Element):
         self.equations()
 
     def check_in(self, system: System | None) -> None:
-        """Its numbers can be meant, in a system those that come from parameters too."""
+        """Check its numbers, including those that depend on parameters of the system."""
         from kinode.model.network.part_checks import check_numbers
 
         check_numbers(self, system)
@@ -321,17 +321,17 @@ class Part(Element):
 
     @classmethod
     def check_kind(cls) -> None:
-        """Refuse a kind whose equations cannot be meant."""
+        """Refuse a kind whose equations are wrong."""
         from kinode.model.network.part_checks import check_part
 
         check_part(cls)
 
-    # -- what events change ---------------------------------------------------------------------------
+    # -- discrete states -------------------------------------------------------------------------------
     @property
     def discrete_states(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, "dimensionless") for name in self.modes)
 
-    # -- what elements answer; parts load nothing but nodes ------------------------------------------
+    # -- as an element; parts load nodes only --------------------------------------------------------
     pushes: ClassVar[bool] = False
     lawful: ClassVar[frozenset[str]] = frozenset()
 

@@ -1,4 +1,4 @@
-"""Whether a kind of part can be meant: names, number and units of its equations, when it is registered."""
+"""Checks of a kind of part when it is registered: names, number and units of its equations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STORES = ("kinetic", "potential", "electric")
 
 
 def check_part(cls: type[Part]) -> None:
-    """Check all that needs the class alone, without a system."""
+    """Check everything that depends on the class only, without a system."""
     try:
         _check_words(cls)
         for name, formula in cls.formulas().items():
@@ -43,7 +43,7 @@ def check_part(cls: type[Part]) -> None:
 
 
 def check_numbers(part: Part, system: System | None = None, resolve: Resolve | None = None) -> None:
-    """Numbers are what the kind takes, those made of a system's parameters too: signs, zeros, ranges of its own.
+    """Check signs, zeros and ranges of numbers, including those that depend on parameters of a system.
 
     ``resolve`` gives the parameters other values than those of the system.
     """
@@ -51,8 +51,8 @@ def check_numbers(part: Part, system: System | None = None, resolve: Resolve | N
     def fail(message: str) -> ModelError:
         return ModelError(message, component=part.name, field=name)
 
-    for name, (place, spec) in part.specs().items():
-        value = getattr(part, place.name) if spec.shape in ("number", "law") else None
+    for name, (attribute, spec) in part.specs().items():
+        value = getattr(part, attribute.name) if spec.shape in ("number", "law") else None
         made = isinstance(value, Expression)
         if value is None or (made and (system is None or not value.names() <= set(system.parameters))):
             continue
@@ -151,9 +151,9 @@ def _check_dimension(name: str, unit: str) -> None:
 
 
 def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = False, before: str | None = None) -> None:
-    """Names exist; derived quantities use those before them; rates are of what moves.
+    """Names exist, derived quantities use earlier ones only, and ``der`` is applied to variables.
 
-    An equation may be called as the quantity that it gives.
+    An equation may have the name of the quantity that it gives.
     """
     known = list(names_in(cls))
     if before is not None:
@@ -162,12 +162,12 @@ def _check_names(cls: type[Part], what: str, text: str, *, equation: bool = Fals
     for side in _sides(what, text, equation):
         for name in sorted(side.names()) if isinstance(side, Expression) else ():
             base, order = split_rate(name)
-            place = locate(text, base)
+            position = locate(text, base)
             if base not in known:
-                raise LawError(unknown("no quantity is called", base, known), text=text, position=place, field=what)
+                raise LawError(unknown("no quantity is called", base, known), text=text, position=position, field=what)
             if order and base in specs and specs[base][1].shape == "law":
                 message = f"the rate of the law {base} is not known: let the law give the rate"
-                raise LawError(message, text=text, position=place, field=what)
+                raise LawError(message, text=text, position=position, field=what)
 
 
 def _sides(what: str, text: str, equation: bool) -> tuple[Expression | float, ...]:

@@ -98,7 +98,7 @@ class Wheels(Part):
 
 @record
 class Gear(Wheels):
-    """One whose drag fades at low speed."""
+    """A gear whose drag fades at low speed."""
 
     positive: ClassVar[tuple[str, ...]] = ("slip",)
     slip: Value = number("angular_velocity", "input speed below which coulomb fades", SLIP["angle"])
@@ -147,7 +147,7 @@ class ElasticGearbox(Gear):
     lost: ClassVar[str] = "damping*twist_speed^2 + drag*input_speed"
 
     def locks_itself(self, nominal: Callable[[Any], Any]) -> bool:
-        """The friction that it has when it is driven from the input takes all that comes from the output."""
+        """Whether friction takes all the power when it is driven from the output."""
         return bool(nominal(self.efficiency) <= 0.5)
 
     def find_wrong(self, field: str, value: float) -> str | None:

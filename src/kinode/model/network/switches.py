@@ -24,12 +24,12 @@ from kinode.model.network.two_port import TwoPole
 
 ORDER = 220  # in lists of kinds
 
-MILLI = 1e-3  # A, V: the scale of what decides
+EVENT_SCALE = 1e-3  # A, V: scale of the event functions
 
 
 @record
 class OnOff(TwoPole):
-    """What conducts or does not."""
+    """A two-pole that conducts or blocks."""
 
     modes: ClassVar[tuple[str, ...]] = ("mode",)
     positive: ClassVar[tuple[str, ...]] = ("on_resistance", "off_conductance")
@@ -60,10 +60,10 @@ class Diode(OnOff):
         )
 
     def _conducting(self, scene: LawScene) -> Scalar:
-        return scene.lookup(f"{self.name}.current") / MILLI
+        return scene.lookup(f"{self.name}.current") / EVENT_SCALE
 
     def _blocking(self, scene: LawScene) -> Scalar:
-        return (scene.law(self.drop) - scene.lookup(f"{self.name}.voltage")) / MILLI
+        return (scene.law(self.drop) - scene.lookup(f"{self.name}.voltage")) / EVENT_SCALE
 
 
 @register("switch", symbol="switch", shortcut=True)

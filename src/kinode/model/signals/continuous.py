@@ -5,8 +5,8 @@ elbow.q"``); what it gives is a quantity that other laws use (``effort: pid.outp
 with those of the system.  A part whose output follows from its inputs at once is one more law, and laws that go in a
 circle through such parts are refused by name; a part whose output is a state breaks the circle.
 
-A state that follows its input (a filter, the lag of a sensor) begins where its input is, unless it is told where:
-nothing is stirred by a start at zero.  The PID controller stands in ``pid.py``, linear
+A state that follows its input (a filter, the lag of a sensor) starts at the value of its input unless its initial value
+is given, so that there is no transient at the start.  The PID controller stands in ``pid.py``, linear
 systems by their coefficients in ``linear_systems.py``.
 """
 
@@ -41,7 +41,7 @@ def clamp(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 @record
 class SignalPart(Element):
-    """What turns signals into signals."""
+    """An element whose inputs and outputs are signals."""
 
     pushes: ClassVar[bool] = False
     quantities: ClassVar[dict[str, str]] = {"output": PLAIN}

@@ -79,7 +79,7 @@ class Regulator(SignalPart):
         return scene.law(weight) * scene.law(self.target) - scene.law(self.measured)
 
     def differentiated(self, scene: LawScene) -> Scalar:
-        """The error as the derivative sees it."""
+        """The weighted error of the derivative share."""
         return self.weighted(self.derivative_weight, scene)
 
     def tracking(self, scene: LawScene) -> Scalar:
@@ -146,12 +146,12 @@ class PID(Regulator):
         return tidy(rates)
 
     def _slack(self, scene: PositionScene) -> Scalar:
-        """How far the filter of the derivative is behind."""
+        """The difference between the input and the output of the derivative filter."""
         return self.differentiated(scene) - self.state("filtered", scene)
 
     @property
     def immediate(self) -> frozenset[str]:
-        """What depends on laws without a state between; an integral alone has an output that is one."""
+        """The quantities that depend directly on laws; the output of an integral alone is a state."""
         names = {"error", "proportional", *self.given_signals, *(("derivative",) if self.derivative != 0.0 else ())}
         direct = any(gain != 0.0 for gain in (self.proportional, self.derivative, self.feedforward))
         return frozenset(names | {"output", "unlimited"}) if direct else frozenset(names)

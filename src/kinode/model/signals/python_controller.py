@@ -1,8 +1,8 @@
 """A controller that is a Python function of sampled signals.
 
-At each tick its inputs, which are laws, are sampled into held entries; then the function is called, once, with these
-and what it remembers, and what it gives is held until the next tick.  It is never called within a step, and the run
-goes on in machine code between ticks.  What it remembers is part of the state, so that a run can be continued.
+At each tick its inputs, which are laws, are sampled into discrete states.  Then the function is called once, with these
+and its memory; its results are constant until the next tick.  It is never called within a step: between ticks the run
+is compiled code.  Its memory is part of the state, so that a run can be continued.
 
 A file holds its signals and its clock, but no function and nothing that leads to one: ``system.change(name,
 function=...)`` gives a model from a file its function again.
@@ -104,7 +104,7 @@ class Controller(Coefficients, Sampled):
 
     @property
     def clocks(self) -> tuple[Sampler, ...]:
-        """One that samples the inputs in machine code, and behind it the one that calls the function."""
+        """Two clocks: the first samples the inputs in compiled code, the second calls the function."""
         reads = tuple(f"{self.name}.{name}" for name, _ in self.discrete_states)
         return (Sampler(self.period, self.phase), Sampler(self.period, self.phase, reads, self.call))
 
@@ -124,7 +124,7 @@ class Controller(Coefficients, Sampled):
         return {**kept, **self.give_out(outputs, memory, lambda value: value)}
 
     def _named(self, t: float, given: Any) -> dict[str, float]:
-        """What the function gave, by name: all outputs, and anew all that it remembers."""
+        """The results of the function by name: all outputs, and new values of its whole memory."""
         wanted = self.channels or ("output",)
         known = [*wanted, *(name for name, _ in self.remembers)]
         if not isinstance(given, Mapping):
@@ -159,7 +159,7 @@ class Controller(Coefficients, Sampled):
 
 
 def _read_named(reader: Reader, raw: Any, field: str, read: Callable[[Any], Any]) -> Named:
-    """Values by name; a tuple of pairs is what was read before."""
+    """Values by name; a tuple of pairs has been read before."""
     if isinstance(raw, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in raw):
         raw = dict(raw)
     if not isinstance(raw, Mapping):

@@ -1,4 +1,4 @@
-"""Hysteresis: a relay, which remembers on which side its input left."""
+"""Hysteresis: a relay."""
 
 from __future__ import annotations
 

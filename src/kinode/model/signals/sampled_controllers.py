@@ -86,10 +86,10 @@ class SampledPID(Regulator, Sampled):
         return [output], {name: new[name] for name in self.memory}
 
     def quantity(self, name: str, scene: PositionScene) -> Scalar:
-        held = scene.discrete_states(self.name)
+        states = scene.discrete_states(self.name)
         if name == "error" and self.error is None:
-            return held["target"] - held["measured"]
-        return held.get(name, 0.0)  # the share of a gain that is zero
+            return states["target"] - states["measured"]
+        return states.get(name, 0.0)  # the share of a gain that is zero
 
 
 @register("sampled_transfer_function", symbol="sampled_transfer_function", shortcut=True)

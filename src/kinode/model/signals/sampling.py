@@ -1,12 +1,12 @@
-"""Sampled signal parts: what acts at the ticks of a clock and holds its output in between.
+"""Sampled signal parts, which act at the ticks of a clock; their outputs are constant in between.
 
-A sampled part takes its inputs at ``phase`` and every ``period`` after that, and gives out held entries of z (see
-``events.py``), so that between ticks its output is constant: a zero-order hold.  Periods are exact fractions of a
-second, by which clocks of different rates keep meeting where they should.  Parts that tick together act in the order of
-their declaration; each sees what those before it have just given.
+A sampled part reads its inputs at ``phase`` and every ``period`` after that.  Its outputs are discrete states (see
+``events.py``), so that they are constant between ticks: a zero-order hold.  Periods are exact fractions of a second, so
+that ticks of different clocks coincide exactly.  Parts that tick together act in the order of their declaration; each
+reads the new outputs of those before it.
 
-What comes out may be rounded to a ``resolution``, and later by a ``delay`` of whole samples: a memory of as many held
-entries.  Noise is drawn at the ticks, from a state that is held too, and so does not depend on how time is stepped.
+Outputs may be rounded to a ``resolution`` and delayed by whole samples, with as many discrete states as memory.  Noise
+is drawn at the ticks from a generator whose state is discrete too, so that it does not depend on the step size.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def read_count(reader: Reader, raw: Any, field: str, most: int) -> int:
 
 @record
 class Sampled(SignalPart):
-    """What all sampled parts have: a clock, and what becomes of the output."""
+    """The base of sampled parts: a clock, rounding and delay of the output."""
 
     positive: ClassVar[tuple[str, ...]] = ("resolution",)
 
@@ -131,7 +131,7 @@ class Sampled(SignalPart):
 
     @cached_property
     def _queue(self) -> list[list[str]]:
-        """The names of what waits, for each output, the next to come out last."""
+        """The names of the delayed values of each output, the next one to appear last."""
         rows = [name.replace("output", "waiting", 1) for name in self.output_names]
         return [[f"waiting{k + 1}{row.removeprefix('waiting')}" for k in range(self.delay)] for row in rows]
 
@@ -154,15 +154,15 @@ class Sampled(SignalPart):
         return {**new, **self.give_out(outputs, memory, scene.law)}
 
     def give_out(self, outputs: Sequence[Scalar], memory: Memory, resolve: Callable[[Value], Scalar]) -> Memory:
-        """New values of the held outputs: rounded, and through the queue of the delay."""
-        held: dict[str, Scalar] = {}
+        """New values of the outputs: rounded, and through the queue of the delay."""
+        outputs_now: dict[str, Scalar] = {}
         for name, row, value in zip(self.output_names, self._queue, outputs, strict=True):
             if self.resolution is not None:
                 step = resolve(self.resolution)
                 value = step * floor(value / step + 0.5)
             values = [value, *(memory[waiting] for waiting in row)]
-            held |= dict(zip([*row, name], values, strict=True))
-        return held
+            outputs_now |= dict(zip([*row, name], values, strict=True))
+        return outputs_now
 
     # -- as quantities -----------------------------------------------------------------------------
     def offered(self) -> Mapping[str, tuple[str, tuple[str, ...]]]:
@@ -177,8 +177,10 @@ class Sampled(SignalPart):
         return frozenset(self.specs())
 
     def quantity(self, name: str, scene: PositionScene) -> Scalar:
-        held = scene.discrete_states(self.name)
-        return tidy([held[each] for each in self.output_names]) if name == "output" and self.channels else held[name]
+        states = scene.discrete_states(self.name)
+        if name == "output" and self.channels:
+            return tidy([states[each] for each in self.output_names])
+        return states[name]
 
 
 @register("sample_hold", symbol="sample_hold", shortcut=True)

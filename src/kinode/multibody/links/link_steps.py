@@ -1,10 +1,10 @@
-"""What happens at one link: pure functions of one body, for every kind of number.
+"""The steps of the recursive formulation at one link: pure functions of one body, for every scalar type.
 
-Unrolled over a tree their constants fold; traced once for a kind of joint, with the body's numbers as
-inputs, they roll into a loop over a table of bodies.
+Unrolled over a tree, their constants fold.  Traced once for each type of joint, with the numbers of the body as inputs,
+they become the body of a loop over a table of links.
 
 Accelerations are the classical ones of a link's origin, ``A = [angular; linear]`` in link axes, so that
-velocities of points never enter: with pole O, first moment h and tensor J about O (T-1.3), (T-1.4), (T-6.6),
+velocities of points do not occur: with pole O, first moment h and tensor J about O (T-1.3), (T-1.4), (T-6.6),
 
     force  = m W + eps x h + w x (w x h)
     moment = J eps + h x W + w x (J w)
@@ -33,7 +33,7 @@ from kinode.algebra.spatial import (
 
 
 class LinkKinematics(NamedTuple):
-    """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, acceleration's bias c."""
+    """A link after the outward step: pose X_FM of its joint, subspace S, angular velocity w, bias acceleration c."""
 
     X: Pose
     S: Array
@@ -43,7 +43,7 @@ class LinkKinematics(NamedTuple):
 
 
 class JointFactor(NamedTuple):
-    """A link after the inward step: U = I S, the inverse of D = S'U, and the joint's own share tau - S'p."""
+    """Articulated inertia factor of a joint, from the inward step: U = I S, the inverse of D = S'U, and tau - S'p."""
 
     U: Array
     D_inverse: Array
@@ -54,7 +54,7 @@ Spatial = tuple[Array, Array]
 
 
 def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array) -> LinkKinematics:
-    """Outward: where the joint puts the link, how fast it turns, and what of its acceleration is due to speeds."""
+    """Outward step: pose, subspace, angular velocity and bias acceleration of a link, from q and u of its joint."""
     X = mechanics.transform(q, form)
     S = mechanics.motion_subspace(q, form)
     w_F = X_PF.R.T @ w_P
@@ -71,30 +71,30 @@ def move(mechanics: Any, X_PF: Pose, form: Array, q: Array, u: Array, w_P: Array
 
 
 def bias_wrench(inertia: RigidInertia, w: Array) -> Spatial:
-    """What a body's spin asks for without any acceleration: [w x (J w); w x (w x h)]."""
+    """The wrench that a rotating body needs without any acceleration: [w x (J w); w x (w x h)]."""
     return cross(w, inertia.J @ w), cross(w, cross(w, inertia.moment))
 
 
 def inertia_wrench(inertia: RigidInertia, w: Array, A: Spatial) -> Spatial:
-    """Moment about the link's origin and force that the link's motion asks for."""
-    spin, pull = bias_wrench(inertia, w)
+    """Moment about the link's origin and force that the link's motion needs."""
+    bias_moment, bias_force = bias_wrench(inertia, w)
     eps, W = A
-    moment = inertia.J @ eps + cross(inertia.moment, W) + spin
-    force = inertia.mass * W + cross(eps, inertia.moment) + pull
+    moment = inertia.J @ eps + cross(inertia.moment, W) + bias_moment
+    force = inertia.mass * W + cross(eps, inertia.moment) + bias_force
     return moment, force
 
 
-def carry(X_PF: Pose, moved: LinkKinematics, A_P: Spatial) -> Spatial:
-    """The acceleration that the link gets from its parent and from speeds."""
-    w, v = moved_motion(moved.X, *moved_motion(X_PF, *A_P))
-    return w + moved.c_w, v + moved.c_v
+def carry(X_PF: Pose, link: LinkKinematics, A_P: Spatial) -> Spatial:
+    """The acceleration of a link for u_dot = 0 of its joint: that of its parent, and the bias."""
+    w, v = moved_motion(link.X, *moved_motion(X_PF, *A_P))
+    return w + link.c_w, v + link.c_v
 
 
-def accelerate(moved: LinkKinematics, A: Spatial, u_dot: Array) -> Spatial:
-    """The link's acceleration once its joint's is known."""
+def accelerate(link: LinkKinematics, A: Spatial, u_dot: Array) -> Spatial:
+    """The link's acceleration, from ``carry`` and u_dot of its joint."""
     if len(u_dot) == 0:
         return A
-    own = moved.S @ u_dot
+    own = link.S @ u_dot
     return A[0] + own[:3], A[1] + own[3:]
 
 
@@ -102,11 +102,10 @@ def gather(
     S: Array, inertia: ArticulatedInertia, p: Spatial, tau: Array,
     free: Scalar | None = None, armature: Array | None = None,
 ) -> JointFactor:  # fmt: skip
-    """Inward: the articulated inertia as the joint's freedoms feel it.
+    """Inward step: the factor of the articulated inertia along the joint's freedoms.
 
-    ``free`` is 1 where the joint moves and 0 where it is stuck: without D^-1 its acceleration is zero, and the parent
-    carries all of the link.  ``armature`` is inertia of the freedoms by themselves, as of
-    rotors that are geared to them.
+    ``free`` is 1 where the joint moves and 0 where it is stuck: with D^-1 = 0 its acceleration is zero, and the parent
+    carries the whole link.  ``armature`` is inertia of the freedoms themselves, as of rotors that are geared to them.
     """
     U = np.vstack([inertia.J @ S[:3] + inertia.H @ S[3:], inertia.H.T @ S[:3] + inertia.M @ S[3:]])
     D = S.T @ U if armature is None else S.T @ U + np.diag(armature)
@@ -119,51 +118,51 @@ def gather(
 
 
 def pass_on(
-    moved: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, g: JointFactor
+    link: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, factor: JointFactor
 ) -> tuple[ArticulatedInertia, Spatial]:
-    """Inward: what is left of the link for its parent to carry, in the link's axes."""
-    K = g.U @ g.D_inverse
-    rest = _reduced(inertia, K, g.U)
-    moment, force = rest.times(moved.c_w, moved.c_v)
-    push = K @ g.share
+    """Inward step: articulated inertia and bias force that the parent has to carry, in the link's axes."""
+    K = factor.U @ factor.D_inverse
+    rest = _reduced(inertia, K, factor.U)
+    moment, force = rest.times(link.c_w, link.c_v)
+    push = K @ factor.share
     return rest, (p[0] + moment + push[:3], p[1] + force + push[3:])
 
 
 def pass_on_driven(
-    moved: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, u_dot: Array
+    link: LinkKinematics, inertia: ArticulatedInertia, p: Spatial, u_dot: Array
 ) -> tuple[ArticulatedInertia, Spatial]:
-    """The same where the joint's acceleration is prescribed: the parent carries all of the link."""
-    c_w, c_v = accelerate(moved, (moved.c_w, moved.c_v), u_dot)
+    """The same for a prescribed acceleration of the joint: the parent carries the whole link."""
+    c_w, c_v = accelerate(link, (link.c_w, link.c_v), u_dot)
     moment, force = inertia.times(c_w, c_v)
     return inertia, (p[0] + moment, p[1] + force)
 
 
 def _reduced(inertia: ArticulatedInertia, K: Array, U: Array) -> ArticulatedInertia:
-    """I - U D^-1 U', block by block, keeping what is symmetric exactly so."""
+    """I - U D^-1 U', block by block; symmetric blocks stay exactly symmetric."""
     J, H, M = (np.array(block, dtype=object) for block in (inertia.J, inertia.H, inertia.M))
     for i in range(3):
         for j in range(3):
-            H[i, j] = _less(H[i, j], K[i], U[3 + j])
+            H[i, j] = _subtract_product(H[i, j], K[i], U[3 + j])
             if j >= i:
-                J[i, j] = J[j, i] = _less(J[i, j], K[i], U[j])
-                M[i, j] = M[j, i] = _less(M[i, j], K[3 + i], U[3 + j])
+                J[i, j] = J[j, i] = _subtract_product(J[i, j], K[i], U[j])
+                M[i, j] = M[j, i] = _subtract_product(M[i, j], K[3 + i], U[3 + j])
     return ArticulatedInertia(J, H, M)
 
 
-def _less(x: Scalar, a: Array, b: Array) -> Scalar:
+def _subtract_product(x: Scalar, a: Array, b: Array) -> Scalar:
     for one, two in zip(a, b, strict=True):
         x = x - one * two
     return x
 
 
-def lift_inertia(X_PF: Pose, moved: LinkKinematics, inertia: ArticulatedInertia) -> ArticulatedInertia:
-    """An inertia from link axes to the parent's."""
-    return inertia.seen_from(moved.X).seen_from(X_PF)
+def lift_inertia(X_PF: Pose, link: LinkKinematics, inertia: ArticulatedInertia) -> ArticulatedInertia:
+    """An inertia in link axes, transformed to the parent's frame."""
+    return inertia.seen_from(link.X).seen_from(X_PF)
 
 
-def lift_wrench(X_PF: Pose, moved: LinkKinematics, wrench: Spatial) -> Spatial:
-    """A wrench from link axes to the parent's."""
-    return moved_force(X_PF, *moved_force(moved.X, *wrench))
+def lift_wrench(X_PF: Pose, link: LinkKinematics, wrench: Spatial) -> Spatial:
+    """A wrench in link axes, transformed to the parent's frame."""
+    return moved_force(X_PF, *moved_force(link.X, *wrench))
 
 
 def momentum_sums(inertia: RigidInertia, w: Array, v: Array, X: Pose) -> tuple[Array, Array, Array, Array, Array]:
@@ -176,7 +175,7 @@ def momentum_sums(inertia: RigidInertia, w: Array, v: Array, X: Pose) -> tuple[A
     return np.array([energy]), P, L, first, np.array([inertia.mass])
 
 
-def joint_acceleration(g: JointFactor, A: Spatial) -> Array:
+def joint_acceleration(factor: JointFactor, A: Spatial) -> Array:
     """u_dot of the joint: D^-1 (share - U'A)."""
-    result: Array = g.D_inverse @ (g.share - g.U.T @ np.concatenate(A))
+    result: Array = factor.D_inverse @ (factor.share - factor.U.T @ np.concatenate(A))
     return result

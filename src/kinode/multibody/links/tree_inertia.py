@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def find_mass_rows(kinematics: Kinematics) -> list[Row]:
     """The rows of the mass matrix, by composite inertias, without those of joints that do not carry each other."""
     M: list[Row] = [{} for _ in range(kinematics.topology.n_u)]
-    ways = [kinematics.state_of(node.joint.name) for node in kinematics.tree.nodes]
+    states = [kinematics.state_of(node.joint.name) for node in kinematics.tree.nodes]
 
-    def place(i: int, S: Array, j: int, F: Array) -> None:
-        if ways[i] is None or ways[j] is None:
+    def add_block(i: int, S: Array, j: int, F: Array) -> None:
+        if states[i] is None or states[j] is None:
             return
-        (a, ratio_a), (b, ratio_b) = ways[i], ways[j]  # type: ignore[misc]
+        (a, ratio_a), (b, ratio_b) = states[i], states[j]  # type: ignore[misc]
         block = S.T @ F * (ratio_a * ratio_b)
         for k in range(block.shape[0]):
             for l in range(block.shape[1]):
@@ -31,7 +31,7 @@ def find_mass_rows(kinematics: Kinematics) -> list[Row]:
                 if i != j:
                     M[b + l][a + k] = M[b + l].get(a + k, 0.0) + block[k, l]
 
-    recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics, place)
+    recursive_dynamics.mass_matrix(kinematics.tree.nodes, kinematics.geometry, kinematics.link_kinematics, add_block)
     return M
 
 

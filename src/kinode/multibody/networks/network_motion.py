@@ -1,6 +1,7 @@
-"""What a network has to do with the motion: efforts, quantities, energies, rates of its states.
+"""The network of an instant with known accelerations: efforts, quantities, energies, rates of its states.
 
-The network is condensed without accelerations (``network_condensation.py``); here its forms meet those of the motion.
+The network is condensed before accelerations are known (``network_condensation.py``); here those of the motion are
+substituted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from kinode.algebra.affine import constant_and_terms, substitute
 from kinode.algebra.scalars import Array, Scalar, tidy
 from kinode.errors import LawError
-from kinode.multibody.networks.network_condensation import ACCELERATION, Condensed
+from kinode.multibody.networks.network_condensation import Condensed, CutJointAcceleration, StateAcceleration
 
 if TYPE_CHECKING:
     from kinode.multibody.kinematics import Kinematics
@@ -34,7 +35,7 @@ class NetworkMotion:
         self._joint_acceleration = joint_acceleration
 
     def effort_on(self, name: str) -> Array:
-        """What components do along a joint, for the inertia that they add too."""
+        """The effort of network components along a joint, with that of the inertia that they add."""
         joint = self.kinematics.system.joints[name]
         if self.condensed is None or name not in self.condensed.network.touched:
             return np.zeros(joint.n_u)
@@ -44,8 +45,8 @@ class NetworkMotion:
         """Rates of the states of a component or a node."""
         assert self.condensed is not None
         states = (state for state in self.condensed.network.states if state.owner == name)
-        rates = [(s.name, self.condensed.value((s.variable, s.order + 1))) for s in states]
-        return tidy([self.number(x, f"rate of {name}.{word}") for word, x in rates])
+        rates = [(state.name, self.condensed.value((state.variable, state.order + 1))) for state in states]
+        return tidy([self.number(rate, f"rate of {name}.{variable}") for variable, rate in rates])
 
     def quantity(self, owner: str, quantity: str) -> Scalar:
         """A quantity of a component or a node."""
@@ -54,11 +55,11 @@ class NetworkMotion:
         return self.number(value, f"{owner}.{quantity}")
 
     def energy(self, kind: str) -> Scalar:
-        """What all components store: kinetic, potential or electric [J]."""
+        """The energy that all components store: kinetic, potential or electric [J]."""
         return 0.0 if self.condensed is None else self.number(self.condensed.energy(kind), f"{kind} energy")
 
     def number(self, value: Scalar, what: str) -> Scalar:
-        """A number from a form in accelerations, at those of the motion."""
+        """A value that is affine in accelerations, with those of the motion substituted."""
         _, terms = constant_and_terms(value)
         if not terms:
             return value
@@ -67,7 +68,8 @@ class NetworkMotion:
         u_dot = self.motion.u_dot
         return substitute(value, {key: self._acceleration(key, u_dot) for key in terms})
 
-    def _acceleration(self, key: Any, u_dot: Array) -> Scalar:
-        if key[0] == ACCELERATION:
-            return u_dot[key[1]]
-        return self._joint_acceleration(key[0].removeprefix(f"{ACCELERATION} of "))[key[1]]
+    def _acceleration(self, unknown: Any, u_dot: Array) -> Scalar:
+        if isinstance(unknown, StateAcceleration):
+            return u_dot[unknown.speed]
+        assert isinstance(unknown, CutJointAcceleration)
+        return self._joint_acceleration(unknown.joint)[unknown.coordinate]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SolvingScene:
-    """A scene whose laws have forms in place of what is being solved for; all else is that of the instant."""
+    """A scene whose laws are affine in the unknowns of the network; everything else is that of the instant."""
 
     def __init__(self, condensed: Condensed) -> None:
         self.condensed, self.scene, self.system = condensed, condensed.scene, condensed.kinematics.system
@@ -40,11 +40,11 @@ class SolvingScene:
 
     def quantity(self, name: str) -> Scalar:
         """A quantity of an element by its laws; others are those of the instant."""
-        found = find_quantity(self.system, name)
-        if found.sort != "element":
-            return self.scene.lookup(found.text)
-        value = self.system.elements[found.owner].quantity(found.quantity, self)
-        return value if found.part is None else value[found.part]
+        quantity = find_quantity(self.system, name)
+        if quantity.sort != "element":
+            return self.scene.lookup(quantity.text)
+        value = self.system.elements[quantity.owner].quantity(quantity.quantity, self)
+        return value if quantity.part is None else value[quantity.part]
 
     # -- the instant -------------------------------------------------------------------------------
     @property

@@ -1,7 +1,7 @@
-"""All constraints of an instant together: residuals, rates, and what their multipliers do to bodies and coordinates.
+"""All constraints of an instant together: residuals, rates, and the loads of their multipliers.
 
-``topology.rows`` names the rows that are used, an independent set of all; without it all are.  Nothing here depends on
-efforts: the multipliers are those of a motion, which solves for them.
+``topology.rows`` are the indices of the independent rows, which alone are used; if it is None, all rows are.  Nothing
+here depends on efforts: a motion solves for the multipliers.
 """
 
 from __future__ import annotations
@@ -30,37 +30,39 @@ class Constraints:
 
     def __init__(self, kinematics: Kinematics) -> None:
         self.kinematics = kinematics
-        self.ties = loop_constraints.loop_constraints_of(kinematics.topology)
+        self.loop_constraints = loop_constraints.loop_constraints_of(kinematics.topology)
 
     def every(self, function: Callable[[Kinematics, LoopConstraint], Array]) -> Array:
-        """A function of each constraint, all rows."""
-        return np.concatenate([np.asarray(function(self.kinematics, tie), dtype=object) for tie in self.ties])
+        """The values of a function of each constraint, for all rows."""
+        values = (function(self.kinematics, constraint) for constraint in self.loop_constraints)
+        return np.concatenate([np.asarray(rows, dtype=object) for rows in values])
 
     def chosen(self, function: Callable[[Kinematics, LoopConstraint], Array]) -> Array:
-        """The same, the independent rows alone."""
+        """The same, for the independent rows alone."""
         values = self.every(function)
         rows = self.kinematics.topology.rows
         return values if rows is None else values[list(rows)]
 
     @property
     def all_rows(self) -> list[Row]:
-        """G: all rows, without the entries of speeds that cannot move them."""
+        """G: all rows, without the entries of speeds that they do not depend on."""
         rows: list[Row] = []
-        for tie in self.ties:
-            columns = loop_constraints.columns(self.kinematics, tie)
-            rows += [{j: values[k] for j, values in columns.items()} for k in range(len(tie.units))]
+        for constraint in self.loop_constraints:
+            columns = loop_constraints.columns(self.kinematics, constraint)
+            rows += [{j: values[k] for j, values in columns.items()} for k in range(len(constraint.units))]
         return rows
 
     @property
     def pattern(self) -> list[tuple[int, int]]:
-        """Row and column of the entries of all rows, one after the other, without computing them."""
-        places: list[tuple[int, int]] = []
+        """Row and column of each entry of ``all_rows``, without computing the entries."""
+        entries: list[tuple[int, int]] = []
         row = 0
-        for tie in self.ties:
-            columns = dict.fromkeys(column for _, _, column, _ in loop_constraints.freedoms(self.kinematics, tie))
-            places += [(row + k, j) for k in range(len(tie.units)) for j in columns]
-            row += len(tie.units)
-        return places
+        for constraint in self.loop_constraints:
+            freedoms = loop_constraints.freedoms(self.kinematics, constraint)
+            columns = dict.fromkeys(column for _, _, column, _ in freedoms)
+            entries += [(row + k, j) for k in range(len(constraint.units)) for j in columns]
+            row += len(constraint.units)
+        return entries
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -70,7 +72,7 @@ class Constraints:
 
     @property
     def jacobian(self) -> Array:
-        """G with all its entries."""
+        """G of the independent rows as a dense matrix."""
         G = np.zeros((len(self.rows), self.kinematics.topology.n_u), dtype=object)
         G[:] = 0.0
         for row, entries in zip(G, self.rows, strict=True):
@@ -85,27 +87,27 @@ class Constraints:
         return units if topology.rows is None else [units[k] for k in topology.rows]
 
     def loads(self, multipliers: Array, name: str | None = None) -> list[Load]:
-        """What the constraints, or the one of a name, do to bodies: force and moment at the frames that they hold."""
-        each = self.spread(multipliers)
-        chosen = [tie for tie in self.ties if name is None or tie.name == name]
-        return [load for tie in chosen for load in self.loads_of(tie, each[tie.name])]
+        """Forces and moments on the frames of all constraints, or of the one called ``name``."""
+        each = self.scatter(multipliers)
+        chosen = [constraint for constraint in self.loop_constraints if name is None or constraint.name == name]
+        return [load for constraint in chosen for load in self.loads_of(constraint, each[constraint.name])]
 
-    def spread(self, multipliers: Array) -> dict[str, Array]:
-        """The multipliers of all rows of each constraint; rows that are not used carry nothing."""
+    def scatter(self, multipliers: Array) -> dict[str, Array]:
+        """The multipliers of all rows, by the name of their constraint; zero for dependent rows."""
         rows = self.kinematics.topology.rows
-        values = np.zeros(sum(len(tie.units) for tie in self.ties), dtype=object)
+        values = np.zeros(sum(len(constraint.units) for constraint in self.loop_constraints), dtype=object)
         values[:] = 0.0
         values[list(range(len(values)) if rows is None else rows)] = multipliers
-        ends = np.cumsum([len(tie.units) for tie in self.ties])[:-1]
-        return dict(zip((tie.name for tie in self.ties), np.split(values, ends), strict=True))
+        ends = np.cumsum([len(constraint.units) for constraint in self.loop_constraints])[:-1]
+        return dict(zip((constraint.name for constraint in self.loop_constraints), np.split(values, ends), strict=True))
 
-    def loads_of(self, tie: LoopConstraint, lam: Array) -> list[Load]:
-        """By virtual power: lam . c_dot for the six unit velocities of each frame that the constraint looks at.
+    def loads_of(self, constraint: LoopConstraint, lam: Array) -> list[Load]:
+        """Loads of a constraint by virtual power: lam . c_dot for the six unit velocities of each of its frames.
 
-        A tree joint whose coordinate it looks at stands for its two frames.
+        If the constraint reads the coordinate of a tree joint, the two frames of the joint are loaded.
         """
         loads = []
-        for frame, rates in self._virtual_rates(tie):
+        for frame, rates in self._virtual_rates(constraint):
             powers = [sum((a * b for a, b in zip(lam, each, strict=True)), 0.0) for each in rates]
             loads.append(Load(frame, tidy(powers[3:]), tidy(powers[:3])))
         return loads
@@ -113,51 +115,54 @@ class Constraints:
     def unit_loads(self) -> Array:
         """Moment about the origin of each body and force, in world axes, for unit multipliers: 6 bodies x rows.
 
-        The rows of joints that close loops are left out: their reactions stand for them.
+        The rows of cut joints are left out: their reactions are unknowns of their own.
         """
         kinematics = self.kinematics
         bodies = {name: 6 * k for k, name in enumerate(kinematics.system.bodies)}
-        ties = [tie for tie in self.ties if tie.name not in kinematics.topology.cut_names]
-        loads = np.zeros((6 * len(bodies), sum(len(tie.units) for tie in ties)), dtype=object)
+        cut_names = kinematics.topology.cut_names
+        constraints = [constraint for constraint in self.loop_constraints if constraint.name not in cut_names]
+        loads = np.zeros((6 * len(bodies), sum(len(constraint.units) for constraint in constraints)), dtype=object)
         start = 0
-        for tie in ties:
-            for frame, rates in self._virtual_rates(tie):
+        for constraint in constraints:
+            for frame, rates in self._virtual_rates(constraint):
                 if frame.body in bodies:
                     k, arm = bodies[frame.body], kinematics.pose(frame).p - kinematics.pose(Frame(frame.body)).p
                     for j, (*moment, x, y, z) in enumerate(zip(*rates, strict=True), start):
                         force = tidy([x, y, z])
                         loads[k : k + 3, j] += tidy(moment) + cross(arm, force)
                         loads[k + 3 : k + 6, j] += force
-            start += len(tie.units)
+            start += len(constraint.units)
         return loads
 
-    def _virtual_rates(self, tie: LoopConstraint) -> list[tuple[Frame, list[Array]]]:
-        """The frames that a constraint looks at, and its rates for the six unit velocities of each."""
+    def _virtual_rates(self, constraint: LoopConstraint) -> list[tuple[Frame, list[Array]]]:
+        """The frames of a constraint, and the rates of its rows for the six unit velocities of each."""
         kinematics = self.kinematics
         rates = []
-        for frame in _frames_of(kinematics, tie):
+        for frame in _frames_of(kinematics, constraint):
             each = []
             for unit in np.eye(6):
 
                 def speed(other: Frame, frame: Frame = frame, unit: Array = unit) -> tuple[Array, Array]:
                     return (unit[:3], unit[3:]) if other == frame else (np.zeros(3), np.zeros(3))
 
-                each.append(loop_constraints.row_rates(kinematics, tie, speed, partial(_turn, kinematics, speed)))
+                each.append(
+                    loop_constraints.row_rates(kinematics, constraint, speed, partial(_turn, kinematics, speed))
+                )
             rates.append((frame, each))
         return rates
 
 
-def _frames_of(kinematics: Kinematics, tie: LoopConstraint) -> list[Frame]:
-    """The frames that a constraint looks at."""
-    seen: list[Frame] = []
+def _frames_of(kinematics: Kinematics, constraint: LoopConstraint) -> list[Frame]:
+    """The frames whose velocities change a constraint's rows."""
+    frames: list[Frame] = []
 
     def speed(frame: Frame) -> tuple[Array, Array]:
-        if frame not in seen:
-            seen.append(frame)
+        if frame not in frames:
+            frames.append(frame)
         return np.zeros(3), np.zeros(3)
 
-    loop_constraints.row_rates(kinematics, tie, speed, partial(_turn, kinematics, speed))
-    return seen
+    loop_constraints.row_rates(kinematics, constraint, speed, partial(_turn, kinematics, speed))
+    return frames
 
 
 def _turn(kinematics: Kinematics, speed: FrameRates, name: str) -> Array:

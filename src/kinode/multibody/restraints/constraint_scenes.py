@@ -1,7 +1,7 @@
-"""The scenes in which constraints are asked: poses and coordinates of an instant, as plain numbers or with their rates.
+"""Evaluation contexts of constraints: poses and coordinates of an instant, as plain numbers or with their rates.
 
-A constraint says what must vanish, of the poses that its scene tells.  Where these are dual numbers, the rates of its
-rows come out exactly.
+A constraint computes its residuals from the poses of a scene.  If these are dual numbers, so are the residuals, and
+their dual parts are the exact rates of the rows.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class MotionRates(NamedTuple):
 
 
 class LoopScene(ConstraintScene, Protocol):
-    """What a cut joint may ask besides: the pose of its frames in each other."""
+    """The scene of a constraint, with the relative pose of a cut joint's frames as well."""
 
     def relative(self, joint: Joint, /) -> Pose:
         """X_FM of a joint, in canonical axes."""
         ...
 
 
-class _Asked:
-    """What constraints ask besides poses and coordinates."""
+class _SceneConstants:
+    """What all scenes of constraints have in common: numbers of fields, and how joints are measured."""
 
     def __init__(self, kinematics: Kinematics) -> None:
         self.kinematics, self.system = kinematics, kinematics.system
@@ -51,7 +51,7 @@ class _Asked:
         self.law: Resolve = kinematics.resolve
 
     def measured(self, name: str) -> bool:
-        """Whether a joint's coordinates follow from poses, since it closes a loop."""
+        """Whether a joint is cut, so that its coordinates follow from the poses of its frames."""
         return name in self.kinematics.topology.cut_names and not self.system.joints[name].driven
 
     def wraps(self, name: str) -> bool:
@@ -59,12 +59,12 @@ class _Asked:
         return self.measured(name) and self.system.joints[name].coordinates[0][1] == "angle"
 
 
-class MovingScene(_Asked):
+class MovingScene(_SceneConstants):
     """Poses and joint coordinates of a motion as dual numbers.
 
-    ``speed`` tells the angular velocity and velocity of a frame, in world axes, ``turn`` the rate of a
-    joint's coordinates; with ``then`` (accelerations likewise) everything carries two rates.  ``passing`` says whether
-    time goes on meanwhile; for virtual velocities it stands still.
+    ``speed`` gives the angular velocity and velocity of a frame, in world axes, ``turn`` the rate of a joint's
+    coordinates.  ``then`` gives the accelerations in the same way; with it everything carries two rates.  ``passing``
+    says whether time advances; for virtual velocities it does not.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class MovingScene(_Asked):
         then = None
         if self.then is not None:
             (e_F, a_F), (e_M, a_M) = (self.then.speed(frame) for frame in frames)
-            turned, moved = e_M - e_F - cross(w_F, w), a_M - a_F - cross(e_F, p) - cross(w_F, v + v_r)
-            then = F.R.T @ turned, F.R.T @ moved
+            e_r, a_r = e_M - e_F - cross(w_F, w), a_M - a_F - cross(e_F, p) - cross(w_F, v + v_r)
+            then = F.R.T @ e_r, F.R.T @ a_r
         return self._moving(X, (F.R.T @ w, F.R.T @ v_r), then)
 
     def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
@@ -133,13 +133,13 @@ class MovingScene(_Asked):
         return self._dual(self._dual(value, rate, self.outer), self._dual(rate, second, self.outer))
 
     def rates(self, values: Array) -> Array:
-        """The rates that came out, of the second order where there are two."""
+        """The rates of values computed in this scene; the second ones if there are two."""
         first = [_rate(x, self.level) for x in np.asarray(values, dtype=object).ravel()]
         return tidy(first if self.outer is None else [_rate(x, self.outer) for x in first])
 
 
 class SlipScene(MovingScene):
-    """Poses and velocities as slips ask for them; with accelerations everything carries one rate."""
+    """Poses and velocities for slips; with accelerations everything carries one rate."""
 
     def _moving(self, X: Pose, speed: Spatial, then: Spatial | None) -> Pose:
         if then is None:
@@ -160,7 +160,7 @@ class SlipScene(MovingScene):
         return tidy(flat if self.then is None else [_rate(x, self.level) for x in flat])
 
 
-class StillScene(_Asked):
+class StillScene(_SceneConstants):
     """A scene of plain poses."""
 
     def pose(self, frame: Frame) -> Pose:
@@ -176,8 +176,8 @@ class StillScene(_Asked):
         return self.kinematics.joint_state(name)[0]
 
 
-class LookingScene(StillScene):
-    """A scene that notes what it is asked for."""
+class RecordingScene(StillScene):
+    """A scene that records which frames and joints a constraint reads."""
 
     def __init__(self, kinematics: Kinematics) -> None:
         super().__init__(kinematics)
@@ -185,22 +185,22 @@ class LookingScene(StillScene):
         self.joints: list[str] = []
 
     def pose(self, frame: Frame) -> Pose:
-        """X_WF, noted."""
+        """X_WF; records the frame."""
         self.frames.append(frame)
         return super().pose(frame)
 
     def velocity(self, frame: Frame) -> Spatial:
-        """None: what a slip looks at does not depend on it."""
+        """Zero; records the frame.  Which frames a slip reads does not depend on their velocities."""
         self.frames.append(frame)
         return ZERO3, ZERO3
 
     def relative(self, joint: Joint) -> Pose:
-        """X_FM of a joint, its frames noted."""
+        """X_FM of a joint; records its frames."""
         self.frames += [joint_frame(joint, side) for side in ("parent", "child")]
         return super().relative(joint)
 
     def joint_q(self, name: str) -> Array:
-        """Coordinates of a joint, noted."""
+        """Coordinates of a joint; records the joint, or the frames if it is cut."""
         if self.measured(name):
             self.relative(self.system.joints[name])
         elif name in self.kinematics.node_named:

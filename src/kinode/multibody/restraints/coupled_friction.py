@@ -1,18 +1,18 @@
-"""Friction that depends on reactions: solved together with the motion, not from the reactions of a step ago.
+"""Friction that depends on reactions, solved together with the motion of the same instant.
 
-Friction changes accelerations, these change reactions, and reactions change friction.  With x the brakes of all
+Friction changes accelerations, these change reactions, and reactions change friction.  With x the brake efforts of all
 contacts (model/joints/coulomb_friction.py), every wrench in a joint is affine in x, whatever the tree, loops, gears and
 drives are:
 
     W(x) = W_0 + B x,      x = b(W(x))
 
-B is the rate of the wrenches along each x: the same equations of motion, asked with dual numbers.  Newton's method
-solves for x, a fixed number of times, so that it is straight-line code.
+B is the derivative of the wrenches with respect to x: the same equations of motion, evaluated with dual numbers.
+Newton's method solves for x in a fixed number of steps, so that it becomes straight-line code.
 
 Each brake b is a seminorm, so that |b(W(x)) - b(W(y))| <= C |x - y| with C = b(B).  If the spectral radius of C is
 below 1 the solution exists and is unique for every load; that is so if and only if I - C has positive pivots.  For one
-contact it is also necessary: beyond it there are two solutions or none (Painleve's paradox; a drawer that jams).  Then,
-and where Newton's method has not arrived, no number is given: x is not finite.
+contact it is also necessary: beyond it there are two solutions or none (Painleve's paradox; a drawer that jams).  In
+that case, and where Newton's method has not converged, x is not finite.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar, absolute, inverse, less, less_equal, rate, tidy, value_and_rate
 from kinode.errors import ModelError
-from kinode.model.joints.coulomb_friction import Contact, Sizes
+from kinode.model.joints.coulomb_friction import Contact, PressingLoad, Sizes
 from kinode.model.joints.joint import Joint
 from kinode.model.joints.joint_events import FRICTION
 from kinode.model.system import System
@@ -36,68 +36,68 @@ if TYPE_CHECKING:
     from kinode.multibody.given import Given
     from kinode.multibody.kinematics import Kinematics
 
-NEWTON = 7  # steps: five reach ARRIVED wherever the spectral radius is below 0.9, and seven rounding
-ARRIVED = 1e-9  # of the sum of all brakes
-NEARLY = 0.98  # spectral radius from which a failure is a jam
-UNIQUE = 1e-8  # of the reactions of a stress: below this a part is none
+NEWTON_STEPS = 7  # five reach CONVERGED wherever the spectral radius is below 0.9, seven reach rounding
+CONVERGED = 1e-9  # residual of x = b(W(x)), relative to the sum of all brakes
+JAM_RADIUS = 0.98  # spectral radius of C from which a failure is explained as a jam
+UNIQUE_SHARE = 1e-8  # share of the largest reaction of an internal stress, below which a component counts as zero
 
 
-class RubbedInstant(Protocol):
-    """An instant as friction sees it: what its joints transmit, and the same with other friction."""
+class InstantWithFriction(Protocol):
+    """What friction needs of an instant: the wrenches of its joints, and the same instant with other friction."""
 
     @property
     def kinematics(self) -> Kinematics:
-        """What no friction changes."""
+        """Positions, velocities and inertia, which do not depend on friction."""
         ...
 
     @property
     def friction(self) -> Friction:
-        """The friction that slides."""
+        """Sliding friction."""
         ...
 
     @property
     def friction_efforts(self) -> Mapping[str, Array]:
-        """Efforts of friction by joint, with what it holds with where it sticks."""
+        """Efforts of friction by joint, the locking efforts of sticking friction included."""
         ...
 
     def joint_wrench(self, name: str, /) -> tuple[Spatial, Spatial]:
         """All that a joint transmits, and its reaction."""
         ...
 
-    def with_friction(self, efforts: Mapping[str, Array], /) -> RubbedInstant:
+    def with_friction(self, efforts: Mapping[str, Array], /) -> InstantWithFriction:
         """The same instant with other efforts of friction."""
         ...
 
-    def stressed(self, multipliers: Array, /) -> RubbedInstant:
+    def stressed(self, multipliers: Array, /) -> InstantWithFriction:
         """The same instant without accelerations and friction, with known multipliers of the constraints."""
         ...
 
 
 class FrictionSolution(NamedTuple):
-    """Efforts of friction that slides, by joint, and what the joints that can stick may hold with."""
+    """Efforts of sliding friction by joint, and the largest locking efforts of the joints that can stick."""
 
     efforts: Mapping[str, Array]
     limits: Mapping[str, Scalar]
 
 
 class Friction:
-    """The friction that slides at an instant: given, or solved for together with the reactions.
+    """Sliding friction at an instant: given, or solved for together with the reactions.
 
-    ``own_motion`` gives the model's own motion where accelerations in loops are given: friction follows from that one.
-    Other given accelerations have reactions of their own.
+    Where accelerations in loops are given, ``own_motion`` returns the instant with the model's own accelerations, and
+    friction follows from that instant.  With other given accelerations it follows from their own reactions.
     """
 
     def __init__(
         self,
         given: Given,
-        own_motion: Callable[[], RubbedInstant | None],
+        own_motion: Callable[[], InstantWithFriction | None],
         solve: Callable[[], FrictionSolution],
     ) -> None:
         self._given, self._own_motion, self._solve = given.friction, own_motion, solve
 
     @cached_property
     def sliding(self) -> Mapping[str, Array]:
-        """Efforts along the freedoms, by joint, without what friction holds with where it sticks."""
+        """Efforts along the freedoms, by joint, without the locking efforts of sticking friction."""
         if self._given is not None:
             return self._given
         own_motion = self._own_motion()
@@ -108,12 +108,12 @@ class Friction:
         return self._solve()
 
     def limit(self, name: str) -> Scalar:
-        """What the friction of a joint may hold with."""
+        """The largest locking effort of a joint's friction."""
         return self._solution.limits[name]
 
 
 class JointFriction:
-    """A joint with friction at one instant; ``where`` tells its contacts among all."""
+    """A joint with friction at one instant; ``where`` is the slice of its contacts in x."""
 
     def __init__(self, kinematics: Kinematics, joint: Joint, start: int) -> None:
         assert joint.friction is not None
@@ -129,23 +129,23 @@ class JointFriction:
         self.C = joint.axis_rotation(kinematics.resolve, kinematics.system.nominal)
 
     def efforts(self, x: Array) -> Array:
-        """What friction does along the freedoms when the contacts brake by x."""
+        """Efforts of friction along the freedoms, for the brakes x of all contacts."""
         total: Array = np.zeros(self.joint.n_u)
         for contact, brake in zip(self.contacts, self.own_brakes(x), strict=True):
             total = total - contact.direction * (brake + contact.steady)
         return total
 
     def own_brakes(self, x: Array) -> Array:
-        """Its part of the brakes of all contacts."""
+        """The brakes of this joint's contacts; zero where no load changes them."""
         own = x[self.where]
         return own if len(own) else np.zeros(len(self.contacts))
 
     def limit(self, x: Array) -> Scalar:
-        """What a contact can hold with."""
+        """The largest locking effort of the first contact."""
         return self.own_brakes(x)[0] + self.contacts[0].steady
 
-    def wrench(self, instant: RubbedInstant) -> Array:
-        """What the surfaces pass on: the reaction, and the friction itself."""
+    def wrench(self, instant: InstantWithFriction) -> Array:
+        """The wrench that the surfaces transmit: the reaction and the friction itself."""
         own = self.own(instant.friction_efforts[self.name])
         whole: Array = self.turned(*instant.joint_wrench(self.name)[1]) + own
         return whole
@@ -156,11 +156,11 @@ class JointFriction:
         return np.concatenate([self.R @ wrench[:3], self.R @ wrench[3:]])
 
     def turned(self, moment: Array, force: Array) -> Array:
-        """A wrench from F's given axes to the canonical ones."""
+        """A wrench in F's given axes, turned to the canonical ones."""
         return np.concatenate([self.C.T @ moment, self.C.T @ force])
 
     def brakes(self, W: Array) -> Array:
-        """How hard a wrench makes each contact brake, as far as loads do."""
+        """The brake of each contact for a wrench, as far as it depends on loads."""
         return tidy([contact.brake(W) for contact in self.contacts[: self.where.stop - self.where.start]])
 
 
@@ -171,83 +171,86 @@ def has_friction(system: System) -> bool:
 
 def find_joint_friction(kinematics: Kinematics) -> list[JointFriction]:
     """The joints with friction."""
-    rubbing: list[JointFriction] = []
+    frictions: list[JointFriction] = []
     for joint in kinematics.system.joints.values():
         if joint.friction is not None:
-            rubbing.append(JointFriction(kinematics, joint, rubbing[-1].where.stop if rubbing else 0))
-    return rubbing
+            frictions.append(JointFriction(kinematics, joint, frictions[-1].where.stop if frictions else 0))
+    return frictions
 
 
-WithFriction = Callable[[Mapping[str, Array]], RubbedInstant]
+WithFriction = Callable[[Mapping[str, Array]], InstantWithFriction]
 
 
 def solve_friction(kinematics: Kinematics, with_friction: WithFriction) -> FrictionSolution:
-    """The friction of all joints that have some, by the reactions of the same instant with other friction."""
-    rubbing, x = find_joint_friction(kinematics), EMPTY
-    if rubbing and rubbing[-1].where.stop:
-        x, sound = solve_brakes(rubbing, *respond(with_friction, rubbing))
+    """Friction of all joints; ``with_friction`` gives the same instant for given efforts of friction."""
+    frictions, x = find_joint_friction(kinematics), EMPTY
+    if frictions and frictions[-1].where.stop:
+        x, sound = solve_brakes(frictions, *find_wrench_response(with_friction, frictions))
         x = x * inverse(sound)
-    return friction_of_brakes(rubbing, x)
+    return friction_of_brakes(frictions, x)
 
 
-def friction_of_brakes(rubbing: Sequence[JointFriction], x: Array) -> FrictionSolution:
-    """Efforts and limits when the contacts brake by x."""
-    efforts = {one.name: tidy(one.efforts(x)) for one in rubbing}
-    return FrictionSolution(efforts, {one.name: one.limit(x) for one in rubbing if one.joint.sticks})
+def friction_of_brakes(frictions: Sequence[JointFriction], x: Array) -> FrictionSolution:
+    """Efforts and limits for the brakes x of all contacts."""
+    efforts = {friction.name: tidy(friction.efforts(x)) for friction in frictions}
+    return FrictionSolution(
+        efforts, {friction.name: friction.limit(x) for friction in frictions if friction.joint.sticks}
+    )
 
 
-Wrenches = list[Array]  # for each joint with friction its six components, or these for each brake
+Wrenches = list[Array]  # for each joint with friction: six components, or a 6 x m matrix with a column for each brake
 
 
-def respond(with_friction: WithFriction, rubbing: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
-    """W_0 and B: the wrenches without brakes, and their growth with each, a 6 x m matrix for each joint."""
-    m = rubbing[-1].where.stop
+def find_wrench_response(with_friction: WithFriction, frictions: Sequence[JointFriction]) -> tuple[Wrenches, Wrenches]:
+    """W_0 and B: the wrenches without brakes, and their derivative by x, a 6 x m matrix for each joint."""
+    m = frictions[-1].where.stop
 
     def wrenches(x: Array) -> Array:
-        there = with_friction({one.name: one.efforts(x) for one in rubbing})
-        return np.concatenate([one.wrench(there) for one in rubbing])
+        instant = with_friction({friction.name: friction.efforts(x) for friction in frictions})
+        return np.concatenate([friction.wrench(instant) for friction in frictions])
 
     columns = [value_and_rate(wrenches, np.zeros(m), np.eye(m)[k]) for k in range(m)]
     B = np.column_stack([column for _, column in columns])
-    parts = [slice(6 * i, 6 * i + 6) for i in range(len(rubbing))]
-    return [columns[0][0][part] for part in parts], [B[part] for part in parts]
+    blocks = [slice(6 * i, 6 * i + 6) for i in range(len(frictions))]
+    return [columns[0][0][block] for block in blocks], [B[block] for block in blocks]
 
 
-def solve_brakes(rubbing: Sequence[JointFriction], W_0: Wrenches, B: Wrenches) -> tuple[Array, Scalar]:
-    """x with x = b(W_0 + B x), and 1 where it is unique and found, else 0."""
-    x = _brakes(rubbing, W_0)
+def solve_brakes(frictions: Sequence[JointFriction], W_0: Wrenches, B: Wrenches) -> tuple[Array, Scalar]:
+    """x with x = b(W_0 + B x), and 1 where it is unique and Newton's method has converged, else 0."""
+    x = _brakes(frictions, W_0)
     m = len(x)
     if not m:
         return EMPTY, 1.0
-    for _ in range(NEWTON):
+    for _ in range(NEWTON_STEPS):
         W = [w + b @ x for w, b in zip(W_0, B, strict=True)]
         slope = np.vstack(
             [
-                np.column_stack([rate(one.brakes, w, b[:, k]) for k in range(m)])
-                for one, w, b in zip(rubbing, W, B, strict=True)
+                np.column_stack([rate(friction.brakes, w, b[:, k]) for k in range(m)])
+                for friction, w, b in zip(frictions, W, B, strict=True)
             ]
         )
-        x = x + eliminate(np.eye(m) - slope, _brakes(rubbing, W) - x)[0]
-    left = _brakes(rubbing, [w + b @ x for w, b in zip(W_0, B, strict=True)]) - x
-    near = sum((absolute(r) for r in left), 0.0), ARRIVED * sum((absolute(b) for b in x), 1e-280)
-    _, pivots = eliminate(np.eye(m) - growth(rubbing, B), np.zeros(m))
-    sound: Scalar = less_equal(*near)
+        x = x + eliminate(np.eye(m) - slope, _brakes(frictions, W) - x)[0]
+    residual = _brakes(frictions, [w + b @ x for w, b in zip(W_0, B, strict=True)]) - x
+    error = sum((absolute(r) for r in residual), 0.0)
+    tolerance = CONVERGED * sum((absolute(b) for b in x), 1e-280)
+    _, pivots = eliminate(np.eye(m) - find_brake_gains(frictions, B), np.zeros(m))
+    sound: Scalar = less_equal(error, tolerance)
     for pivot in pivots:
         sound = sound * less(0.0, pivot)
     return x, sound
 
 
-def _brakes(rubbing: Sequence[JointFriction], W: Wrenches) -> Array:
-    return np.concatenate([one.brakes(w) for one, w in zip(rubbing, W, strict=True)])
+def _brakes(frictions: Sequence[JointFriction], W: Wrenches) -> Array:
+    return np.concatenate([friction.brakes(w) for friction, w in zip(frictions, W, strict=True)])
 
 
-def growth(rubbing: Sequence[JointFriction], B: Wrenches) -> Array:
-    """C: the most by which each brake can grow with each."""
-    return np.column_stack([_brakes(rubbing, [b[:, k] for b in B]) for k in range(B[0].shape[1])])
+def find_brake_gains(frictions: Sequence[JointFriction], B: Wrenches) -> Array:
+    """C: an upper bound of the growth of each brake for a unit of each brake (m x m)."""
+    return np.column_stack([_brakes(frictions, [b[:, k] for b in B]) for k in range(B[0].shape[1])])
 
 
 def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
-    """The solution of A x = b and the pivots; by Gauss without exchanges, for matrices near to the unit matrix."""
+    """The solution of A x = b and the pivots, by elimination without pivoting, for matrices near the unit matrix."""
     n = len(b)
     A, x = np.array(A, dtype=object), np.array(b, dtype=object)
     for j in range(n):
@@ -262,66 +265,64 @@ def eliminate(A: Array, b: Array) -> tuple[Array, list[Scalar]]:
     return tidy(x), [A[j, j] for j in range(n)]
 
 
-# -- what goes wrong -------------------------------------------------------------------------------
+# -- failures --------------------------------------------------------------------------------------
 
 
-def find_jammed(instant: RubbedInstant) -> str | None:
-    """Why friction has no solution at an instant of plain numbers, or more than one; None where it has one."""
-    rubbing = find_joint_friction(instant.kinematics)
-    if not rubbing or not rubbing[-1].where.stop:
+def find_jammed(instant: InstantWithFriction) -> str | None:
+    """Why friction has no solution, or more than one, at an instant of floats; None where it has exactly one."""
+    frictions = find_joint_friction(instant.kinematics)
+    if not frictions or not frictions[-1].where.stop:
         return None
-    B = respond(instant.with_friction, rubbing)[1]
-    C = np.asarray(growth(rubbing, B), dtype=float)
+    B = find_wrench_response(instant.with_friction, frictions)[1]
+    C = np.asarray(find_brake_gains(frictions, B), dtype=float)
     if not np.isfinite(C).all():
         return None
-    sizes, ways = np.linalg.eig(C)
-    worst = int(np.argmax(abs(sizes)))
-    if abs(sizes[worst]) < NEARLY:
+    eigenvalues, vectors = np.linalg.eig(C)
+    worst = int(np.argmax(abs(eigenvalues)))
+    if abs(eigenvalues[worst]) < JAM_RADIUS:
         return None
-    share = abs(ways[:, worst])
-    names = [one.name for one in rubbing if share[one.where].max() > 0.5 * share.max()]
-    gain = f"friction makes its own load grow {abs(sizes[worst]):.3g} times as fast as itself"
+    share = abs(vectors[:, worst])
+    names = [friction.name for friction in frictions if share[friction.where].max() > 0.5 * share.max()]
+    gain = f"friction makes its own load grow {abs(eigenvalues[worst]):.3g} times as fast as itself"
     verb = "jam" if len(names) > 1 else "jams"
     return f"{' and '.join(names)} {verb}: {gain}; from 1 on there is no motion, or more than one"
 
 
-def check_unique(instant: RubbedInstant, stresses: Array) -> None:
-    """Refuse friction by components of reactions that do not follow from the motion.
+def check_unique(instant: InstantWithFriction, stresses: Array) -> None:
+    """Refuse friction that depends on components of reactions that the motion does not determine.
 
-    ``stresses`` are multipliers of all constraint rows, one set in each column, that hold each other in balance.
+    ``stresses`` are internal stresses: multipliers of all constraint rows, one set in each column, in balance with
+    each other.
     """
-    rubbing = find_joint_friction(instant.kinematics)
-    if not rubbing or not stresses.shape[1]:
+    frictions = find_joint_friction(instant.kinematics)
+    if not frictions or not stresses.shape[1]:
         return
-    wrenches = [_stress(instant, rubbing, lam) for lam in stresses.T]
-    for i, one in enumerate(rubbing):
-        for contact in one.contacts:
-            for part in contact.parts(np.zeros(6)):
-                most = max(float(contact.parts(unit)[part]) for unit in np.eye(6))
+    wrenches = [_stress(instant, frictions, lam) for lam in stresses.T]
+    for i, friction in enumerate(frictions):
+        for contact in friction.contacts:
+            for load in contact.parts(np.zeros(6)):
+                gain = max(float(contact.parts(unit)[load]) for unit in np.eye(6))
                 size = max(float(np.abs(W).max()) for W in wrenches)
-                if any(float(contact.parts(W[i])[part]) > UNIQUE * most * size for W in wrenches):
-                    raise _not_unique(one, part)
+                if any(float(contact.parts(W[i])[load]) > UNIQUE_SHARE * gain * size for W in wrenches):
+                    raise _not_unique(friction, load)
 
 
-def _stress(instant: RubbedInstant, rubbing: Sequence[JointFriction], lam: Array) -> Array:
-    """The reactions of joints with friction while multipliers hold each other in balance and nothing else acts."""
+def _stress(instant: InstantWithFriction, frictions: Sequence[JointFriction], lam: Array) -> Array:
+    """Wrenches of the joints with friction (one row each) under an internal stress and no other load."""
 
     def reactions(x: Array) -> Array:
-        there = instant.stressed(x[0] * lam)
-        return np.concatenate([one.turned(*there.joint_wrench(one.name)[1]) for one in rubbing])
+        stressed = instant.stressed(x[0] * lam)
+        return np.concatenate([friction.turned(*stressed.joint_wrench(friction.name)[1]) for friction in frictions])
 
     return np.asarray(rate(reactions, np.zeros(1), np.ones(1)), dtype=float).reshape(-1, 6)
 
 
-def _not_unique(one: JointFriction, part: str) -> ModelError:
-    friction = one.joint.friction
-    assert friction is not None
-    fields = {"moment": "length", "force along": "thrust_radius"}
-    field = next((f for word, f in fields.items() if part.startswith(word) and getattr(friction, f) is not None), None)
-    ways = [f"leave out {field}"] if field else []
-    ways += [
+def _not_unique(friction: JointFriction, load: PressingLoad) -> ModelError:
+    field = load.optional_field
+    remedies = [f"leave out {field}"] if field and getattr(friction.joint.friction, field) is not None else []
+    remedies += [
         "free what is held twice (by a ball, a cylindrical or a universal joint in the loop)",
         "give a constant effort instead",
     ]
-    message = f"depends on the {part}, which is not unique: joints of its loop are redundant (see kn.mobility)"
-    return ModelError(f"{message}; {', or '.join(ways)}", component=one.name, field="friction")
+    message = f"depends on the {load.value}, which is not unique: joints of its loop are redundant (see kn.mobility)"
+    return ModelError(f"{message}; {', or '.join(remedies)}", component=friction.name, field="friction")

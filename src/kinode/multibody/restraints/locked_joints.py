@@ -1,17 +1,17 @@
-"""Locked joints: their accelerations vanish without another order of elimination.
+"""Locked joints: their accelerations vanish, with the same order of elimination as for free joints.
 
-With s = 1 for a lock that holds and 0 for one that does not, e its row over the speeds of the state and h the effort
-that it holds with, its equation is a mixture whose pivot never vanishes:
+With s = 1 for an active lock and 0 for an inactive one, e its row over the speeds of the state and h its locking
+effort, its equation is a mixture whose pivot never vanishes:
 
     M u_dot = tau - h_bias + G' lam + s e' h,    s e u_dot + s bias = 0,    (1 - s) h = 0
 
-In a tree whose locks hold one joint each, articulated bodies do the same with (1 - s)/D in place of 1/D, and the
-residual of the axis is h.  Locks may hold what others hold already: two brakes on one shaft, two hinges of a four-bar.
-The last of them to be eliminated is then left with a pivot of rounding alone, and holds with (almost) nothing; where it
-contradicts the others, as at a dead center, its effort is beyond every limit and its mode ends.  What several hold in
-one joint is then shared out anew (model/base/lock.py), so that none ends its mode while another could still hold.
+In a tree whose locks act on one joint each, articulated bodies do the same with (1 - s)/D in place of 1/D, and the
+residual of the axis is h.  Locks may be redundant: two brakes on one shaft, two hinges of a four-bar.  The pivot of the
+last of them is then rounding alone, and its effort is (almost) zero.  If it contradicts the others, as at a dead
+center, its effort exceeds every limit and its mode ends.  The effort of several locks of one joint is distributed
+afterwards (model/base/lock.py), so that none ends its mode while another could still take more.
 
-``LockRows`` are the equations, which no effort changes; ``Locking`` is what the locks hold with.
+``LockRows`` are the equations, which do not depend on efforts; ``Locking`` are the locking efforts.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from kinode.model.base.scene import Scene
     from kinode.multibody.kinematics import Kinematics
 
-ENDLESS = 1e30  # an effort that nothing is good for
-ALL = 1.0 + 1e-6  # times what a lock holds with: more than that is left
+UNLIMITED = 1e30  # N or N*m: an effort beyond the limit of every lock
+SPARE_FACTOR = 1.0 + 1e-6  # a lock can take more if its limit exceeds its effort times this
 
 
 class LockRows:
@@ -44,14 +44,15 @@ class LockRows:
 
     @cached_property
     def locks(self) -> list[Lock]:
-        """What can hold a joint that is free to move, and that no law of time moves."""
+        """The locks of joints that can move and are not all prescribed by expressions of time."""
         joint_state = self.kinematics.joint_state
-        every = (lock for one in self.kinematics.system.components.values() for lock in one.locks(self.scene))
+        components = self.kinematics.system.components.values()
+        every = (lock for component in components for lock in component.locks(self.scene))
         return [lock for lock in every if any(joint_state(name)[2] is None for name, _ in lock.joints)]
 
     @cached_property
     def free(self) -> dict[int, Scalar]:
-        """1 or 0 for the nodes whose joints may be locked."""
+        """For the nodes whose joints may be locked: 1 if free, 0 if locked."""
         free: dict[int, Scalar] = {}
         for lock in self.locks:
             i = self.kinematics.node_named[lock.joints[0][0]]
@@ -81,11 +82,11 @@ class LockRows:
         if name in kinematics.topology.cut_names:
             columns = loop_constraints.columns(kinematics, SupportedJoint(kinematics, (name, 0)))
             return {j: values[0] for j, values in columns.items()}
-        way = kinematics.state_of(name)
-        return {} if way is None else {way[0]: way[1]}
+        state = kinematics.state_of(name)
+        return {} if state is None else {state[0]: state[1]}
 
     def _bias(self, name: str) -> Scalar:
-        """The acceleration of a joint while those of the state are zero."""
+        """The acceleration of a joint for u_dot = 0 of the state."""
         kinematics = self.kinematics
         known = kinematics.joint_state(name)[2]
         if known is not None:
@@ -96,12 +97,14 @@ class LockRows:
 
     @property
     def gamma(self) -> list[Scalar]:
-        """What the rows are to be."""
-        return [-lock.stuck * sum((f * self._bias(n) for n, f in lock.joints), 0.0) for lock in self.locks]
+        """Right-hand sides of the rows: e u_dot = gamma."""
+        return [
+            -lock.stuck * sum((factor * self._bias(name) for name, factor in lock.joints), 0.0) for lock in self.locks
+        ]
 
     @property
     def drift(self) -> list[Scalar]:
-        """The speeds that the locks should have kept at zero."""
+        """Minus the speeds of active locks, which should be zero."""
         drift = []
         for lock in self.locks:
             speeds = [factor * self.kinematics.joint_state(name)[1][0] for name, factor in lock.joints]
@@ -109,7 +112,7 @@ class LockRows:
         return drift
 
     def still(self, rates: Array, stuck: Sequence[Scalar] | None = None) -> Array:
-        """Rates of the state in which what is locked is exactly zero, not but for rounding."""
+        """Rates of the state with those of locked joints set to zero exactly."""
         exact = np.array(rates, dtype=object)
         for lock, row, s in zip(self.locks, self.rows, self.stuck if stuck is None else stuck, strict=True):
             (name, _), *others = lock.joints
@@ -120,28 +123,31 @@ class LockRows:
 
     @cached_property
     def shared(self) -> dict[str, list[int]]:
-        """The locks of each joint that several hold, those that take all they can last."""
-        places: dict[str, list[int]] = {}
+        """Indices of the locks of each joint with several locks, in the order in which they take their share.
+
+        End stops come first, then brakes; friction takes the rest.
+        """
+        indices_of: dict[str, list[int]] = {}
         for k, lock in enumerate(self.locks):
             if len(lock.joints) == 1:
-                places.setdefault(lock.joints[0][0], []).append(k)
+                indices_of.setdefault(lock.joints[0][0], []).append(k)
         rank = [2 if lock.takes is None else 0 if lock.part == "stop" else 1 for lock in self.locks]
-        return {name: sorted(ks, key=rank.__getitem__) for name, ks in places.items() if len(ks) > 1}
+        return {name: sorted(own, key=rank.__getitem__) for name, own in indices_of.items() if len(own) > 1}
 
-    def any_stuck(self, places: Sequence[int]) -> Scalar:
-        """1 while one of some locks holds, else 0."""
+    def any_stuck(self, indices: Sequence[int]) -> Scalar:
+        """1 while one of some locks is active, else 0."""
         free: Scalar = 1.0
-        for k in places:
+        for k in indices:
             free = free * (1.0 - self.locks[k].stuck)
         return 1.0 - free
 
     def index(self, owner: str, part: str) -> int | None:
-        """The number of a lock; None where its joint does not move."""
+        """The index of a lock; None if its joint cannot move."""
         return next((k for k, lock in enumerate(self.locks) if (lock.owner, lock.part) == (owner, part)), None)
 
 
 class LockedMotion(Protocol):
-    """What locks ask of the motion that they hold."""
+    """What locks need of the motion."""
 
     @property
     def mass_rows(self) -> list[Row]:
@@ -150,12 +156,12 @@ class LockedMotion(Protocol):
 
     @property
     def lock_multipliers(self) -> Array:
-        """What each lock holds with, as the equations have it; zero where it does not hold."""
+        """The locking effort of each lock, as the equations give it; zero if the lock is not active."""
         ...
 
 
 class Locking:
-    """What the locks of an instant hold with."""
+    """The locking efforts of an instant."""
 
     def __init__(self, lock_rows: LockRows, motion: LockedMotion, friction_limit: Callable[[str], Scalar]) -> None:
         self.lock_rows, self.kinematics = lock_rows, lock_rows.kinematics
@@ -163,30 +169,30 @@ class Locking:
 
     @property
     def locks(self) -> list[Lock]:
-        """What can hold joints still."""
+        """The locks, in the order of ``efforts``."""
         return self.lock_rows.locks
 
     @cached_property
     def efforts(self) -> Array:
-        """What each lock holds with, zero where it does not."""
+        """The locking effort of each lock, zero if it is not active; shared among the locks of one joint."""
         efforts = list(self.motion.lock_multipliers)
-        for places in self.lock_rows.shared.values():
-            rest = sum((efforts[k] for k in places), 0.0)
-            for i, k in enumerate(places):
-                lock, later = self.locks[k], self.lock_rows.any_stuck(places[i + 1 :])
-                most = rest if lock.takes is None else where(later, lock.takes(rest), rest)
+        for indices in self.lock_rows.shared.values():
+            remaining = sum((efforts[k] for k in indices), 0.0)
+            for i, k in enumerate(indices):
+                lock, later = self.locks[k], self.lock_rows.any_stuck(indices[i + 1 :])
+                most = remaining if lock.takes is None else where(later, lock.takes(remaining), remaining)
                 efforts[k] = lock.stuck * most
-                rest = rest - efforts[k]
+                remaining = remaining - efforts[k]
         return tidy(efforts)
 
     def effort_of(self, owner: str, part: str) -> Scalar:
-        """What one lock holds with, zero if its joint does not move."""
+        """The locking effort of one lock, zero if its joint cannot move."""
         pairs = zip(self.locks, self.efforts, strict=True)
         return sum((h for lock, h in pairs if (lock.owner, lock.part) == (owner, part)), 0.0)
 
     @cached_property
     def by_joint(self) -> dict[str, Scalar]:
-        """What all locks do along each joint."""
+        """The sum of the locking efforts along each joint."""
         total: dict[str, Scalar] = {}
         for lock, effort in zip(self.locks, self.efforts, strict=True):
             for name, factor in lock.joints:
@@ -194,25 +200,25 @@ class Locking:
         return total
 
     def beside(self, owner: str, part: str) -> Scalar:
-        """1 while another lock holds the joint of one, and could hold more, else 0."""
+        """1 while another active lock of the same joint could take more, else 0."""
         k = self.lock_rows.index(owner, part)
-        mine = next((places for places in self.lock_rows.shared.values() if k in places), [])
+        indices = next((shared for shared in self.lock_rows.shared.values() if k in shared), [])
         free: Scalar = 1.0
-        for i in mine:
+        for i in indices:
             if i != k:
                 lock, effort = self.locks[i], self.efforts[i]
-                beyond = where(less(effort, 0.0), -ENDLESS, ENDLESS)
+                beyond = where(less(effort, 0.0), -UNLIMITED, UNLIMITED)
                 most = self.friction_limit(lock.owner) if lock.takes is None else absolute(lock.takes(beyond))
-                free = free * (1.0 - lock.stuck * less(ALL * absolute(effort), most))
+                free = free * (1.0 - lock.stuck * less(SPARE_FACTOR * absolute(effort), most))
         return 1.0 - free
 
     def response_of(self, owner: str, part: str) -> Scalar:
-        """The acceleration that a unit of a lock's effort would give its joints, were they alone."""
+        """The acceleration of a lock's joints for a unit of its effort, by the diagonal of the mass matrix."""
         k, M = self.lock_rows.index(owner, part), self.motion.mass_rows
         return 1.0 if k is None else sum((x * x / M[j][j] for j, x in self.lock_rows.rows[k].items()), 0.0)
 
     def stopped(self, owner: str, part: str) -> Array:
-        """Speeds of the state when a lock begins to hold; all that changes is rounding."""
+        """Speeds of the state when a lock becomes active; they change by rounding only."""
         k = self.lock_rows.index(owner, part)
         if k is None or len(self.locks[k].joints) == 1:
             u, cuts = np.array(self.kinematics.u, dtype=object), self.kinematics.topology.cut_names
@@ -224,8 +230,8 @@ class Locking:
     def struck(self, owner: str, part: str, restitution: Scalar) -> Array:
         """Speeds of the state after an impact, with impulses through the whole mechanism (Newton's restitution).
 
-        What joints rest against takes part as far as it pushes; where a first solution would have it pull, it lets go.
-        Friction has no impulse.  Only the struck joint has a speed along its impulse, so that no energy comes in.
+        End stops that joints rest against take part if they push; one that would pull in a first solution is released.
+        Friction has no impulse.  Only the struck joint has a speed along its impulse, so that no energy is added.
         """
         u, k, rows = self.kinematics.u, self.lock_rows.index(owner, part), self.lock_rows.rows
         if k is None:

@@ -1,4 +1,4 @@
-"""A state brought back to its constraints, from which rounding and the integrator have let it drift."""
+"""Projection of a state onto its constraints: removes the drift of rounding and integration."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from kinode.multibody.restraints import loop_constraints
 if TYPE_CHECKING:
     from kinode.multibody.snapshot import Snapshot
 
-GOLDEN = 0.618033988749895
+GOLDEN_RATIO = 0.618033988749895  # its multiples modulo 1 are spread evenly and never repeat
 
 
 def project(snapshot: Snapshot) -> tuple[Array, Array, Scalar]:
-    """q and u on the constraints: one Newton step of each, the shortest in the metric of the mass matrix.
+    """q and u on the constraints, by one Newton step each (the shortest in the metric of the mass matrix).
 
-    Rows of slips hold speeds alone: which positions can be reached is not for them to say.  Behind them stands the
-    effective mass b' (G M^-1 G')^-1 b for some rates b of the rows, before the step: it grows without bound where
-    the rows become dependent.  The rates are irregular, so that no symmetry of a mechanism hides it.
+    Slips restrict speeds alone, so their rows are left out of the step of q.  The third value is the effective mass
+    b' (G M^-1 G')^-1 b before the step, for certain rates b of the rows: it grows without bound where the rows become
+    dependent.  The rates b are irregular, so that no symmetry of a mechanism can hide this.
     """
     kinematics, locks, solve = snapshot.kinematics, snapshot.lock_rows, snapshot.motion.matrix.solve
     constraints = kinematics.constraints
-    none, unlocked = np.zeros(kinematics.topology.n_u), np.zeros(len(locks.locks))
+    no_force, no_lock_rates = np.zeros(kinematics.topology.n_u), np.zeros(len(locks.locks))
     solve_positions = solve
-    held = [k for k, unit in enumerate(constraints.units) if unit in POSITIONS]
-    if len(held) < len(constraints.rows):
-        held_rows = [constraints.rows[k] for k in held]
+    position_rows = [k for k, unit in enumerate(constraints.units) if unit in POSITIONS]
+    if len(position_rows) < len(constraints.rows):
+        held_rows = [constraints.rows[k] for k in position_rows]
         solve_positions = Saddle(snapshot.mass_rows, held_rows, locks.rows, locks.stuck)
-    residual = constraints.chosen(loop_constraints.residual)[held]
-    step, _ = solve_positions(none, np.concatenate([-residual, unlocked]))
+    residual = constraints.chosen(loop_constraints.residual)[position_rows]
+    step, _ = solve_positions(no_force, np.concatenate([-residual, no_lock_rates]))
     q = kinematics.advanced_q(locks.still(step))
-    there = snapshot.at(snapshot.point.replaced(q=q))
-    drift = there.constraints.chosen(loop_constraints.drift)
-    change, _ = solve(none, tidy([*-drift, *there.lock_rows.drift]))
-    number = np.arange(1, len(constraints.rows) + 1)
-    probe = np.where(np.sin(number**2) < 0, -1.0, 1.0) * (1.0 + number * GOLDEN % 1.0)
+    projected = snapshot.at(snapshot.point.replaced(q=q))
+    drift = projected.constraints.chosen(loop_constraints.drift)
+    change, _ = solve(no_force, tidy([*-drift, *projected.lock_rows.drift]))
+    numbers = np.arange(1, len(constraints.rows) + 1)
+    probe = np.where(np.sin(numbers**2) < 0, -1.0, 1.0) * (1.0 + numbers * GOLDEN_RATIO % 1.0)
     return q, locks.still(kinematics.u + change), solve.effective_mass(probe)

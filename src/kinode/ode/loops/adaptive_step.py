@@ -1,7 +1,7 @@
 """One step of an explicit Runge-Kutta method with error control.
 
-A state is projected onto its constraints at the end of a step. Events are looked for on the accepted step, where both
-of its ends and its dense output are at hand.
+The state is projected onto its constraints at the end of a step. Events are found on the accepted step, with both of
+its ends and its dense output.
 """
 
 from __future__ import annotations
@@ -10,25 +10,27 @@ import math
 
 from kinode.ode.loops.dense_output import add, combine, table_row
 from kinode.ode.loops.event_search import find_event
-from kinode.ode.loops.event_triggers import find_growth, recall
+from kinode.ode.loops.event_triggers import find_growth, restore_values
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.singularity_monitor import begin_watch, crosses, distance, watch
+from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
 
 _EPSILON = 2.0**-52
-MOVED = 10.0  # tolerances that closing the loops may move the end of a step
-ROUNDING = 32.0 * _EPSILON  # of a closed state, relative, where the constraints are clear
-CROSSINGS = 8  # lengths that are tried to step over a singular position
-BEYOND = 10.0  # times what was left until an event: longer steps are not begun with after it
-REFUSED, SHORTER = 8, 0.25  # steps that are taken anew, so much shorter, for event functions that change too much
-SHORT = 1e-12  # of the time: shorter steps are not begun with
-UNSURE = 1e-3  # of a state: more than that is no rounding
-WALL, MOST_WALLS = 1e-9, 1000  # of the run: within that, so many steps into what is not finite do not pass it
+ALLOWED_CORRECTION = 10.0  # tolerances by which the projection onto the constraints may move the end of a step
+CLOSED_ROUNDING = 32.0 * _EPSILON  # relative rounding error of a projected state, far from singular positions
+CROSSING_TRIES = 8  # step lengths that are tried to cross a singular position
+GROWTH_AFTER_EVENT = 10.0  # longest first step after an event, as a multiple of the step that led to it
+MAX_REFUSALS = 8  # repetitions of a step in which event functions change too much
+REFUSED_FACTOR = 0.25  # length of a repetition, as a share of the step before it
+MIN_STEP_SHARE = 1e-12  # share of the time: shortest first step after an event
+MAX_ROUNDING = 1e-3  # relative: a larger error is no rounding
+NONFINITE_SPAN = 1e-9  # share of the run in which steps with values that are not finite are counted together
+MAX_NONFINITE_STEPS = 1000  # of these
 
 
-def _size_of_error(run: RunMemory, h: float, row: int) -> float:
-    """Sum of the squares of an error estimate relative to the tolerance. Uses the row of the stage, which is free."""
+def _error_square(run: RunMemory, h: float, row: int) -> float:
+    """Sum of squares of an error estimate relative to the tolerance. Uses ``state.y_stage`` as work array."""
     y, new, atol, estimate = run.state.y, run.state.y_new, run.method.atol, run.state.y_stage
     weights, k, rtol = table_row(run, row), run.state.slopes, run.method.rtol
     a, total = h * weights[0], 0.0
@@ -44,20 +46,20 @@ def _size_of_error(run: RunMemory, h: float, row: int) -> float:
 
 def _error(run: RunMemory, h: float) -> float:
     """Size of the error relative to the tolerance (root mean square); with two estimates as in DOP853."""
-    first = _size_of_error(run, h, run.method.stages + 1)
+    first = _error_square(run, h, run.method.stages + 1)
     if run.method.estimates == 2 and first != 0.0:
-        second = _size_of_error(run, h, run.method.stages + 2)
+        second = _error_square(run, h, run.method.stages + 2)
         return first / math.sqrt((first + 0.01 * second) * run.model.n_continuous)
     return math.sqrt(first / run.model.n_continuous)
 
 
 def _close_end(run: RunMemory, t: float) -> float:
-    """Bring the end of a step onto its constraints; how far that moves it, relative to the tolerance.
+    """Project the end of a step onto its constraints; returns how far that moves it, relative to the allowed distance.
 
-    A solution within the tolerance is within the tolerance of the constraints. If closing the loops moves it much
-    farther, it may have gone to another branch of the motion, which the error estimate cannot know. Near a singular
-    position rounding errors grow, as the inverse distance in positions and as its square in speeds: nothing less
-    can be asked for.
+    A solution within the tolerance is within the tolerance of the constraints. If the projection moves it much farther,
+    it may have gone to another branch of the motion, which the error estimate does not see. Near a singular position
+    rounding errors grow, with the inverse distance in positions and with its square in speeds. The allowed distance
+    grows with them.
     """
     y, new, atol, open_end = run.state.y, run.state.y_new, run.method.atol, run.state.y_stage
     if run.model.projection == 0:
@@ -72,12 +74,12 @@ def _close_end(run: RunMemory, t: float) -> float:
         total += moved * moved
     monitor.distance_new = distance(run)
     nearness = monitor.farthest / min(monitor.distance, monitor.distance_new)
-    rounding = min(ROUNDING * nearness * nearness, UNSURE)
-    return math.sqrt(total / run.model.n_continuous) / (MOVED + rounding / run.method.rtol)
+    rounding = min(CLOSED_ROUNDING * nearness * nearness, MAX_ROUNDING)
+    return math.sqrt(total / run.model.n_continuous) / (ALLOWED_CORRECTION + rounding / run.method.rtol)
 
 
 def _first_step(run: RunMemory) -> float:
-    """A first step that suits the tolerance (Hairer, Norsett, Wanner I, II.4), with sign."""
+    """A first step for the tolerance (Hairer, Norsett, Wanner I, II.4), with sign."""
     n, atol, t, rtol = run.model.n, run.method.atol, run.step.t, run.method.rtol
     y, stage, k, k_next = run.state.y, run.state.y_stage, run.state.slopes, slope(run, 1)
     sign = 1.0 if run.step.t_end >= t else -1.0
@@ -106,22 +108,22 @@ def _first_step(run: RunMemory) -> float:
 
 
 def _attempt(run: RunMemory, h: float) -> bool:
-    """All stages of one step of length h. False, with the component, at the first slope that is not finite.
+    """All stages of one step of length h; False at the first slope that is not finite (``counts.failed``).
 
-    Stages need not be on the constraints. But near a singular position what they are off by is multiplied in their
-    slopes, so that a step that was rejected there, or for its constraints, is tried again with stages that are.
+    Stages need not satisfy the constraints. But near a singular position their slopes amplify the violation. So a step
+    that was rejected there, or for its projection, is repeated with projected stages.
     """
     method, step, counts = run.method, run.step, run.counts
     last, nodes = method.last, table_row(run, method.stages)
-    blamed = step.end_moved > 1.0 or crosses(run, 2.0 * h)
-    closed = run.model.projection != 0 and counts.rejected_in_a_row > 0 and blamed
-    step.end_moved = math.inf
+    by_constraints = step.end_correction > 1.0 or crosses(run, 2.0 * h)
+    closed = run.model.projection != 0 and counts.rejected_in_a_row > 0 and by_constraints
+    step.end_correction = math.inf
     for s in range(1, last + 1):
         y = run.state.y_new if s == last else run.state.y_stage
         t, k = step.t + nodes[s] * h, slope(run, s)
         combine(run, h, table_row(run, s), s, y)
         if s == last:
-            step.end_moved = _close_end(run, t)
+            step.end_correction = _close_end(run, t)
         elif closed:
             project(run, t, y)
         rate(run, t, y, k)
@@ -134,18 +136,18 @@ def _attempt(run: RunMemory, h: float) -> bool:
 
 
 def _step_end(run: RunMemory) -> float:
-    """Where a step ends at the latest: the end of the run, the next tick of a clock, or the next break of a law."""
+    """The latest end of a step: the end of the run, the next clock tick, or the next break."""
     return min(run.step.t_end, run.clocks.time, run.breaks.time)
 
 
 def _accept(run: RunMemory, error: float, h: float, final: bool) -> None:
-    """Book the step and choose the next one: PI control (Gustafsson; Hairer, Wanner II, IV.2)."""
+    """Accept the step and choose the next one: PI control (Gustafsson; Hairer, Wanner II, IV.2)."""
     step, counts, damping = run.step, run.counts, run.method.damping
     factor = 0.9 * max(error, 1e-10) ** (0.75 * damping - 1.0 / run.method.order) * step.previous_error**damping
     factor = min(10.0, max(0.2, factor))
     if counts.rejected_in_a_row > 0:
         factor = min(factor, 1.0)
-    # A step that was cut short says little about the step to go on with.
+    # A step that was cut short says little about the next one.
     if not final or abs(h * factor) > abs(step.h):
         step.h = h * factor
     step.previous_error = max(error, 1e-4)
@@ -157,13 +159,13 @@ def _accept(run: RunMemory, error: float, h: float, final: bool) -> None:
 
 
 def _reject(run: RunMemory, error: float, h: float, finite: bool) -> bool:
-    """Book a step that is not accepted and make it shorter; False if what is not finite cannot be passed."""
+    """Reject the step and shorten the next try; False if values stay not finite."""
     step, counts = run.step, run.counts
     counts.rejected += 1
     counts.rejected_in_a_row += 1
-    # Where a stage happens to come near a singular position its slope is off, however long the step. Another length
-    # brings it elsewhere; a step that ends before the position would have to cross it from where slopes are worse.
-    crossing = run.model.projection != 0 and counts.rejected_in_a_row <= CROSSINGS and crosses(run, h)
+    # A stage near a singular position has a wrong slope, however long the step. Another length moves the stage away; a
+    # much shorter step would end before the position and have to cross it from where slopes are worse.
+    crossing = run.model.projection != 0 and counts.rejected_in_a_row <= CROSSING_TRIES and crosses(run, h)
     least = 0.8 if crossing else 0.2
     if math.isfinite(error):
         counts.failed = -1
@@ -173,14 +175,14 @@ def _reject(run: RunMemory, error: float, h: float, finite: bool) -> bool:
     if finite:
         counts.failed = max(0, first_not_finite(run.state.y_new, run.model.n))
         step.failed_time = step.t + h
-    if abs(step.t - step.wall_time) > WALL * abs(step.t_end - step.t_start):
-        step.wall_time, counts.walls = step.t, 0
-    counts.walls += 1
-    return counts.walls <= MOST_WALLS  # steps that are too short to move a state by rounding go on for ever
+    if abs(step.t - step.nonfinite_since) > NONFINITE_SPAN * abs(step.t_end - step.t_start):
+        step.nonfinite_since, counts.nonfinite_steps = step.t, 0
+    counts.nonfinite_steps += 1
+    return counts.nonfinite_steps <= MAX_NONFINITE_STEPS  # steps too short to change a state would never end
 
 
 def _find_step(run: RunMemory) -> int:
-    """Try steps until one is accepted (its end and its slopes are then set), or say why none can be."""
+    """Try steps until one is accepted, with its end and slopes; or return why none can be."""
     step, counts, max_step = run.step, run.counts, run.method.max_step
     t, end = step.t, _step_end(run)
     sign = 1.0 if end >= t else -1.0
@@ -195,7 +197,7 @@ def _find_step(run: RunMemory) -> int:
         if counts.steps + counts.rejected >= run.method.max_steps:
             return Outcome.TOO_MANY_STEPS
         finite = _attempt(run, h)
-        error = max(_error(run, h), step.end_moved) if finite else math.nan
+        error = max(_error(run, h), step.end_correction) if finite else math.nan
         if error <= 1.0:
             _accept(run, error, h, final)
             return Outcome.DONE
@@ -203,8 +205,8 @@ def _find_step(run: RunMemory) -> int:
             return Outcome.NOT_FINITE
 
 
-def _halve(run: RunMemory) -> None:
-    """The state in the middle of the step, for a first look: on the cubic through both ends and their slopes."""
+def _find_middle(run: RunMemory) -> None:
+    """The approximate state in the middle of the step: on the cubic through both ends and their slopes."""
     y, new, middle = run.state.y, run.state.y_new, run.state.between
     k, k_last, eighth = run.state.slopes, slope(run, run.method.last), 0.125 * run.step.h_done
     for i in range(run.model.n_continuous):
@@ -212,7 +214,7 @@ def _halve(run: RunMemory) -> None:
 
 
 def _step_to_event(run: RunMemory) -> int:
-    """One step, up to the first event in it; shorter if event functions change too much in it to be sure."""
+    """One step, up to the first event in it; repeated shorter if event functions may hide an event."""
     step, counts, refused = run.step, run.counts, 0
     while True:
         tried = step.h
@@ -222,35 +224,35 @@ def _step_to_event(run: RunMemory) -> int:
         counts.pending, counts.dense_ready = Pending.STEPPED, 0
         if run.events.count == 0:
             return Outcome.DONE
-        _halve(run)
+        _find_middle(run)
         if find_event(run):
-            counts.pending = Pending.STRUCK
+            counts.pending = Pending.STEPPED_TO_EVENT
             return Outcome.DONE
         growth = find_growth(run)
-        if growth >= 1.0 or refused == REFUSED:
+        if growth >= 1.0 or refused == MAX_REFUSALS:
             step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
             return Outcome.DONE
         refused += 1
-        step.h = SHORTER * step.h_done
+        step.h = REFUSED_FACTOR * step.h_done
         counts.pending = Pending.READY
         counts.steps -= 1
         counts.rejected += 1
-        recall(run)
+        restore_values(run)
 
 
 def take_adaptive_step(run: RunMemory) -> int:
-    """One step, with what is met on its way."""
+    """One accepted step, with its events and its pass of singular positions."""
     step = run.step
     if step.h == 0.0:
         step.h = _first_step(run)
-    begin_watch(run)
+    begin_monitor(run)
     code = _step_to_event(run)
     if code != Outcome.DONE:
         return code
-    if run.counts.pending == Pending.STRUCK:
-        # Far beyond an event there is nothing to be learned, and much to be lost by rounding.
-        piece = max(BEYOND * (step.t_new - step.t), SHORT * abs(step.t))
-        step.h = min(step.h, max(piece, step.h / (BEYOND * BEYOND)))
-    elif run.model.projection != 0 and watch(run):
+    if run.counts.pending == Pending.STEPPED_TO_EVENT:
+        # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
+        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t))
+        step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
+    elif run.model.projection != 0 and monitor_step(run):
         return Outcome.NEAR_SINGULAR
     return Outcome.DONE

@@ -1,4 +1,4 @@
-"""Runs of the classical Runge-Kutta method in groups, from start to end, each as many runs as lanes."""
+"""Batches of runs by the classical Runge-Kutta method, in groups of as many runs as lanes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinode.ode.loops.run_memory import BatchMemory
 
 
 def _gather(batch: BatchMemory, group: int, source: Floats, stride: int, n: int, target: Floats) -> None:
-    """Entry i of lane l of a group is target[i * lanes + l]; past the last run the last one is repeated."""
+    """Interleave the rows of a group: target[i * lanes + lane]; the last run fills lanes without a run."""
     lanes = batch.run.model.lanes
     for lane in range(lanes):
         row = tail(source, stride * min(group * lanes + lane, batch.runs - 1))
@@ -31,23 +31,23 @@ def _scatter(batch: BatchMemory, group: int, sample: int) -> None:
 
 
 def _note_failures(batch: BatchMemory, group: int, step: int) -> None:
-    """Note the step and the component for each run that is not finite for the first time."""
+    """Note the step and the component of each run that becomes not finite."""
     lanes, new = batch.run.model.lanes, batch.run.state.y_new
     steps, components = batch.failed_step, batch.failed_component
     for lane in range(min(lanes, batch.runs - group * lanes)):
-        each = group * lanes + lane
-        if steps[each] < 0:
+        run_index = group * lanes + lane
+        if steps[run_index] < 0:
             for i in range(batch.run.model.n // lanes):
                 if not math.isfinite(new[i * lanes + lane]):
-                    steps[each] = step
-                    components[each] = i
+                    steps[run_index] = step
+                    components[run_index] = i
                     break
 
 
 def run_groups(batch: BatchMemory) -> int:
-    """Groups of runs, one after the other.
+    """Integrate the groups of runs, one after the other.
 
-    A run that is not finite any more goes on as it is beside the others; where it happened is noted.
+    A run that becomes not finite does not stop the others of its group.
     """
     run = batch.run
     model, step, y, new = run.model, run.step, run.state.y, run.state.y_new

@@ -1,47 +1,47 @@
-"""Events that follow each other without end: chatter, which a run stops for.
+"""Detects chatter: events that follow each other without end. A run with chatter stops.
 
-What bounces and what switches by a clock may do so a million times. Three things may not: many instants with events
-within a nanosecond; events that move nothing (their modes change, the state does not), so many in so small a part of
-the run that it would not end; and such events in a row, in one step each, none of which lets its event function leave
-zero: what a mode does drives the state back across its threshold, from both sides.
+Bouncing, or switching by a clock, may cause millions of events. Three patterns are chatter. The first is many instants
+with events within a nanosecond. The second is idle events, which change modes but not the rest of the state, in such
+numbers within so short a share of the run that it would not end. The third is idle events in a row, one in each step,
+whose event function never leaves zero: each mode drives the state back across its threshold, from both sides.
 """
 
 from __future__ import annotations
 
 from kinode.ode.loops.run_memory import RunMemory
 
-CROWDED, MOST_INSTANTS = 1e-9, 50  # seconds, and events in them
-MOST_IDLE, SHORT = 1000, 1e-6  # events that move nothing, and the part of the run in which they are too many
-STILL = 1e-8  # of an event function, which is divided by a natural scale: it did not leave zero
-MOVED, ROUNDED = 1e-9, 1e-6  # of an entry of the state, and of its size: what changed by less was not reset
+CLUSTER_SECONDS, MAX_INSTANTS = 1e-9, 50  # s, and the most instants with events within them
+MAX_IDLE, IDLE_SHARE = 1000, 1e-6  # most idle events, and the share of the run in which more of them are chatter
+STALLED_LEVEL = 1e-8  # an event function (divided by its natural scale) below it did not leave zero
+RESET_ABSOLUTE, RESET_RELATIVE = 1e-9, 1e-6  # absolute and relative change of a state: a smaller change is no reset
 
 
-def note_seen(run: RunMemory, seen: float) -> None:
-    """Remember how large an event function was before it triggered."""
-    run.chatter.seen_before = run.chatter.seen
-    run.chatter.seen = seen
+def note_peak(run: RunMemory, peak: float) -> None:
+    """Remember the largest value that an event function had before it triggered."""
+    run.chatter.previous_peak = run.chatter.peak
+    run.chatter.peak = peak
 
 
 def note_reset(run: RunMemory) -> None:
-    """Begin to count anew where the state is about to change, beyond its modes."""
+    """Restart the counts if an event resets more than modes; called before the state changes."""
     y, changed, chatter = run.state.y, run.events.changed, run.chatter
     for i in range(run.model.n_continuous):
-        if abs(changed[i] - y[i]) > MOVED + ROUNDED * abs(y[i]):
-            chatter.idle, chatter.vain = 0, 0
+        if abs(changed[i] - y[i]) > RESET_ABSOLUTE + RESET_RELATIVE * abs(y[i]):
+            chatter.idle, chatter.stalled = 0, 0
 
 
 def is_chatter(run: RunMemory) -> bool:
-    """Whether the events up to this one, which has just happened, are chatter."""
+    """Count the event that has just happened; True if the recent events are chatter."""
     t, chatter = run.step.t, run.chatter
-    if t - chatter.crowd_time > CROWDED:
-        chatter.crowd_time, chatter.crowd = t, 0
-    chatter.crowd += 1
+    if t - chatter.cluster_time > CLUSTER_SECONDS:
+        chatter.cluster_time, chatter.cluster = t, 0
+    chatter.cluster += 1
     if chatter.idle == 0:
         chatter.idle_time = t
     chatter.idle += 1
     endless = False
-    if chatter.idle > MOST_IDLE:
-        endless = t - chatter.idle_time < SHORT * (run.step.t_end - run.step.t_start)
+    if chatter.idle > MAX_IDLE:
+        endless = t - chatter.idle_time < IDLE_SHARE * (run.step.t_end - run.step.t_start)
         chatter.idle = 0
-    chatter.vain = chatter.vain + 1 if min(chatter.seen, chatter.seen_before) < STILL else 0
-    return endless or chatter.crowd > MOST_INSTANTS or chatter.vain > MOST_IDLE
+    chatter.stalled = chatter.stalled + 1 if min(chatter.peak, chatter.previous_peak) < STALLED_LEVEL else 0
+    return endless or chatter.cluster > MAX_INSTANTS or chatter.stalled > MAX_IDLE

@@ -1,4 +1,4 @@
-"""Clocks within the integrator loops: exact multiples of a period, counted in whole ticks."""
+"""Clocks in the integrator loops: exact multiples of a period, counted in integer base ticks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinode.ode.loops.run_memory import RunMemory
 
 
 def begin_ticks(run: RunMemory) -> None:
-    """The next tick of each clock stands behind its period and phase: a division now, and none later."""
+    """Find the first tick of each clock (stored after its period and phase); later ticks need no division."""
     ticks = run.clocks.ticks
     for s in range(run.clocks.count):
         period, phase = ticks[3 * s], ticks[3 * s + 1]
@@ -19,7 +19,7 @@ def begin_ticks(run: RunMemory) -> None:
 
 
 def _find_tick(run: RunMemory) -> None:
-    """The next tick that any clock has."""
+    """Find the next tick of any clock."""
     clocks, due = run.clocks, -1
     ticks = clocks.ticks
     for s in range(clocks.count):
@@ -31,7 +31,7 @@ def _find_tick(run: RunMemory) -> None:
 
 
 def tick(run: RunMemory) -> bool:
-    """Let the clocks act whose tick it is; True if some of them are in Python, which are to be called now."""
+    """Run the compiled clocks whose tick it is; True if Python clocks have to be called too."""
     clocks, mask = run.clocks, run.events.mask
     ticks, in_python = clocks.ticks, clocks.in_python
     compiled, called = False, False

@@ -9,7 +9,7 @@ from kinode.ode.loops.run_memory import RunMemory
 
 
 def add(run: RunMemory, h: float, weights: Floats, first: int, count: int, out: Floats) -> None:
-    """out += h * sum_j weights[j] slope_j for j from the first on; in pairs, which halves the passes through memory."""
+    """out += h * sum_j weights[j] slope_j for j from the first on; in pairs, for half the memory traffic."""
     n = run.model.n_continuous
     j = first
     while j < count:
@@ -41,7 +41,7 @@ def table_row(run: RunMemory, row: int) -> Floats:
 
 
 def end_slope(run: RunMemory) -> None:
-    """The slope at the end of a step of fixed length, which is evaluated where it is wanted."""
+    """Evaluate the slope at the end of a step of fixed length, once."""
     if run.counts.dense_ready == 0:
         rate(run, run.step.t_new, run.state.y_new, slope(run, run.method.last))
         run.counts.evaluations += 1

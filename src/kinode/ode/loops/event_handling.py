@@ -1,8 +1,8 @@
-"""What happens at an instant: reset maps, clock ticks, and mode iteration until the modes are consistent.
+"""The changes at an instant: reset maps, clock ticks, and mode iteration until the modes are consistent.
 
-Modes are inconsistent where an active event function is clearly negative, or zero and falling; the worst of them
-triggers, after some tries the first, until none is left. A tick that changes nothing that event functions depend on
-leaves them as they were before it.
+Modes are inconsistent where an active event function is clearly negative, or zero and falling. Mode iteration triggers
+the function with the largest violation, after some tries the first one, until none is left. A tick leaves the modes as
+they are if event functions depend on no state that clocks change.
 """
 
 from __future__ import annotations
@@ -10,24 +10,25 @@ from __future__ import annotations
 from kinode.jit.pointers import tail
 from kinode.ode.loops.chatter import is_chatter, note_reset
 from kinode.ode.loops.clock_ticks import begin_ticks, take_changed, tick
-from kinode.ode.loops.event_triggers import ZERO, arm, evaluate, find_active, is_active, is_clear
+from kinode.ode.loops.event_triggers import ZERO_LEVEL, arm, evaluate, find_active, is_active, is_clear
 from kinode.ode.loops.loop_primitives import begin_piece, law_time, project, run_kernel, start
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
 
-BY_WORST, TRIES = 12, 40  # of mode iteration: the worst triggers first, then the first; then no modes are consistent
+WORST_FIRST_TRIES = 12  # of mode iteration, by the largest violation; later ones take the first function
+MAX_TRIES = 40  # of mode iteration, after which there are no consistent modes
 
 
 def _list_event(run: RunMemory, k: int) -> None:
-    """Put an event on the list, with its mode before and after, as the state is about to change.
+    """Put an event on the list, with its mode before and after; called before the state changes.
 
-    At the start modes are found, which is no event unless something is reset.
+    Mode iteration at the start of a run is no event, unless it resets q or u.
     """
     events, y, changed, at = run.events, run.state.y, run.events.changed, run.events.modes[k]
-    counts = run.counts.started != 0
+    is_event = run.counts.started != 0
     for i in range(run.model.z_at):
-        counts = counts or y[i] != changed[i]
-    if not counts:
+        is_event = is_event or y[i] != changed[i]
+    if not is_event:
         return
     numbers = tail(events.list_numbers, 3 * events.listed)
     numbers[0], numbers[1], numbers[2] = run.step.t, 0.0, 0.0
@@ -47,13 +48,13 @@ def _reset(run: RunMemory, k: int) -> None:
     _list_event(run, k)
     take_changed(run)
     for i in range(events.count):
-        armed[i] = 0 if modes[i] == modes[k] else armed[i]  # its mode begins now
+        armed[i] = 0 if modes[i] == modes[k] else armed[i]  # the mode begins now
     project(run, run.step.t, run.state.y)
     events.blamed = k
 
 
 def _reset_all(run: RunMemory) -> int:
-    """The events of all functions that triggered, one after the other as far as they still do."""
+    """Reset for each function that triggered, one after the other, as long as it still triggers."""
     events, first = run.events, True
     events.consistent = 0
     for k in range(events.count):
@@ -66,23 +67,27 @@ def _reset_all(run: RunMemory) -> int:
 
 
 def _find_inconsistent(run: RunMemory, tries: int) -> int:
-    """The event function to trigger next, as they were evaluated last, or -1.
+    """The event function to trigger next, by the last evaluation; -1 if the modes are consistent.
 
-    What comes to zero and stays there ends its mode; what was there when its mode began does not.
+    A function that comes to zero and stays there ends its mode.  One that was zero when its mode began does not.
     """
     m, g, armed, y = run.events.count, run.events.g, run.events.armed, run.state.y
-    chosen, worst = -1, 0.0
+    worst_function, largest = -1, 0.0
     for k in range(m):
-        bad, falling = 0.0, -g[m + k]
-        if g[k] < -ZERO:
-            bad = -g[k]
-        elif g[k] <= ZERO and falling > 0.0:
-            bad = ZERO * (falling / (1.0 + falling) if falling < 1e300 else 1.0)
-        elif g[k] <= ZERO and falling == 0.0 and armed[k] != 0:
-            bad = 1e-300
-        if bad > 0.0 and is_active(run, k, y) and (chosen < 0 or (tries < BY_WORST and bad > worst)):
-            chosen, worst = k, bad
-    return chosen
+        violation, falling = 0.0, -g[m + k]
+        if g[k] < -ZERO_LEVEL:
+            violation = -g[k]
+        elif g[k] <= ZERO_LEVEL and falling > 0.0:
+            violation = ZERO_LEVEL * (falling / (1.0 + falling) if falling < 1e300 else 1.0)
+        elif g[k] <= ZERO_LEVEL and falling == 0.0 and armed[k] != 0:
+            violation = 1e-300
+        if (
+            violation > 0.0
+            and is_active(run, k, y)
+            and (worst_function < 0 or (tries < WORST_FIRST_TRIES and violation > largest))
+        ):
+            worst_function, largest = k, violation
+    return worst_function
 
 
 def _iterate_modes(run: RunMemory) -> int:
@@ -100,7 +105,7 @@ def _iterate_modes(run: RunMemory) -> int:
                 armed[i] = 0
             arm(run)
             break
-        if tries == TRIES:
+        if tries == MAX_TRIES:
             events.blamed = k
             return Outcome.MODES_INCONSISTENT
         _reset(run, k)
@@ -109,14 +114,14 @@ def _iterate_modes(run: RunMemory) -> int:
 
 
 def is_instant(run: RunMemory) -> bool:
-    """Whether something changes at once at the end of the step: the row there is that before, and one after follows."""
+    """Whether the state or its slope jumps at the end of the step; output then follows before and after the jump."""
     end = run.step.t_new
     due = end == run.clocks.time or (run.events.present != 0 and end == run.breaks.time)
-    return run.counts.pending == Pending.STRUCK or (due and end != run.step.t_end)
+    return run.counts.pending == Pending.STEPPED_TO_EVENT or (due and end != run.step.t_end)
 
 
 def begin(run: RunMemory) -> bool:
-    """The slope at the start, which waits for the modes where there are any; False if it is not finite."""
+    """Start the run: the first slope, or mode iteration where there are events; False if the slope is not finite."""
     begin_piece(run)
     if run.events.present == 0:
         return start(run)
@@ -127,7 +132,7 @@ def begin(run: RunMemory) -> bool:
 
 
 def pass_break(run: RunMemory) -> bool:
-    """Go on beyond a break of laws: with another slope, and other modes maybe; False if that is not finite."""
+    """Pass a break: evaluate the slope anew, or iterate the modes; False if the slope is not finite."""
     begin_piece(run)
     if run.events.present == 0:
         return start(run)
@@ -136,11 +141,11 @@ def pass_break(run: RunMemory) -> bool:
     return True
 
 
-def change(run: RunMemory) -> int:
-    """Bring what changes at an instant to its end: resets, ticks, modes, and the slope to go on with."""
+def handle_instant(run: RunMemory) -> int:
+    """Make all changes of an instant: resets, ticks, modes, and the slope after them."""
     counts, events = run.counts, run.events
     while counts.pending != Pending.CONSISTENT:
-        if events.room - events.listed < TRIES + events.count:
+        if events.room - events.listed < MAX_TRIES + events.count:
             return Outcome.EVENTS_FULL
         if counts.pending == Pending.EVENT:
             counts.pending = Pending.MODES
@@ -158,7 +163,7 @@ def change(run: RunMemory) -> int:
             if run.step.t == run.clocks.time and counts.started == 0:
                 counts.pending = Pending.TICK
             else:
-                counts.pending, run.monitor.watching = Pending.CONSISTENT, 0
+                counts.pending, run.monitor.known = Pending.CONSISTENT, 0
                 if not start(run):
                     return Outcome.NOT_FINITE
     return Outcome.DONE

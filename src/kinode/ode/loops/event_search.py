@@ -1,15 +1,15 @@
-"""Looks for events within a step, and cuts the step at the first.
+"""Finds events within a step, and cuts the step at the first.
 
-An event function is active while its mode has its value. It is armed once it was clearly positive; an armed one
-triggers where it becomes negative, another where it is negative and falls, or clearly negative, so that a function that
-is zero when its mode begins has the time to leave zero. It is evaluated about the middle of a step and at its end, and
-in more places if it may have been negative in between; where one triggers, the step is cut at the first instant at
-which that is seen on the dense output, found to the last bit of time.
+An event function is active while its mode has its value. It is armed once it was clearly positive. An armed function
+triggers where it becomes negative. One that is not armed triggers where it is negative and falling, or clearly
+negative; so a function that is zero when its mode begins has time to leave zero. Functions are evaluated about the
+middle of a step and at its end, and at more times if one may have been negative in between. Where one triggers, the
+step is cut at the first time at which it does so on the dense output, to the last bit.
 """
 
 from __future__ import annotations
 
-from kinode.ode.loops.chatter import note_seen
+from kinode.ode.loops.chatter import note_peak
 from kinode.ode.loops.dense_output import sample
 from kinode.ode.loops.event_triggers import (
     any_triggers,
@@ -17,19 +17,19 @@ from kinode.ode.loops.event_triggers import (
     evaluate,
     first_triggering,
     is_clear,
-    keep,
     mark_triggered,
     may_dip,
+    store_values,
     triggers,
 )
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
 
-PLACES = 16  # parts of a step in which an event function may have been negative for a moment
+DIP_SAMPLES = 16  # parts of a step that is sampled for a short dip of an event function below zero
 
 
 def _triggers_at(run: RunMemory, t: float) -> bool:
-    """Whether an event function triggers at a time within the step; what is clearly positive is armed if none does."""
+    """Whether an event function triggers at a time within the step; if none does, clearly positive ones are armed."""
     between = run.state.between
     sample(run, t, between)
     project(run, t, between)
@@ -43,10 +43,10 @@ def _triggers_at(run: RunMemory, t: float) -> bool:
 def find_event(run: RunMemory) -> bool:
     """Whether an event function triggers in the step that was just accepted; the step is then cut there.
 
-    The state about its middle is at ``state.between``.
+    ``state.between`` holds the state about its middle.
     """
     events, t, end = run.events, run.step.t, run.step.t_new
-    keep(run, events.g_before)
+    store_values(run, events.g_before)
     half = t + 0.5 * run.step.h_done
     if not is_clear(run, half, run.state.between):
         evaluate(run, half, run.state.between)
@@ -54,11 +54,11 @@ def find_event(run: RunMemory) -> bool:
             _cut(run, t, half)
             return True
         arm(run)
-    keep(run, events.g_half)
+    store_values(run, events.g_half)
     if not is_clear(run, end, run.state.y_new):
         evaluate(run, end, run.state.y_new)
         if any_triggers(run):
-            if _triggers_at(run, half):  # the dense output is not what was looked at
+            if _triggers_at(run, half):  # the dense output differs from the state that was evaluated
                 _cut(run, t, half)
             else:
                 evaluate(run, end, run.state.y_new)
@@ -67,31 +67,31 @@ def find_event(run: RunMemory) -> bool:
         arm(run)
     if may_dip(run) and _find_dip(run):
         return True
-    run.chatter.vain = 0
+    run.chatter.stalled = 0
     return False
 
 
 def _find_dip(run: RunMemory) -> bool:
     """Whether a function triggers between the ends and the middle of the step; the step is then cut there."""
     t, end, before = run.step.t, run.step.t_new, run.step.t
-    for i in range(1, PLACES):
-        at = t + (end - t) * i / PLACES
+    for i in range(1, DIP_SAMPLES):
+        at = t + (end - t) * i / DIP_SAMPLES
         if before < at and _triggers_at(run, at):
             _cut(run, before, at)
             return True
         before = at
-    evaluate(run, end, run.state.y_new)  # which the next step begins with
+    evaluate(run, end, run.state.y_new)  # the next step begins with these values
     return False
 
 
-def _aim(before: float, after: float, high: float, low: float, tries: int) -> float:
-    """Where to look next for the first time at which a function triggers that was ``high`` before, and ``low`` after.
+def _next_guess(before: float, after: float, high: float, low: float, iterations: int) -> float:
+    """The next guess for the zero of a function that is ``high`` at the time before and ``low`` at the time after.
 
-    Mostly where a straight line has its zero, and beside an end of the interval where that would be the end itself;
-    each third time in the middle, so that it never takes long.
+    It is the zero of a straight line, moved off an end of the interval if it coincides with it. Each third guess is the
+    middle, which bounds the number of iterations.
     """
     middle, least = 0.5 * (before + after), 2.0**-52 * abs(after)
-    if tries % 3 == 2 or not high > low:
+    if iterations % 3 == 2 or not high > low:
         return middle
     guess = before + (after - before) * (high / (high - low))
     if guess - before < least:
@@ -102,14 +102,14 @@ def _aim(before: float, after: float, high: float, low: float, tries: int) -> fl
 
 
 def _cut(run: RunMemory, before: float, after: float) -> None:
-    """End the step where the first function triggers: not yet before, but at the time after, evaluated last."""
-    g, between, tries, side = run.events.g, run.state.between, 0, 0
+    """End the step at the first trigger between two times: none triggers before, one does after (evaluated last)."""
+    g, between, iterations, side = run.events.g, run.state.between, 0, 0
     k = first_triggering(run, run.state.y_new if after == run.step.t_new else between)
-    low, most = g[k], 0.0
+    low, peak = g[k], 0.0
     high = -low
     while before < 0.5 * (before + after) < after:
-        at = _aim(before, after, high, low, tries)
-        tries += 1
+        at = _next_guess(before, after, high, low, iterations)
+        iterations += 1
         if _triggers_at(run, at):
             k = k if triggers(run, k, between) else first_triggering(run, between)
             after, low = at, g[k]
@@ -117,7 +117,7 @@ def _cut(run: RunMemory, before: float, after: float) -> None:
             side = 1
         else:
             before, high = at, max(g[k], 0.0)
-            most = max(most, high)
+            peak = max(peak, high)
             low = 0.5 * low if side == 2 else low
             side = 2
     if after == run.step.t_new:
@@ -130,5 +130,5 @@ def _cut(run: RunMemory, before: float, after: float) -> None:
         for i in range(run.model.n):
             new[i] = between[i]
     run.step.t_new = after
-    note_seen(run, most)
+    note_peak(run, peak)
     run.counts.cut += 1

@@ -1,7 +1,8 @@
-"""Event functions as the integrator loops see them: which are active, which trigger, which are armed.
+"""Event functions in the integrator loops: which are active, which trigger, which are armed.
 
-Evaluating all of them takes as long as a rate or longer, since what holds a stuck joint follows from the accelerations.
-While things slide, or move within their play, the state alone tells that nothing is near: the cheap event functions.
+Evaluating all of them takes as long as a rate or longer, since the locking force of a sticking joint follows from the
+accelerations. The cheap event functions depend on the state alone; they suffice while all joints slide or move within
+their play, and no threshold is near.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from kinode.jit.pointers import Floats
 from kinode.ode.loops.loop_primitives import law_time, run_kernel
 from kinode.ode.loops.run_memory import RunMemory
 
-ZERO = 1e-9  # of an event function, which is divided by a natural scale
-NEAR = 0.5  # of the least value seen: a parabola that goes lower is looked at more closely
-BENT = 0.25  # of the largest value seen: steps do not grow where a function is bent by more, and shrink by twice that
-SMALL = 1e-2  # of its natural scale: what a function does below that is not taken for a bend
+# Event functions are divided by a natural scale, so that these numbers have no unit.
+ZERO_LEVEL = 1e-9  # a function within it counts as zero
+DIP_SHARE = 0.5  # share of the smallest of three values: where a parabola goes lower, the step is sampled
+MAX_BEND = 0.25  # curvature as a share of the largest of three values: beyond it steps do not grow, beyond twice shrink
+MIN_SIZE = 1e-2  # smaller functions are not checked for curvature
 
 
 def evaluate(run: RunMemory, t: float, y: Floats) -> None:
-    """All event functions and their rates at a state."""
+    """All event functions and their time derivatives at a state."""
     run_kernel(run, run.events.functions, law_time(run, t), y, run.model.x, run.events.g)
 
 
@@ -30,61 +32,62 @@ def is_active(run: RunMemory, k: int, y: Floats) -> bool:
 
 
 def triggers(run: RunMemory, k: int, y: Floats) -> bool:
-    """Whether an event function, as it was evaluated last, triggers."""
-    return _is_over(run, k) and is_active(run, k, y)
+    """Whether an event function triggers, by the last evaluation."""
+    return _is_below(run, k) and is_active(run, k, y)
 
 
-def _is_over(run: RunMemory, k: int) -> bool:
+def _is_below(run: RunMemory, k: int) -> bool:
+    """Whether an event function is below its threshold: zero if it is armed or falling, else clearly below zero."""
     g = run.events.g
-    sure = run.events.armed[k] != 0 or g[run.events.count + k] < 0.0
-    return g[k] < (0.0 if sure else -ZERO)
+    at_zero = run.events.armed[k] != 0 or g[run.events.count + k] < 0.0
+    return g[k] < (0.0 if at_zero else -ZERO_LEVEL)
 
 
 def any_triggers(run: RunMemory) -> bool:
     """Whether any of the active event functions triggers."""
-    g, active, some = run.events.g, run.events.active, False
+    g, active, below = run.events.g, run.events.active, False
     for i in range(run.events.n_active):
-        some = some or (g[active[i]] < 0.0 and _is_over(run, active[i]))
-    return some
+        below = below or (g[active[i]] < 0.0 and _is_below(run, active[i]))
+    return below
 
 
 def mark_triggered(run: RunMemory, y: Floats) -> None:
-    """Note which event functions trigger, as they were evaluated last."""
+    """Note which event functions trigger, by the last evaluation."""
     triggered = run.events.triggered
     for k in range(run.events.count):
         triggered[k] = int(triggers(run, k, y))
 
 
 def arm(run: RunMemory) -> None:
-    """Arm what is active and clearly positive, as it was evaluated last."""
+    """Arm the active functions that are clearly positive, by the last evaluation."""
     g, armed, active = run.events.g, run.events.armed, run.events.active
     for i in range(run.events.n_active):
         k = active[i]
-        if g[k] > ZERO:
+        if g[k] > ZERO_LEVEL:
             armed[k] = 1
 
 
-def keep(run: RunMemory, kept: Floats) -> None:
-    """Remember the event functions as they were evaluated last."""
+def store_values(run: RunMemory, values: Floats) -> None:
+    """Store the event functions of the last evaluation."""
     g = run.events.g
     for k in range(run.events.count):
-        kept[k] = g[k]
+        values[k] = g[k]
 
 
-def recall(run: RunMemory) -> None:
+def restore_values(run: RunMemory) -> None:
     """Go back to the event functions at the start of the step."""
-    g, kept = run.events.g, run.events.g_before
+    g, values = run.events.g, run.events.g_before
     for k in range(run.events.count):
-        g[k] = kept[k]
+        g[k] = values[k]
 
 
 def may_dip(run: RunMemory) -> bool:
-    """Whether an active function may have been negative between its start, middle and end, where it is positive.
+    """Whether an active function that is positive at start, middle and end may have been negative between them.
 
-    A parabola through the three tells: it has its least value in between, and that is far below what was seen.
+    The criterion is a parabola through the three values: its minimum lies within the step, and far below them.
     """
     before, half, g = run.events.g_before, run.events.g_half, run.events.g
-    active, some = run.events.active, False
+    active, dips = run.events.active, False
     for i in range(run.events.n_active):
         k = active[i]
         slope = 4.0 * half[k] - 3.0 * before[k] - g[k]
@@ -92,29 +95,29 @@ def may_dip(run: RunMemory) -> bool:
             bend = 2.0 * (before[k] - 2.0 * half[k] + g[k])
             if -slope < 2.0 * bend:
                 lowest = before[k] - 0.25 * slope * slope / bend
-                some = some or lowest < NEAR * min(before[k], half[k], g[k])
-    return some
+                dips = dips or lowest < DIP_SHARE * min(before[k], half[k], g[k])
+    return dips
 
 
 def find_growth(run: RunMemory) -> float:
-    """How much longer the next step may be, for the active event functions that the state does not tell.
+    """The factor by which the next step may be longer, for the active functions that need accelerations.
 
-    While everything is locked the state does not change, and its error allows steps of any length: what pulls then is
-    seen by these functions alone, and those that are bent by much of themselves within a step are seen too seldom.
+    While everything is locked the state does not change, and its error allows steps of any length. Then only these
+    functions see the changing loads; where one is strongly curved within a step, it is sampled too seldom.
     """
     before, half, g = run.events.g_before, run.events.g_half, run.events.g
     of_state, active, growth = run.events.of_state, run.events.active, math.inf
     for i in range(run.events.n_active):
         k = active[i]
         if of_state[k] == 0:
-            bend, size = abs(before[k] - 2.0 * half[k] + g[k]), max(abs(before[k]), abs(half[k]), abs(g[k]), SMALL)
-            suited = 1.0 if bend > BENT * size else 2.0
-            growth = min(growth, 0.5 if bend > 2.0 * BENT * size else suited)
+            bend, size = abs(before[k] - 2.0 * half[k] + g[k]), max(abs(before[k]), abs(half[k]), abs(g[k]), MIN_SIZE)
+            at_most = 1.0 if bend > MAX_BEND * size else 2.0
+            growth = min(growth, 0.5 if bend > 2.0 * MAX_BEND * size else at_most)
     return growth
 
 
 def first_triggering(run: RunMemory, y: Floats) -> int:
-    """The first event function that triggers, as they were evaluated last; 0 if none does."""
+    """The first event function that triggers, by the last evaluation; 0 if none does."""
     for k in range(run.events.count):
         if triggers(run, k, y):
             return k
@@ -122,7 +125,7 @@ def first_triggering(run: RunMemory, y: Floats) -> int:
 
 
 def find_active(run: RunMemory, y: Floats) -> None:
-    """List the event functions that are active in a state: that stays as it is until an event or a tick."""
+    """List the event functions that are active in a state; the list is valid until an event or a tick."""
     events = run.events
     active, of_state, n_active, n_costly = events.active, events.of_state, 0, 0
     for k in range(events.count):
@@ -135,7 +138,7 @@ def find_active(run: RunMemory, y: Floats) -> None:
 
 
 def is_clear(run: RunMemory, t: float, y: Floats) -> bool:
-    """Whether the state alone tells that all active functions are clearly positive; they are armed then."""
+    """Whether the cheap functions show that all active functions are clearly positive; they are armed then."""
     events = run.events
     if events.n_costly != 0:
         return False
@@ -143,7 +146,7 @@ def is_clear(run: RunMemory, t: float, y: Floats) -> bool:
     if events.n_active != 0:
         run_kernel(run, events.cheap, law_time(run, t), y, run.model.x, g)
     for i in range(events.n_active):
-        if not g[active[i]] > ZERO:
+        if not g[active[i]] > ZERO_LEVEL:
             return False
     for i in range(events.n_active):
         armed[active[i]] = 1
@@ -151,9 +154,9 @@ def is_clear(run: RunMemory, t: float, y: Floats) -> bool:
 
 
 def check_events(run: RunMemory) -> int:
-    """For a solver beyond the loop: 1 if an event function triggers in ``state.y_new`` at ``step.t_new``, else 0.
+    """For an external solver: 1 if an event function triggers in ``state.y_new`` at ``step.t_new``, else 0.
 
-    Those that do are marked; if none does, what is clearly positive is armed.
+    Those that do are marked; if none does, the clearly positive ones are armed.
     """
     t, y = run.step.t_new, run.state.y_new
     if run.events.count == 0 or is_clear(run, t, y):
@@ -167,5 +170,5 @@ def check_events(run: RunMemory) -> int:
 
 
 def check_between(run: RunMemory) -> int:
-    """For a solver beyond the loop: 1 if event functions at three places of a step leave it open what was between."""
+    """For an external solver: 1 if event functions at three times of a step may hide an event between them."""
     return int(may_dip(run) or find_growth(run) < 1.0)

@@ -1,7 +1,7 @@
 """One step of fixed length, of the classical Runge-Kutta method or of any explicit tableau.
 
-The times of the run are ``t_start + i h``. Ticks, events and breaks of laws are reached by shorter steps, which lead
-back to these times.
+The grid of the run is ``t_start + i h``. Steps to clock ticks, events and breaks are shorter, and the next step leads
+back to the grid.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from kinode.ode.loops.event_search import find_event
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.singularity_monitor import begin_watch, distance, watch
+from kinode.ode.loops.singularity_monitor import begin_monitor, distance, monitor_step
 
-MOVED = 0.1  # of what a step changes: closing the loops may move its end so far
-ROUNDING = 1e-7  # of a state: less is not looked at
-ON_GRID = 1e-9  # of a step: a time nearer than that to the end of a step is there
+ALLOWED_CORRECTION = 0.1  # share of the change in a step by which the projection onto the constraints may move its end
+STATE_ROUNDING = 1e-7  # relative: a smaller change of a state is not counted
+GRID_TOLERANCE = 1e-9  # share of a step: a time nearer than that to the end of a step is there
 
 
 def classical_step(run: RunMemory, t: float, h: float) -> int:
@@ -42,7 +42,7 @@ def classical_step(run: RunMemory, t: float, h: float) -> int:
 
 
 def _tableau_step(run: RunMemory, t: float, h: float) -> int:
-    """The same by the stages of the method's table; the last of them is the end of the step."""
+    """One step by the stages of the method's table, the last of which is the end of the step; nonzero if not finite."""
     last, nodes, stage = run.method.last, table_row(run, run.method.stages), run.state.y_stage
     for s in range(1, last):
         combine(run, h, table_row(run, s), s, stage)
@@ -52,7 +52,7 @@ def _tableau_step(run: RunMemory, t: float, h: float) -> int:
 
 
 def _close_end(run: RunMemory) -> bool:
-    """Bring the end of the step onto its constraints; False if it was so far from them that it may be on any branch."""
+    """Project the end of the step onto its constraints; False if it was so far off that it may be on another branch."""
     y, new, open_end = run.state.y, run.state.y_new, run.state.y_stage
     if run.model.projection == 0:
         normalize(run, new)
@@ -61,34 +61,34 @@ def _close_end(run: RunMemory) -> bool:
         open_end[i] = new[i]
     project(run, run.step.t_new, new)
     run.monitor.distance_new = distance(run)
-    moved, way = 0.0, 0.0
+    correction, step_change = 0.0, 0.0
     for i in range(run.model.n):
-        moved += abs(new[i] - open_end[i])
-        way += abs(new[i] - y[i]) + ROUNDING * abs(new[i])
-    return moved <= MOVED * (way + ROUNDING)
+        correction += abs(new[i] - open_end[i])
+        step_change += abs(new[i] - y[i]) + STATE_ROUNDING * abs(new[i])
+    return correction <= ALLOWED_CORRECTION * (step_change + STATE_ROUNDING)
 
 
-def _aim(run: RunMemory) -> bool:
-    """Set where the next step ends and how long it is; False if that is before the grid."""
+def _plan_step(run: RunMemory) -> bool:
+    """Set the end and length of the next step; False if it ends before the next grid point."""
     step, counts = run.step, run.counts
     grid = step.t_start + (counts.steps + 1) * step.h
     last = counts.steps + 1 == run.method.max_steps
     if last:
         grid = step.t_end
-    slack, instant = ON_GRID * step.h, min(run.clocks.time, run.breaks.time)
-    before = instant < grid - slack
-    step.t_new = instant if instant <= grid + slack and not (last and not before) else grid
+    tolerance, instant = GRID_TOLERANCE * step.h, min(run.clocks.time, run.breaks.time)
+    before = instant < grid - tolerance
+    step.t_new = instant if instant <= grid + tolerance and not (last and not before) else grid
     whole = counts.off_grid == 0 and not before
     step.h_done = step.h if whole else step.t_new - step.t
     counts.off_grid = int(step.t_new != grid)
     return not before
 
 
-def _strikes(run: RunMemory) -> bool:
+def _has_event(run: RunMemory) -> bool:
     """Whether there is an event in the step.
 
-    Its middle is looked at on the cubic that the four slopes of the classical method give (Hairer, Norsett, Wanner I,
-    II.6, of order 3), or on that through both ends and their slopes.
+    The state in its middle is on the cubic of the four slopes of the classical method (Hairer, Norsett, Wanner I, II.6,
+    of order 3), or on that through both ends and their slopes.
     """
     y, new, middle, h = run.state.y, run.state.y_new, run.state.between, run.step.h_done
     k1, k2, k3, k4 = slope(run, 0), slope(run, 1), slope(run, 2), slope(run, 3)
@@ -105,10 +105,10 @@ def _strikes(run: RunMemory) -> bool:
 
 
 def take_fixed_step(run: RunMemory) -> int:
-    """One step, with what is met on its way."""
+    """One step, with its events and its pass of singular positions."""
     step, counts = run.step, run.counts
-    begin_watch(run)
-    on_grid = _aim(run)
+    begin_monitor(run)
+    on_grid = _plan_step(run)
     bad = 0
     if run.method.classical != 0:
         bad = classical_step(run, step.t, step.h_done)
@@ -129,11 +129,11 @@ def take_fixed_step(run: RunMemory) -> int:
     if run.model.projection != 0:
         end_slope(run)
     end = step.t_new
-    if run.events.count != 0 and _strikes(run):
-        counts.pending = Pending.STRUCK
+    if run.events.count != 0 and _has_event(run):
+        counts.pending = Pending.STEPPED_TO_EVENT
         if step.t_new != end:
             counts.off_grid = 1
             counts.steps -= int(on_grid)
-    elif run.model.projection != 0 and watch(run):
+    elif run.model.projection != 0 and monitor_step(run):
         return Outcome.NEAR_SINGULAR
     return Outcome.DONE

@@ -1,8 +1,8 @@
-"""What the compiled integrator loops have in common: calls of kernels, states on their constraints, the start.
+"""Common functions of the compiled integrator loops: kernel calls, projection onto constraints, the start of a run.
 
-Nothing in the loops knows a model: a kernel is an address with the signature of kinode.jit (nine pointers to double).
-jit/translator.py says what may be written in a loop; Python runs the same functions as they stand. This module and
-those of the loops are imported only to compile, or for their constants.
+The loops know no model: a kernel is an address with the signature of kinode.jit (nine pointers to double).
+jit/translator.py describes the language of the loops; Python can run the same functions. This module and those of the
+loops are imported only to compile them, or for their constants.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from kinode.jit.pointers import Floats, Ints, bits, call, tail
 from kinode.ode.loops.run_memory import RunMemory
 
 _HIGHEST, _LOWER, _LOWEST = 0x4000000000000000, 0x3FF0000000000000, 0x0010000000000000  # bits of an exponent
-LONG = 1e-7  # rad or m, of a step towards the constraints: its square is beyond what matters
+LONG_CORRECTION = 1e-7  # rad or m: after a longer Newton step the remaining error, its square, is not negligible
 
 
 def run_kernel(run: RunMemory, kernel: int, t: float, y: Floats, x: Floats, out: Floats) -> None:
-    """Call a kernel at a time, on a state."""
+    """Call a kernel with a time and a state."""
     model = run.model
     time = model.time
     for i in range(model.lanes):
@@ -28,17 +28,17 @@ def run_kernel(run: RunMemory, kernel: int, t: float, y: Floats, x: Floats, out:
 
 
 def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
-    """The rate of a state: out = f(t, y)."""
+    """The time derivative of a state: out = f(t, y)."""
     run_kernel(run, run.model.rate, law_time(run, t), y, run.model.x, out)
 
 
 def law_time(run: RunMemory, t: float) -> float:
-    """The time at which laws are evaluated for another: at a break as on the side of it that the run is on."""
+    """The time at which expressions of time are evaluated: t, kept to the side of a break on which the run is."""
     return min(max(t, run.breaks.earliest), run.breaks.latest)
 
 
 def begin_piece(run: RunMemory) -> None:
-    """Go on with laws of time as they are from now until their next break."""
+    """Set the time range of expressions from the present to their next break."""
     breaks = run.breaks
     if breaks.count == 0:
         return
@@ -52,33 +52,34 @@ def begin_piece(run: RunMemory) -> None:
 
 
 def slope(run: RunMemory, stage: int) -> Floats:
-    """The rate at a stage."""
+    """The time derivative at a stage."""
     return tail(run.state.slopes, stage * run.model.n)
 
 
 def not_finite(run: RunMemory, row: Floats) -> int:
     """Nonzero if a continuous entry of a row is not finite, that is, has all bits of its exponent set.
 
-    Integers need not be looked at in order; a sum of floats must be formed so, which takes longer.
+    Integer operations may be reordered and vectorized; a sum of floats may not, and takes longer.
     """
     return _any_not_finite(bits(row), 0, run.model.n_continuous)
 
 
 def _any_not_finite(numbers: Ints, first: int, stop: int) -> int:
-    seen = 0
+    flags = 0
     for i in range(first, stop):
-        seen |= ((numbers[i] & _LOWER) + _LOWEST) & numbers[i]  # the lower bits carry into the highest if all are set
-    return seen & _HIGHEST
+        flags |= ((numbers[i] & _LOWER) + _LOWEST) & numbers[i]  # the lower bits carry into the highest if all are set
+    return flags & _HIGHEST
 
 
 def copy_discrete(run: RunMemory, out: Floats) -> None:
-    """Give a state the discrete entries of the present one."""
+    """Copy the discrete states of the present state."""
     y = run.state.y
     for i in range(run.model.n_continuous, run.model.n):
         out[i] = y[i]
 
 
 def first_not_finite(values: Floats, n: int) -> int:
+    """Index of the first value that is not finite; -1 if all are."""
     for i in range(n):
         if not math.isfinite(values[i]):
             return i
@@ -86,7 +87,7 @@ def first_not_finite(values: Floats, n: int) -> int:
 
 
 def length(y: Floats, start: int, lanes: int) -> float:
-    """Length of the quaternion whose parts are at start, start + lanes, ..."""
+    """Norm of the quaternion whose components are at start, start + lanes, ..."""
     square = 0.0
     for i in range(4):
         square += y[start + i * lanes] * y[start + i * lanes]
@@ -94,17 +95,17 @@ def length(y: Floats, start: int, lanes: int) -> float:
 
 
 def project(run: RunMemory, t: float, y: Floats) -> None:
-    """Bring a state onto its constraints, if there are any, and its quaternions to unit length.
+    """Project a state onto its constraints, if there are any, and normalize its quaternions.
 
-    What one step of Newton's method leaves open goes with the square of its length, so that long ones need another.
+    The error after one Newton step is proportional to the square of the step, so that a long step needs another.
     """
-    if run.model.projection != 0 and _newton(run, t, y) > LONG:
+    if run.model.projection != 0 and _newton(run, t, y) > LONG_CORRECTION:
         _newton(run, t, y)
     normalize(run, y)
 
 
 def _newton(run: RunMemory, t: float, y: Floats) -> float:
-    """One step towards the constraints; how far it moves a coordinate at most."""
+    """One Newton step towards the constraints; returns the largest change of a coordinate in rad or m."""
     model, farthest = run.model, 0.0
     projected = model.projected
     run_kernel(run, model.projection, law_time(run, t), y, model.x, projected)
@@ -116,7 +117,7 @@ def _newton(run: RunMemory, t: float, y: Floats) -> float:
 
 
 def normalize(run: RunMemory, y: Floats) -> None:
-    """Bring the quaternions back to unit length."""
+    """Normalize the quaternions."""
     quaternions, lanes = run.model.quaternions, run.model.lanes
     for b in range(run.model.n_quaternions):
         for start in range(quaternions[b] * lanes, (quaternions[b] + 1) * lanes):
@@ -126,7 +127,7 @@ def normalize(run: RunMemory, y: Floats) -> None:
 
 
 def start(run: RunMemory) -> bool:
-    """The slope at the start, and the discrete entries of all rows; False if one of them is not finite."""
+    """The slope at the start, and the discrete states of all rows; False if one of them is not finite."""
     model, state, counts = run.model, run.state, run.counts
     copy_discrete(run, state.y_new)
     copy_discrete(run, state.y_stage)

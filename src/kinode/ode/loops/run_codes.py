@@ -1,4 +1,4 @@
-"""Numbers with names that the compiled loops and Python tell each other."""
+"""Codes that the compiled loops and Python exchange."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ class Outcome(IntEnum):
     """Why a loop returned."""
 
     DONE = 0
-    """It came to its end."""
+    """The run reached its end."""
     PAUSED = 1
-    """As many steps were taken as it was allowed."""
+    """The budget of steps is used up."""
     ROWS_FULL = 2
-    """There is no room for another row of output."""
+    """The output arrays are full."""
     NOT_FINITE = 3
     """A rate or a value is not finite (``counts.failed``, ``step.failed_time``)."""
     STEP_TOO_SMALL = 4
@@ -22,38 +22,38 @@ class Outcome(IntEnum):
     NEAR_SINGULAR = 6
     """The step passed near a singular position (``monitor``); the run goes on."""
     LEFT_BRANCH = 7
-    """A step of fixed length ended too far from where the loops close."""
+    """A step of fixed length ended too far from the constraints."""
     EVENTS_FULL = 8
-    """There is no room for another event on the list."""
+    """The event list is full."""
     PYTHON_CLOCK = 9
     """Clocks that are functions in Python are to be called."""
     MODES_INCONSISTENT = 10
-    """Mode iteration found no modes that fit together."""
+    """Mode iteration found no consistent modes."""
     CHATTER = 11
     """Events follow each other without end."""
     STEP_WANTED = 12
     """The caller is to take a step: from ``step.t``, ``state.y`` to ``step.t_new``, ``state.y_new``."""
     STATE_WANTED = 13
-    """The caller is to put the state at ``step.t_asked`` into ``state.between``."""
+    """The caller is to put the state at ``step.t_requested`` into ``state.between``."""
 
 
 class Pending(IntEnum):
-    """What a run does next."""
+    """The next action of a run."""
 
     READY = 0
-    """A step may be taken."""
+    """Take a step."""
     STEPPED = 1
-    """The rows of the step are to be written."""
-    STRUCK = 2
-    """The same, and there is an event at the end of the step."""
+    """Write the output of the step."""
+    STEPPED_TO_EVENT = 2
+    """Write the output of a step that ends at an event."""
     EVENT = 3
-    """The event is to be dealt with."""
+    """Apply the reset maps of the event."""
     TICK = 4
-    """A clock tick is to be dealt with."""
+    """Run the clocks that tick now."""
     MODES = 5
-    """Modes may not be consistent any more."""
+    """Make the modes consistent."""
     CONSISTENT = 6
-    """The rows after an instant are to be written."""
+    """Write the output after the instant."""
 
 
 class Stepping(IntEnum):
@@ -62,6 +62,6 @@ class Stepping(IntEnum):
     ADAPTIVE = 0
     """Error control."""
     FIXED = 1
-    """The user: all steps are of one length, but for those that end at events."""
+    """The user: all steps have one length, except those that end at events."""
     OUTSIDE = 2
-    """A solver beyond the loop, which also knows the state within its steps."""
+    """An external solver, which also gives the state within its steps."""

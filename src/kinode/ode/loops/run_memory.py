@@ -1,8 +1,7 @@
-"""What a run works on, as records that the compiled loops share with Python (kinode.jit.pointers).
+"""The memory of a run, as records that the compiled loops share with Python (kinode.jit.pointers).
 
-`RunMemory` is all of one run. A part that stays the same during a run says so; the others are what the run remembers,
-so that a loop may return to Python at any step and go on later with the same bits as if it had not stopped. All arrays
-are Python's.
+`RunMemory` holds all of one run. A record that is constant during a run says so. The others are the state of the loop:
+it may return to Python at any step and continue later with the same bits as without the pause. Python owns all arrays.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from kinode.jit.pointers import Floats, Ints, Struct, struct
 
 @struct
 class ModelKernels(Struct):
-    """The model: machine code at addresses, and the arguments of its calls. Stays the same, but for scratch."""
+    """The model: addresses of machine code, and the arguments of its calls. Constant, except for work arrays."""
 
     rate: int
-    """Address of the kernel y' = f(t, y); 0 where a solver beyond the loop has its own."""
+    """Address of the kernel y' = f(t, y); 0 where an external solver has its own."""
     projection: int
-    """Address of the kernel that brings a state onto its constraints; 0 for none."""
+    """Address of the kernel that projects a state onto its constraints; 0 for none."""
     n: int
     """Length of a state: all lanes of all components."""
     n_continuous: int
-    """Entries that steps change and error control looks at; the discrete states stand behind them."""
+    """Entries that steps change and error control measures; the discrete states follow them."""
     u_at: int
-    """Where the speeds begin in a state."""
+    """Index of the first speed in a state."""
     z_at: int
-    """Where the other states begin."""
+    """Index of the first entry of z in a state."""
     lanes: int
     """Runs that are interleaved in a state."""
     n_quaternions: int
     quaternions: Ints
-    """Where quaternions begin, in components."""
+    """Index of the first component of each quaternion in the state of one lane."""
     time: Floats
     """The time, for each lane."""
     p: Floats
@@ -39,82 +38,82 @@ class ModelKernels(Struct):
     x: Floats
     """Further argument, not used by rates."""
     work: Floats
-    """Scratch."""
+    """Work array of the kernels."""
     projected: Floats
     """The result of the projection: a state, then the inverse effective mass of the constraints for each lane."""
 
 
 @struct
 class MethodTable(Struct):
-    """The method of integration and its options. Stays the same, but for ``weights``."""
+    """The method of integration and its options. Constant, except for ``weights``."""
 
     stepping: int
     """`Stepping`."""
     classical: int
     """1 for the classical Runge-Kutta method, whose formulas are written out."""
     stages: int
-    """Stages, with those that only the dense output needs."""
+    """Number of stages, those of the dense output included."""
     last: int
     """The stage at the end of a step."""
     powers: int
-    """Rows of the dense output."""
+    """Table rows of the dense output, one for each power."""
     order: int
     """Order of the error estimate."""
     estimates: int
     """Error estimates: 1, or 2 that are combined as in DOP853."""
     table: Floats
-    """Rows of as many numbers as there are stages: the stages, the nodes, two error estimates, the dense output."""
+    """Table rows, a number for each stage: the stages, the nodes, two error estimates, the dense output."""
     weights: Floats
-    """Room for one weight of each stage."""
+    """Work array: a weight for each stage."""
     damping: float
     """Weight of the previous error in step control."""
     rtol: float
     atol: Floats
     max_step: float
     max_steps: int
-    """Steps that are allowed; with steps of fixed length how many there are."""
+    """Largest number of steps; with steps of fixed length their number."""
 
 
 @struct
 class StateRows(Struct):
-    """States of the step under way."""
+    """State vectors of the current step."""
 
     y: Floats
     """At its start."""
     y_new: Floats
     """At its end."""
     y_stage: Floats
-    """At a stage; free between steps."""
+    """At a stage; a work array between steps."""
     between: Floats
     """At a time within the step."""
     slopes: Floats
-    """The rates at the stages, one behind the other."""
+    """The time derivatives at the stages, one after the other."""
 
 
 @struct
 class StepTimes(Struct):
-    """Times of the run and of the step under way, in s; and what step control remembers."""
+    """Times of the run and of the current step in s, and the memory of step control."""
 
     t: float
-    """Start of the step: the present."""
+    """Start of the step: the present time."""
     t_new: float
     """End of the step."""
     h_done: float
     """Length of the step."""
     h: float
-    """Length to try next; with steps of fixed length that of all."""
+    """Length to try next; with fixed steps the length of all."""
     t_start: float
     t_end: float
-    t_asked: float
-    """Time within the step for which ``state.between`` is asked or given."""
+    t_requested: float
+    """Time within the step for which ``state.between`` is requested or holds."""
     previous_error: float
-    """Of the step before, relative to the tolerance."""
-    end_moved: float
-    """How far closing the loops moved the end of the step, relative to what is allowed."""
+    """Error of the step before, relative to the tolerance."""
+    end_correction: float
+    """How far the projection onto the constraints moved the end of the step, relative to the allowed distance."""
     failed_time: float
-    """When something was not finite."""
-    wall_time: float
-    """Since when steps are counted that led to what is not finite."""
+    """Time at which a value was not finite."""
+    nonfinite_since: float
+    """Time since which ``counts.nonfinite_steps`` counts."""
 
 
 @struct
@@ -126,11 +125,11 @@ class StepCounts(Struct):
     pending: int
     """`Pending`."""
     started: int
-    """1 once there is a slope to start with."""
+    """1 once the slope at the start is known."""
     restarted: int
-    """1 where the state or its rate has just jumped: a method that remembers steps begins anew."""
+    """1 where the state or its slope has just jumped: a multistep method starts anew."""
     dense_ready: int
-    """1 once the slopes are there that the dense output of this step needs."""
+    """1 once the slopes that the dense output of this step needs are known."""
     steps: int
     """Accepted steps."""
     rejected: int
@@ -143,8 +142,8 @@ class StepCounts(Struct):
     """1 if a step of fixed length begins off its grid."""
     failed: int
     """The component that was not finite; -1 for none."""
-    walls: int
-    """Steps of late that led to what is not finite."""
+    nonfinite_steps: int
+    """Rejected steps with values that are not finite, within a short span of time."""
 
 
 @struct
@@ -152,61 +151,61 @@ class OutputRows(Struct):
     """The output so far."""
 
     sampled: int
-    """1 if rows are at given times, 0 if each step is one."""
+    """1 if the output is at given times, 0 if it is at each step."""
     n_times: int
     times: Floats
     """The given times."""
     next_time: int
-    """The first of them that is not written."""
+    """Index of the first given time that is not written."""
     room: int
-    """Rows in ``t`` and ``y``."""
+    """Capacity of ``t`` and ``y``."""
     written: int
-    """Rows that are written."""
+    """Number of states written."""
     t: Floats
     y: Floats
 
 
 @struct
 class LawBreaks(Struct):
-    """Breaks of laws of time, at which the rate jumps or has a corner: steps end there."""
+    """Breaks of expressions of time, at which the rate jumps or has a corner: steps end there."""
 
     count: int
     times: Floats
     margin: float
-    """How exactly they are known, in s."""
+    """Accuracy of the times in s."""
     next: int
-    """The first break to come."""
+    """Index of the next break."""
     time: float
-    """When that is; infinite if there is none."""
+    """Time of the next break; infinite if there is none."""
     earliest: float
-    """Laws are evaluated from here ..."""
+    """Earliest time at which expressions are evaluated: after the last break."""
     latest: float
-    """... to here, which is between two breaks."""
+    """Latest time at which expressions are evaluated: before the next break."""
 
 
 @struct
 class ClockTicks(Struct):
-    """Clocks, which tick at whole multiples of one period of time."""
+    """Clocks. All their ticks are integer multiples of one period, the base tick."""
 
     count: int
-    """How many clocks there are."""
+    """Number of clocks."""
     sample: int
     """Address of the kernel that gives the state after a tick."""
     ticks: Ints
-    """Of each clock: its period and phase in ticks, and its next tick."""
+    """For each clock: its period and phase in base ticks, and its next tick."""
     in_python: Ints
-    """Of each clock: 1 if it is a function in Python."""
+    """For each clock: 1 if it is a function in Python."""
     numerator: int
     denominator: int
-    """A tick lasts numerator / denominator seconds."""
+    """A base tick lasts numerator / denominator seconds."""
     modes_depend: int
-    """1 if event functions depend on what clocks change."""
+    """1 if event functions depend on states that clocks change."""
     first: int
-    """The first tick that is still to come."""
+    """The first base tick to come."""
     due: int
-    """The next tick that any clock has; -1 for none."""
+    """The next tick of any clock; -1 for none."""
     time: float
-    """When that is; infinite for none."""
+    """Its time; infinite for none."""
 
 
 @struct
@@ -218,67 +217,67 @@ class EventFunctions(Struct):
     """
 
     present: int
-    """1 if anything happens at an instant: event functions or clocks."""
+    """1 if the model has event functions or clocks."""
     count: int
     functions: int
-    """Address of the kernel that gives all event functions and behind them their rates."""
+    """Address of the kernel that gives all event functions, then their time derivatives."""
     cheap: int
-    """Address of the kernel that gives those of the state alone; 0 if there are none."""
+    """Address of the kernel that gives the event functions of the state alone; 0 if there are none."""
     reset: int
     """Address of the kernel that gives the state after the event of ``mask``."""
     modes: Ints
-    """Of each: where its mode stands in the state; -1 for none."""
+    """For each: the index of its mode in the state; -1 for none."""
     values: Floats
-    """Of each: the value of its mode for which it is active."""
+    """For each: the value of its mode for which it is active."""
     of_state: Ints
-    """Of each: 1 if the cheap kernel gives it."""
+    """For each: 1 if the cheap kernel gives it."""
     g: Floats
-    """The functions as they were evaluated last, and behind them their rates."""
+    """The functions as evaluated last, then their time derivatives."""
     g_before: Floats
-    """At the start of the step."""
+    """The functions at the start of the step."""
     g_half: Floats
-    """In the middle of the step."""
+    """The functions in the middle of the step."""
     armed: Ints
     triggered: Ints
-    """Of each: 1 if it triggered at the end of the step."""
+    """For each: 1 if it triggered at the end of the step."""
     active: Ints
-    """List of those that are active."""
+    """Indices of the active ones."""
     n_active: int
     n_costly: int
-    """How many of them the cheap kernel does not give."""
+    """Number of active ones that the cheap kernel does not give."""
     mask: Floats
     """1 for the event function that triggered, or for the clocks that tick; else 0."""
     changed: Floats
-    """Room for the state after an event or a tick."""
+    """Work array: the state after an event or a tick."""
     blamed: int
     """The event function to name if the run cannot go on."""
     consistent: int
-    """1 if the modes are known to fit the present state."""
+    """1 if the modes are known to be consistent with the present state."""
     room: int
-    """Events that the list can hold."""
+    """Capacity of the event list."""
     listed: int
-    """Events on it."""
+    """Events on the list."""
     list_numbers: Floats
-    """Of each: its time, its mode before and after."""
+    """For each: its time, its mode before and after."""
     list_functions: Ints
-    """Of each: its event function."""
+    """For each: its event function."""
 
 
 @struct
 class ChatterCounts(Struct):
-    """Events of late, to tell those that never end (chatter.py)."""
+    """Counts of recent events, to detect chatter (chatter.py)."""
 
-    crowd: int
-    """Instants with events since ``crowd_time``."""
-    crowd_time: float
+    cluster: int
+    """Instants with events since ``cluster_time``."""
+    cluster_time: float
     idle: int
-    """Events in a row that move nothing, since ``idle_time``."""
+    """Events in a row that change modes only, since ``idle_time``."""
     idle_time: float
-    vain: int
-    """Those of them between which nothing happened."""
-    seen: float
-    """How large the event function was before it triggered."""
-    seen_before: float
+    stalled: int
+    """Those of them whose event function did not leave zero since the event before."""
+    peak: float
+    """The largest value of the event function before it triggered."""
+    previous_peak: float
     """The same at the event before."""
 
 
@@ -286,26 +285,26 @@ class ChatterCounts(Struct):
 class SingularityMonitor(Struct):
     """Distances from singular positions (singularity_monitor.py)."""
 
-    watching: int
+    known: int
     """1 once ``distance`` is known."""
     distance: float
-    """Of the present state."""
+    """Distance of the present state."""
     distance_new: float
-    """Of the end of the step."""
+    """Distance of the end of the step."""
     farthest: float
-    """The largest so far."""
+    """The largest distance so far."""
     trend: float
-    """Rate of the distance at the present."""
+    """Time derivative of the distance at the present."""
     steepest: float
-    """The largest rate so far."""
+    """The largest magnitude of the time derivative so far."""
     slope: float
-    """Mean rate in the step before."""
+    """Mean time derivative in the step before."""
     span: float
-    """Length of the step before."""
+    """Length of the step before in s."""
     near_time: float
-    """When the distance was least, in the step."""
+    """Time of the smallest distance in the step."""
     near_share: float
-    """That least distance, as a share of the largest."""
+    """The smallest distance in the step, as a share of ``farthest``."""
 
 
 @struct
@@ -327,21 +326,21 @@ class RunMemory(Struct):
 
 @struct
 class BatchMemory(Struct):
-    """Runs of fixed step in groups, each as many as there are lanes; stays the same, but for ``run``."""
+    """Runs of fixed step, in groups of as many runs as lanes. Constant, except for ``run``."""
 
     run: RunMemory
-    """What one thread works on."""
+    """The memory of one thread."""
     first_group: int
     last_group: int
-    """Groups from the first to the one before the last are done."""
+    """The thread works on the groups from the first up to, without, the last."""
     runs: int
     start: Floats
-    """The states that runs begin with, one behind the other."""
+    """The initial states of the runs, one after the other."""
     p: Floats
     """Parameters of all runs."""
     n_p: int
     p_stride: int
-    """From the parameters of one run to those of the next: 0 if all have the same."""
+    """Offset from the parameters of one run to those of the next: 0 if all share them."""
     inputs: Floats
     n_inputs: int
     inputs_stride: int
@@ -350,8 +349,8 @@ class BatchMemory(Struct):
     samples: int
     """Samples of a run."""
     stop: Ints
-    """Nonzero once Python wants all threads to stop."""
+    """Nonzero once all threads are to stop."""
     failed_step: Ints
-    """Of each run: the step that was not finite first; -1 for none."""
+    """For each run: the first step that was not finite; -1 for none."""
     failed_component: Ints
-    """Of each run: its component."""
+    """For each run: the first component that was not finite then."""

@@ -1,9 +1,9 @@
-"""The singularity monitor: how near a run comes to singular positions, step by step.
+"""The singularity monitor: the distance of a run from singular positions, step by step.
 
-The distance is measured by the square root of what is left of the constraints' inverse effective mass: it goes to zero
-in proportion to the distance from a singular position. Steps may jump over such a position. No step can that is too
-short for the way to zero and back, at the steepest that the distance was seen to change; in the others the least
-distance is looked for on the dense output.
+The distance is the inverse square root of the inverse effective mass of the constraints: it goes to zero in proportion
+to the distance from a singular position. A step may jump over such a position. A step that is too short to go to zero
+and back, at the steepest change of the distance so far, cannot. In the others the smallest distance is found on the
+dense output.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from kinode.ode.loops.dense_output import sample
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
 
-NEAR = 1e-3  # of the largest distance: a pass is told
-STEEPER = 1.5  # times what was seen: it may change faster within a step
-TURNING = 2.0  # of the largest distance, in a turn of a coordinate by 1 rad: as fast as a distance changes
-PIECE = 0.4  # rad; longer ways are looked at in pieces
-LOOKS = 8  # at most, in a piece
-ENOUGH = 1e-2  # of what counts as near: no need to look on
-FAR = 0.1  # of the largest distance: no need to look on, either
+NEAR_SHARE = 1e-3  # share of the largest distance: below it a pass is reported
+STEEPER_FACTOR = 1.5  # the distance may change faster within a step than it did so far, by this factor
+CHANGE_PER_RADIAN = 2.0  # largest change of the distance per rad of a coordinate, as a share of the largest distance
+PIECE_RADIANS = 0.4  # rad; steps that turn a coordinate farther are searched in pieces
+MAX_PARABOLAS = 8  # evaluations in a piece, at most
+NEAR_ENOUGH = 1e-2  # share of NEAR_SHARE: near enough to end the search
+FAR_SHARE = 0.1  # share of the largest distance: far enough to end the search
 
 
 def distance(run: RunMemory) -> float:
-    """From a singular position, of the state that was projected last."""
+    """The distance from a singular position, of the state that was projected last."""
     return 1.0 / math.sqrt(run.model.projected[run.model.n])
 
 
@@ -34,10 +34,10 @@ def crosses(run: RunMemory, h: float) -> bool:
     return monitor.distance + monitor.trend * h < 0.3 * monitor.distance
 
 
-def begin_watch(run: RunMemory) -> None:
-    """The distance of the present state, if the model has constraints and it is not known."""
+def begin_monitor(run: RunMemory) -> None:
+    """Evaluate the distance of the present state, if the model has constraints and it is not known."""
     y, stage, monitor = run.state.y, run.state.y_stage, run.monitor
-    if run.model.projection == 0 or monitor.watching != 0:
+    if run.model.projection == 0 or monitor.known != 0:
         return
     for i in range(run.model.n):
         stage[i] = y[i]
@@ -45,25 +45,27 @@ def begin_watch(run: RunMemory) -> None:
     monitor.distance = distance(run)
     monitor.trend, monitor.span = 0.0, 0.0
     monitor.farthest = max(monitor.farthest, monitor.distance)
-    monitor.watching = 1
+    monitor.known = 1
 
 
-def watch(run: RunMemory) -> bool:
+def monitor_step(run: RunMemory) -> bool:
     """Whether the step that was just accepted passes near a singular position.
 
-    When and how near is left in ``near_time`` and ``near_share``, the state in the row of the stage.
+    The time and distance are in ``near_time`` and ``near_share``, the state in ``state.y_stage``.
     """
     monitor = run.monitor
     before, after = monitor.distance, monitor.distance_new
-    h, way = run.step.h_done, _way(run)
+    h, turned = run.step.h_done, _largest_change(run)
     slope = (after - before) / h
     monitor.farthest = max(monitor.farthest, after)
     monitor.distance = after
     monitor.near_time, monitor.near_share = run.step.t_new, after / monitor.farthest
-    reach = max(STEEPER * max(monitor.steepest, abs(slope)) * abs(h), TURNING * way * monitor.farthest)
+    reach = max(
+        STEEPER_FACTOR * max(monitor.steepest, abs(slope)) * abs(h), CHANGE_PER_RADIAN * turned * monitor.farthest
+    )
     if before + after < reach:
-        _look(run, before, reach, int(way / PIECE) + 1)
-    near = monitor.near_share < NEAR
+        _find_smallest(run, before, reach, int(turned / PIECE_RADIANS) + 1)
+    near = monitor.near_share < NEAR_SHARE
     if near and monitor.near_time != run.step.t_new:
         slope = (after + before) / h
     monitor.steepest = max(monitor.steepest, abs(slope))
@@ -74,67 +76,71 @@ def watch(run: RunMemory) -> bool:
     return near
 
 
-def _way(run: RunMemory) -> float:
-    """How far a coordinate goes in the step at most, in radians; lengths count as they are."""
+def _largest_change(run: RunMemory) -> float:
+    """The largest change of a coordinate in the step, in rad or m."""
     y, new, farthest = run.state.y, run.state.y_new, 0.0
     for i in range(run.model.u_at):
         farthest = max(farthest, abs(new[i] - y[i]))
     return farthest
 
 
-def _distance_at(run: RunMemory, share: float) -> float:
-    """The distance at a share of the step; the state, on its constraints, is in the row of the stage."""
-    t = run.step.t + share * run.step.h_done
+def _distance_at(run: RunMemory, fraction: float) -> float:
+    """The distance at a fraction of the step; the projected state is in ``state.y_stage``."""
+    t = run.step.t + fraction * run.step.h_done
     sample(run, t, run.state.y_stage)
-    for _ in range(2):  # the distance is that of the state before it is projected
+    for _ in range(2):  # the kernel gives the distance of the state before the projection
         project(run, t, run.state.y_stage)
-    left = distance(run)
-    return left if math.isfinite(left) else 0.0
+    value = distance(run)
+    return value if math.isfinite(value) else 0.0
 
 
-def _look(run: RunMemory, before: float, reach: float, pieces: int) -> None:
-    """The least distance within the step: in each of its pieces that is too short for nothing to be there."""
+def _find_smallest(run: RunMemory, before: float, reach: float, pieces: int) -> None:
+    """Find the smallest distance within the step, in each of its pieces in which it may reach zero."""
     monitor, left, best = run.monitor, before, -1.0
     for k in range(pieces):
         right = monitor.distance_new if k == pieces - 1 else _distance_at(run, (k + 1.0) / pieces)
         if left + right < reach / pieces:
-            place = _narrow(run, k / float(pieces), 1.0 / pieces, left, right)
-            best = place if place >= 0.0 else best
+            fraction = _find_smallest_in(run, k / float(pieces), 1.0 / pieces, left, right)
+            best = fraction if fraction >= 0.0 else best
         left = right
     if best >= 0.0:
         monitor.near_share = _distance_at(run, best) / monitor.farthest
         monitor.near_time = run.step.t + best * run.step.h_done
 
 
-def _narrow(run: RunMemory, start: float, size: float, before: float, after: float) -> float:
-    """The share of the step with the least distance in a piece, or -1 if a lesser one is known.
+def _find_smallest_in(run: RunMemory, start: float, size: float, before: float, after: float) -> float:
+    """The fraction of the step with the smallest distance in a piece, or -1 if a smaller one is known.
 
-    The square of the distance is smooth, so that parabolas find it in a few looks, beginning where two straight lines
-    would meet.
+    The square of the distance is smooth, so that a few parabolas find its minimum. The search begins where two straight
+    lines to zero would meet.
     """
     monitor = run.monitor
     low, high, f_low, f_high = start, start + size, before * before, after * after
     best = start + size * before / (before + after)
-    least = _distance_at(run, best) ** 2
+    smallest = _distance_at(run, best) ** 2
     far = monitor.farthest * monitor.farthest
-    for _ in range(LOOKS):
-        left, right = (f_low - least) / (best - low), (f_high - least) / (high - best)  # chords, downwards to the best
+    for _ in range(MAX_PARABOLAS):
+        left, right = (f_low - smallest) / (best - low), (f_high - smallest) / (high - best)  # slopes of the chords
         bend = (left + right) / (high - low)
-        if least < ENOUGH * NEAR * ENOUGH * NEAR * far or not bend > 0.0:
+        if smallest < NEAR_ENOUGH * NEAR_SHARE * NEAR_ENOUGH * NEAR_SHARE * far or not bend > 0.0:
             break
-        share = 0.5 * (low + best) + 0.5 * left / bend
-        if not low < share < high or abs(share - best) < 1e-9 or least - bend * (share - best) ** 2 > FAR * FAR * far:
+        fraction = 0.5 * (low + best) + 0.5 * left / bend
+        if (
+            not low < fraction < high
+            or abs(fraction - best) < 1e-9
+            or smallest - bend * (fraction - best) ** 2 > FAR_SHARE * FAR_SHARE * far
+        ):
             break
-        there = _distance_at(run, share) ** 2
-        if there < least and share < best:
-            high, f_high, best, least = best, least, share, there
-        elif there < least:
-            low, f_low, best, least = best, least, share, there
-        elif share < best:
-            low, f_low = share, there
+        square = _distance_at(run, fraction) ** 2
+        if square < smallest and fraction < best:
+            high, f_high, best, smallest = best, smallest, fraction, square
+        elif square < smallest:
+            low, f_low, best, smallest = best, smallest, fraction, square
+        elif fraction < best:
+            low, f_low = fraction, square
         else:
-            high, f_high = share, there
-    if math.sqrt(least) >= monitor.near_share * monitor.farthest:
+            high, f_high = fraction, square
+    if math.sqrt(smallest) >= monitor.near_share * monitor.farthest:
         return -1.0
-    monitor.near_share = math.sqrt(least) / monitor.farthest
+    monitor.near_share = math.sqrt(smallest) / monitor.farthest
     return best

@@ -1,4 +1,4 @@
-"""How much room the components of a circuit take: their symbols, their words, and the stubs at references."""
+"""The extents of components of a circuit diagram: symbols, labels, and the stubs at references."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 from kinode.model.base.symbols import Outline
 from kinode.views.diagram.circuit_graph import GRID, INFORMATION, Box
 
-LETTER_WIDTH = 6.4  # of names, at the most
-SMALL_LETTER_WIDTH = 5.4  # of values, which are smaller
-STUB = 20.0  # from a port to the symbol of the base or the ground
+LETTER_WIDTH = 6.4  # largest width of a letter in names
+SMALL_LETTER_WIDTH = 5.4  # the same in values, whose letters are smaller
+STUB = 20.0  # length of the line from a port to the symbol of the base or the ground
 Room = tuple[float, float, float, float]  # left, top, right, bottom
 
 
@@ -27,7 +27,7 @@ def find_size(box: Box) -> tuple[float, float]:
     """Width and height of the symbol of a component: one with an outline has room for all its ports."""
     ports = box.ports.values()
     if box.role == "SB":
-        joints = sum(port.name.endswith((".1", ".2")) for port in ports)
+        joints = sum(bool(port.joint) for port in ports)
         below = max(LETTER_WIDTH * len(box.label) + 16.0, 20.0 * (len(ports) - joints + 1))
         return max(60.0, round_up_to_even(below)), max(40.0, round_up_to_even(20.0 * (joints - 1)))
     if box.role == "signal":
@@ -47,12 +47,12 @@ def is_grounded(box: Box) -> bool:
 
 
 def words_width(box: Box) -> float:
-    """How wide the words above a kinematic node are; other boxes hold their words or have them beside."""
+    """Width of the label above a kinematic node; of other boxes, whose labels are inside or beside, their own width."""
     return LETTER_WIDTH * len(box.label) if box.role == "KN" and box.spine else box.width
 
 
 def words_at(box: Box) -> dict[str, Room]:
-    """The words beside a component, its name and its value, each with the room that it takes; a body holds its own."""
+    """The labels beside a component, name and value, with their extents; those of a body are inside it."""
     if box.role == "SB":
         return {}
     lines = [(box.label, LETTER_WIDTH), (box.value, SMALL_LETTER_WIDTH)] if box.value else [(box.label, LETTER_WIDTH)]

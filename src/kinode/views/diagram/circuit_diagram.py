@@ -1,7 +1,7 @@
 """The circuit diagram of a system, as SVG: ``kn.diagram``.
 
-circuit_graph.py finds what is connected, circuit_layout.py places it, link_routing.py draws the lines; this file writes
-the SVG.  SVG is text, and is written as such: no plotting library is needed.
+circuit_graph.py finds components and links, circuit_layout.py places them, link_routing.py routes the links.  This file
+writes the SVG as text, without a plotting library.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ STYLE = f"""
 class Diagram:
     """A circuit diagram: ``svg`` is its text; a notebook shows it.
 
-    ``components`` tells what is drawn, by name: SB, KN, E, DC, part or signal; ``links`` which ports each link
-    connects, as (component, port); ``crossings`` how often lines cross.
+    ``components`` gives the role of each component by name: SB, KN, E, DC, part or signal.  ``links`` gives the ends of
+    each link as (component, port).  ``crossings`` is the number of crossings of links.
     """
 
     svg: str
@@ -237,19 +237,19 @@ def _node_names(circuit: CircuitGraph) -> list[str]:
     for link in circuit.links.values():
         if not link.label:
             continue
-        place = _free_place(link, 5.6 * len(link.label), taken + lines)
-        if place is not None:
-            x, y, width = place
+        position = _find_label_position(link, 5.6 * len(link.label), taken + lines)
+        if position is not None:
+            x, y, width = position
             taken.append((x, y, x + width, y + 10.0))
             text = f'<text x="{x:g}" y="{y + 8.5:g}" font-size="9" font-style="italic" class="muted node">'
             names.append(f"{text}{escape(link.label)}</text>")
     return names
 
 
-def _free_place(
+def _find_label_position(
     link: Connection, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, float] | None:
-    """Left, top and width of a free place for the name of a node."""
+    """Left, top and width of a free space for the name of a node; None if there is none."""
     segments = [(a, b) for line in link.path for a, b in pairwise(line)]
     segments.sort(key=lambda s: -abs(s[0][0] - s[1][0]) - abs(s[0][1] - s[1][1]))
     for (ax, ay), (bx, by) in segments:
@@ -280,6 +280,6 @@ def _legend(x: float, y: float, boxes: list[Box], links: list[Connection]) -> st
         parts.append(f'<g class="link {kind} key"><path d="M{at:g},{y:g}h26"/></g>')
         parts.append(f'<text x="{at + 32:g}" y="{y + 3.4:g}" font-size="9.5" class="muted">{word}</text>')
         at += 46.0 + 5.6 * len(word)
-    told = "   ".join(f"{role} {word}" for role, word in words.items() if role in roles)
-    parts.append(f'<text x="{x:g}" y="{y + 19:g}" font-size="9.5" class="muted" xml:space="preserve">{told}</text>')
+    letters = "   ".join(f"{role} {word}" for role, word in words.items() if role in roles)
+    parts.append(f'<text x="{x:g}" y="{y + 19:g}" font-size="9.5" class="muted" xml:space="preserve">{letters}</text>')
     return "".join(parts)

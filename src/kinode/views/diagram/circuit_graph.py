@@ -2,7 +2,7 @@
 
 Every body is a solid body SB, every joint a kinematic node KN with two vector links and a third link for what acts in
 it; laws that drive a joint, and forces on bodies, are sources E; springs, dampers and friction are dynamic components
-DC; parts of networks, signals and inputs are themselves.  Links are vector links (v, w | F, M), energy links (one
+DC; network parts, signals and inputs are components too.  Links are vector links (v, w | F, M), energy links (one
 potential, one flow) and information links, from a quantity to the expression that reads it.  The world and gnd are
 drawn where they are needed and are no components.  circuit_layout.py places the components.
 """
@@ -29,7 +29,7 @@ from kinode.views.style import number, pretty_unit
 if TYPE_CHECKING:
     from kinode.model.system import System
 
-GRID = 10.0  # all places are multiples of it
+GRID = 10.0  # all positions are multiples of it
 VECTOR, ENERGY, INFORMATION = "vector", "energy", "information"
 LAWS = {"motion": "position", "speed": "velocity", "effort": "effort"}
 EFFECTS = ("stiffness", "damping", "friction", "stop", "backlash")
@@ -60,20 +60,21 @@ LONGEST_VALUE = 18  # letters of a value that are shown
 
 @dataclass(eq=False)
 class Port:
-    """The end of a link at a component, with the kind of the link; the layout sets side and offset."""
+    """The end of a link at a component, with the type of the link; the layout sets side and offset."""
 
     name: str
     kind: str
     reference: str = ""  # gnd or world
     out: bool = False  # information goes out here
     from_signal: bool = False  # or comes in from another signal
+    joint: str = ""  # the joint that connects a body here
     side: str = ""
     offset: float = 0.0
 
 
 @dataclass(eq=False)
 class Box:
-    """A component of the diagram: its name, its role and its symbol; the layout sets place and size."""
+    """A component of the diagram: its name, its role and its symbol; the layout sets position and size."""
 
     name: str
     role: str  # SB, KN, E, DC, part, signal
@@ -87,7 +88,7 @@ class Box:
     width: float = 40.0
     height: float = 40.0
     upright: bool = True  # its ports lead up and down, not left and right
-    spine: bool = False  # it stands in the row of bodies and kinematic nodes
+    spine: bool = False  # it is in the row of bodies and kinematic nodes
 
     @property
     def is_two_pole(self) -> bool:
@@ -95,7 +96,7 @@ class Box:
         return self.symbol.is_two_pole
 
     def port(self, name: str, kind: str, **more: Any) -> Port:
-        """A port, made when it is first asked for."""
+        """The port of a name, created at the first call."""
         return self.ports.setdefault(name, Port(name, kind, **more))
 
 
@@ -124,7 +125,7 @@ class CircuitGraph:
         self._elements()
         self._signals()
         self._information()
-        # what nothing is connected to needs no line
+        # a link with a single end needs no line
         self.links = {name: link for name, link in self.links.items() if len(link.ends) > 1}
 
     # -- boxes -------------------------------------------------------------------------------------
@@ -132,8 +133,8 @@ class CircuitGraph:
         box = self.boxes[name] = Box(name, role, kind, symbol, label, value)
         return box
 
-    def _tie(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
-        """Connect a port to a link, which is made when it is first named."""
+    def _connect(self, link: str, kind: str, box: Box, port: str, *, label: str = "", **more: Any) -> None:
+        """Connect a port to a link, which is created at the first call."""
         connection = self.links.setdefault(link, Connection(link, kind, []))
         connection.label = connection.label or label
         connection.ends.append((box, box.port(port, kind, **more)))
@@ -147,7 +148,7 @@ class CircuitGraph:
         for name, joint in self.system.joints.items():
             box = self._add(name, "KN", joint.kind, symbol_of(type(joint)), name)
             for port, side in (("1", joint.a), ("2", joint.b)):
-                self._to_body(f"{name}.{port}", box, port, side.body)
+                self._to_body(f"{name}.{port}", box, port, side.body, joint=name)
             kind = ENERGY if joint.n_u == 1 else VECTOR
             for law, word in LAWS.items():
                 if getattr(joint, law, None) is not None:
@@ -166,16 +167,16 @@ class CircuitGraph:
         """Connect a component to the third link of a joint, which is that of its freedoms."""
         link = f"{joint.name}.3"
         if link not in self.links:
-            self._tie(link, kind, joint, "3")
-        self._tie(link, kind, box, port)
+            self._connect(link, kind, joint, "3")
+        self._connect(link, kind, box, port)
 
-    def _to_body(self, link: str, box: Box, port: str, body: str) -> None:
-        """A vector link from a box to a body, or to the world."""
+    def _to_body(self, link: str, box: Box, port: str, body: str, joint: str = "") -> None:
+        """Add a vector link from a box to a body, or to the world; ``joint`` is the joint whose link it is."""
         if body == "world" or body not in self.boxes:
             box.port(port, VECTOR, reference="world")
             return
-        self._tie(link, VECTOR, box, port)
-        self._tie(link, VECTOR, self.boxes[body], link)
+        self._connect(link, VECTOR, box, port)
+        self._connect(link, VECTOR, self.boxes[body], link, joint=joint)
 
     def _constraints(self) -> None:
         for name, constraint in self.system.constraints.items():
@@ -202,7 +203,7 @@ class CircuitGraph:
                     elif node.joint is not None:
                         self._third_of(node.joint, node.name, box, port)
                     else:
-                        self._tie(node.name, ENERGY, box, port, label=node.name)
+                        self._connect(node.name, ENERGY, box, port, label=node.name)
             else:
                 acts = any(_frames(element)) or any(_joints(element))
                 role = "E" if symbol.source else "DC" if acts else "signal"
@@ -219,8 +220,8 @@ class CircuitGraph:
             self._third(self.boxes[joint], box, port, ENERGY)
             return
         if node not in self.links:
-            self._tie(node, ENERGY, self.boxes[joint], node.removeprefix(f"{joint}."))
-        self._tie(node, ENERGY, box, port)
+            self._connect(node, ENERGY, self.boxes[joint], node.removeprefix(f"{joint}."))
+        self._connect(node, ENERGY, box, port)
 
     def _signals(self) -> None:
         for name, signal in self.system.signals.items():
@@ -236,8 +237,8 @@ class CircuitGraph:
             for source in sources:
                 link = f"{source.name}.out"
                 if link not in self.links:
-                    self._tie(link, INFORMATION, source, "out", out=True)
-                self._tie(link, INFORMATION, reader, f"in {source.name}", from_signal=source.role == "signal")
+                    self._connect(link, INFORMATION, source, "out", out=True)
+                self._connect(link, INFORMATION, reader, f"in {source.name}", from_signal=source.role == "signal")
 
     def _laws(self) -> Iterator[tuple[Box, list[Expression]]]:
         for name, joint in self.system.joints.items():
@@ -283,7 +284,7 @@ class CircuitGraph:
         return _cut(texts[0] if len(texts) == 1 else ", ".join(texts))
 
     def _main_value(self, element: Component, symbol: Symbol) -> str:
-        """The number or law that an element is known by, if it is one; a machine has several."""
+        """The characteristic number or law of an element, such as a resistance; none for a machine."""
         if symbol.outline is Outline.MACHINE:
             return ""
         for name, (spec_field, spec) in element.specs().items():
@@ -299,7 +300,7 @@ class CircuitGraph:
 
 
 def _frames(component: Component) -> Iterator[tuple[str, Frame]]:
-    """The places on bodies that a component acts on."""
+    """The frames on bodies that a component acts on."""
     for spec_field, spec in component.specs().values():
         value = getattr(component, spec_field.name)
         if isinstance(value, Frame) and (spec.shape == "frame" or spec_field.name == "reaction_on"):

@@ -1,10 +1,10 @@
-"""Where the components of a circuit stand.
+"""The layout of a circuit diagram.
 
 The mechanism is the spine: from the base, kinematic nodes and solid bodies in turn from left to right, along the
 longest chain first, so that a closed loop is a row from base to base; other branches are rows below, the inner ones
 nearer, so that no branch crosses another.  What acts in a joint or on a body hangs below it in layers by its distance
-along energy links, ordered by the mean place of what it is connected to; information flows upwards to where it acts.
-A circuit without mechanics runs from left to right.  All places are multiples of ``GRID``, so that links can be routed
+along energy links, ordered by the mean position of its neighbors; information flows upwards to where it acts.  A
+circuit without mechanics runs from left to right.  All positions are multiples of ``GRID``, so that links can be routed
 on a grid.
 
 This is the layered drawing of Sugiyama, Tagawa and Toda (IEEE Trans. Syst. Man Cybern. 11, 1981) with the spine as its
@@ -27,32 +27,32 @@ from kinode.views.diagram.spine_rows import find_spine, fold_rows
 
 BOX_GAP = 30.0  # between boxes beside each other: room for two links
 LAYER_GAP = 60.0  # between layers
-STRIP = 60.0  # between rows of the spine: names stand above boxes there
+STRIP = 60.0  # between rows of the spine, where names are above boxes
 
 
 @dataclass(eq=False)
-class Place:
-    """A component within the layout: its distance from the spine, and room to the left and right of its middle."""
+class Position:
+    """A component in the layout: its layer below the spine, and its extents to the left and right of its middle."""
 
     box: Box
     home: Box | None = None
     depth: int = 0
     left: float = 0.0
     right: float = 0.0
-    x: float = 0.0  # from its home
+    x: float = 0.0  # relative to ``home``, the component of the spine above it
 
 
 @dataclass(eq=False)
 class LayoutBlock:
     """The components below a component of the spine, in layers."""
 
-    layers: list[list[Place]] = field(default_factory=list)
+    layers: list[list[Position]] = field(default_factory=list)
 
     def levels(self, home: Box) -> list[float]:
-        """How far below its home each layer is."""
+        """Distance of each layer below the component of the spine."""
         levels, y, above = [], 0.0, home.height / 2
         for layer in self.layers:
-            half = max(place.box.height for place in layer) / 2
+            half = max(position.box.height for position in layer) / 2
             y += above + half + LAYER_GAP
             above = half
             levels.append(y)
@@ -60,15 +60,15 @@ class LayoutBlock:
 
     @property
     def left(self) -> float:
-        return max((place.left - place.x for layer in self.layers for place in layer), default=0.0)
+        return max((position.left - position.x for layer in self.layers for position in layer), default=0.0)
 
     @property
     def right(self) -> float:
-        return max((place.right + place.x for layer in self.layers for place in layer), default=0.0)
+        return max((position.right + position.x for layer in self.layers for position in layer), default=0.0)
 
 
 class Layout:
-    """Places of all boxes and sides of all ports of a circuit; ``width`` is how wide a row may be."""
+    """Positions of all boxes and sides of all ports of a circuit; ``width`` is the largest width of a row."""
 
     def __init__(self, circuit: CircuitGraph, width: float | None = None) -> None:
         self.circuit, self.width = circuit, width
@@ -80,7 +80,7 @@ class Layout:
         for row in self.spine:
             for _, box in row:
                 box.spine = True
-        self.places = self._find_homes()
+        self.positions = self._find_positions()
         self.blocks = {box.name: self._arrange(box) for row in self.spine for _, box in row}
         self._fit()
         bottom = self._put_spine()
@@ -89,30 +89,30 @@ class Layout:
 
     # -- the spine ---------------------------------------------------------------------------------
     def _fit(self) -> None:
-        """Fold the spine until it is no wider than it may be; a body stays with the kinematic node before it."""
+        """Fold the spine until its rows fit the width; a body stays with the kinematic node before it."""
         columns = 2 * math.ceil(1 + max((column for row in self.rows for column, _ in row), default=1) / 2)
         self.spine = fold_rows(self.rows, columns)
         while self.width is not None and columns > 2 and self._columns()[-1:] > [self.width - 3 * STRIP]:
             columns -= 2
             self.spine = fold_rows(self.rows, columns)
 
-    # -- what hangs below --------------------------------------------------------------------------
-    def _find_homes(self) -> dict[str, Place]:
-        """For each other component the component of the spine that it stands below, and its layer."""
+    # -- below the spine ---------------------------------------------------------------------------
+    def _find_positions(self) -> dict[str, Position]:
+        """For each component outside the spine, the component of the spine above it, and its layer."""
         spine = [box for row in self.spine for _, box in row]
-        known = {box.name: Place(box, box) for box in spine}
+        known = {box.name: Position(box, box) for box in spine}
         nodes = [box for box in spine if box.role == "KN"]
         bodies = [box for box in spine if box.role == "SB"]
-        self._spread(known, nodes, (ENERGY, VECTOR))
-        self._spread(known, bodies, (VECTOR, ENERGY))
+        self._assign(known, nodes, (ENERGY, VECTOR))
+        self._assign(known, bodies, (VECTOR, ENERGY))
         self._rank_information(known)
-        hanging = {name: place for name, place in known.items() if place.depth}
-        for place in hanging.values():
-            place.left, place.right = find_room(place.box)
+        hanging = {name: position for name, position in known.items() if position.depth}
+        for position in hanging.values():
+            position.left, position.right = find_room(position.box)
         return hanging
 
-    def _spread(self, known: dict[str, Place], start: list[Box], kinds: tuple[str, ...]) -> None:
-        """Reach components along links of some kinds, breadth first."""
+    def _assign(self, known: dict[str, Position], start: list[Box], kinds: tuple[str, ...]) -> None:
+        """Assign components along links of some types, breadth first from ``start``."""
         front = list(start)
         while front:
             after = []
@@ -120,19 +120,19 @@ class Layout:
                 for other, kind in self.neighbors[box.name]:
                     if kind in kinds and other.name not in known:
                         here = known[box.name]
-                        known[other.name] = Place(other, here.home, here.depth + 1)
+                        known[other.name] = Position(other, here.home, here.depth + 1)
                         after.append(other)
             front = after
 
-    def _rank_information(self, known: dict[str, Place]) -> None:
-        """Signals stand one layer below the deepest of those that read them, or below what they measure."""
+    def _rank_information(self, known: dict[str, Position]) -> None:
+        """Put signals one layer below the deepest of their readers, or below the component that they measure."""
         left = [box for box in self.circuit.boxes.values() if box.name not in known]
         for _ in range(len(left)):
             for box in left:
                 readers = [known[other.name] for other in self._readers(box) if other.name in known]
                 if readers:
-                    deepest = max(readers, key=lambda place: place.depth)
-                    known[box.name] = Place(box, deepest.home, deepest.depth + 1)
+                    deepest = max(readers, key=lambda position: position.depth)
+                    known[box.name] = Position(box, deepest.home, deepest.depth + 1)
             waiting = [box for box in left if box.name not in known]
             if len(waiting) == len(left):
                 break
@@ -140,33 +140,35 @@ class Layout:
         for box in left:
             origins = [known[other.name] for other, _ in self.neighbors[box.name] if other.name in known]
             if origins and box.name not in known:
-                known[box.name] = Place(box, origins[0].home, origins[0].depth + 1)
+                known[box.name] = Position(box, origins[0].home, origins[0].depth + 1)
 
     def _readers(self, box: Box) -> list[Box]:
         link = self.circuit.links.get(f"{box.name}.out")
         return [other for other, port in link.ends if not port.out] if link is not None else []
 
     def _arrange(self, home: Box) -> LayoutBlock:
-        """Layers below a component, each ordered by the mean place of what its members are connected to."""
-        mine = [place for place in self.places.values() if place.home is home]
+        """The layers below a component, each ordered by the mean position of the neighbors of its members."""
+        mine = [position for position in self.positions.values() if position.home is home]
         block = LayoutBlock(
             [[p for p in mine if p.depth == d] for d in range(1, 1 + max((p.depth for p in mine), default=0))]
         )
         x = {home.name: 0.0}
         for layer in block.layers:
             desired = {}
-            for k, place in enumerate(layer):
-                near = [x[other.name] for other in self._readers(place.box) if other.name in x]
-                near = near or [x[other.name] for other, _ in self.neighbors[place.box.name] if other.name in x]
-                desired[place.box.name] = (sum(near) / len(near) if near else 0.0, k)
-            layer.sort(key=lambda place: (place.box.role != "signal", desired[place.box.name]))  # signals to the left
-            _spread_out(layer, [desired[place.box.name][0] for place in layer])
-            x.update({place.box.name: place.x for place in layer})
+            for k, position in enumerate(layer):
+                near = [x[other.name] for other in self._readers(position.box) if other.name in x]
+                near = near or [x[other.name] for other, _ in self.neighbors[position.box.name] if other.name in x]
+                desired[position.box.name] = (sum(near) / len(near) if near else 0.0, k)
+            layer.sort(
+                key=lambda position: (position.box.role != "signal", desired[position.box.name])
+            )  # signals to the left
+            _spread_out(layer, [desired[position.box.name][0] for position in layer])
+            x.update({position.box.name: position.x for position in layer})
         return block
 
     # -- coordinates -------------------------------------------------------------------------------
     def _put_spine(self) -> float:
-        """Place the spine and what is below it; return the lowest y that is taken."""
+        """Position the spine and the components below it; return the lowest y that is used."""
         columns = self._columns()
         taken: list[tuple[float, float, float]] = []  # left, right, bottom
         bottom = 0.0
@@ -185,14 +187,14 @@ class Layout:
                 box.x, box.y = columns[column], y
                 block = self.blocks[box.name]
                 for low, layer in zip(block.levels(box), block.layers, strict=True):
-                    for place in layer:
-                        place.box.x, place.box.y = columns[column] + place.x, y + low
+                    for position in layer:
+                        position.box.x, position.box.y = columns[column] + position.x, y + low
             taken += [(a, b, y + c) for a, b, c in rooms]
             bottom = max([bottom, *(y + c for _, _, c in rooms)])
         return bottom
 
     def _columns(self) -> list[float]:
-        """The x of each column: boxes beside each other do not touch, nor do blocks."""
+        """The x of each column, such that neither boxes nor blocks side by side overlap."""
         count = 1 + max((column for row in self.spine for column, _ in row), default=-1)
         half, left, right, fan = ([0.0] * count for _ in range(4))  # fan: channels for branches
         for row in self.spine:
@@ -217,7 +219,7 @@ class Layout:
 
     def _put_networks(self, top: float) -> None:
         """Circuits without mechanics, below: from left to right, in layers from their sources."""
-        left = [box for box in self.circuit.boxes.values() if box.name not in self.places and not box.spine]
+        left = [box for box in self.circuit.boxes.values() if box.name not in self.positions and not box.spine]
         y = top + (STRIP if self.spine else 0.0)
         while left:
             layers = self._network(left)
@@ -262,13 +264,13 @@ def _neighbors(circuit: CircuitGraph) -> dict[str, list[tuple[Box, str]]]:
     return neighbors
 
 
-def _spread_out(layer: list[Place], desired: list[float]) -> None:
-    """Put the members of a layer as near to their desired places as their order and room allow."""
+def _spread_out(layer: list[Position], desired: list[float]) -> None:
+    """Move the members of a layer as close to their desired positions as order and extents allow."""
     edge = -math.inf
-    for place, x in zip(layer, desired, strict=True):
-        place.x = snap(max(x, edge + place.left)) if edge > -math.inf else snap(x)
-        edge = place.x + place.right + GRID
+    for position, x in zip(layer, desired, strict=True):
+        position.x = snap(max(x, edge + position.left)) if edge > -math.inf else snap(x)
+        edge = position.x + position.right + GRID
     if len(layer) > 1:
-        shift = snap(sum(place.x - x for place, x in zip(layer, desired, strict=True)) / len(layer))
-        for place in layer:
-            place.x -= shift
+        shift = snap(sum(position.x - x for position, x in zip(layer, desired, strict=True)) / len(layer))
+        for position in layer:
+            position.x -= shift

@@ -1,7 +1,7 @@
 """The symbols of a circuit diagram as SVG, each about its own middle.
 
-The symbols are records (``kinode.model.base.symbols``) that the classes of components name; here they are written.  An
-outline is as large as the box of its component, a two-pole is turned into the line between its ports.
+The symbols are records (``kinode.model.base.symbols``) that the classes of components name; this file writes them.  An
+outline is as large as the box of its component.  A two-pole is rotated into the line between its ports.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _text(text: Lettering, angle: int) -> str:
     upright = f' transform="rotate({-angle})"' if angle else ""
     x = f' x="{text.x:g}"' if text.x else ""
     slant = ' font-style="italic"' if text.slanted else ""
-    place = f'{x} y="{text.y:g}" font-size="{text.size:g}" text-anchor="middle"'
-    return f"<text{upright}{place}{slant}>{escape(text.text)}</text>"
+    attributes = f'{x} y="{text.y:g}" font-size="{text.size:g}" text-anchor="middle"'
+    return f"<text{upright}{attributes}{slant}>{escape(text.text)}</text>"
 
 
 def _outline(box: Box) -> str:

@@ -1,8 +1,8 @@
-"""Lines of links: along a grid, with right angles, around components and words, with few crossings.
+"""Routing of links: on a grid, with right angles, around components and labels, with few crossings.
 
-Each link is a search for the cheapest way (A*, Hart, Nilsson and Raphael 1968) in which a bend costs as much as three
-steps and a crossing as much as forty; a link of several ends grows by the cheapest way from what it has to the next.
-Links that cross others are taken out and tried again, as long as that helps.
+Each link is a search for the cheapest path (A*, Hart, Nilsson and Raphael 1968).  A bend costs as much as three steps,
+a crossing as much as forty.  A link of several ends grows by the cheapest path from its cells to the next end.  Links
+that cross others are removed and routed again, as long as that reduces crossings.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kinode.views.diagram.circuit_graph import GRID, INFORMATION, VECTOR, Box, C
 STEP_COST = 1.0
 BEND_COST = 3.0
 CROSSING_COST = 40.0
-NEIGHBOR_COST = 0.2  # of a step beside something that stands there
-MARGIN_CELLS = 6  # around everything
-MOST_ROUNDS = 3  # of trying links anew that cross others
+NEIGHBOR_COST = 0.2  # of a step, for each blocked cell beside it
+MARGIN_CELLS = 6  # around the whole diagram
+MOST_ROUNDS = 3  # of routing again the links that cross others
 MOST_SEARCHES = 60  # in these rounds
-MOST_CELLS = 1_000_000  # looked at before links stay as they are: some seconds
+MOST_CELLS = 1_000_000  # searched before routing ends: some seconds
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 OUTWARD = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}  # from a port, by its side
 Cell = tuple[int, int]
@@ -30,7 +30,7 @@ Edge = tuple[Cell, Cell]
 
 
 def port_point(box: Box, port: Port) -> tuple[float, float]:
-    """Where a port is."""
+    """The position of a port."""
     if port.side in ("left", "right"):
         return box.x + (-1 if port.side == "left" else 1) * box.width / 2, box.y + port.offset
     return box.x + port.offset, box.y + (-1 if port.side == "top" else 1) * box.height / 2
@@ -41,7 +41,7 @@ def _cell(point: tuple[float, float]) -> Cell:
 
 
 class Router:
-    """Routes all links of a circuit whose components have their places."""
+    """Routes all links of a circuit after its layout."""
 
     def __init__(self, circuit: CircuitGraph) -> None:
         self.circuit, self.cells_seen = circuit, 0
@@ -85,7 +85,7 @@ class Router:
         self._measure()
         links = sorted(self.circuit.links.values(), key=self._order)
         for link in links:
-            self._place(link)
+            self._route_link(link)
         best, searches = self.count_crossings(), 0
         for link in links * MOST_ROUNDS:
             if best and searches < MOST_SEARCHES and self.cells_seen < MOST_CELLS and self._crossed(link):
@@ -95,7 +95,7 @@ class Router:
                 for one in again:
                     self._remove(one)
                 for one in again:
-                    self._place(one)
+                    self._route_link(one)
                 crossings = self.count_crossings()
                 if crossings > best:
                     self._restore(kept)
@@ -120,11 +120,11 @@ class Router:
         return sorted({name for cell in cells for name in self.straight.get(cell, {}) if name != link.name})
 
     # -- one link ----------------------------------------------------------------------------------
-    def _place(self, link: Connection) -> None:
+    def _route_link(self, link: Connection) -> None:
         ends = [self._before(box, port) for box, port in link.ends]
-        way = self._fan(link) if link.kind == VECTOR and len(ends) == 2 else None
-        if way is not None:
-            self.edges[link.name] = set(pairwise(way))
+        path = self._fan(link) if link.kind == VECTOR and len(ends) == 2 else None
+        if path is not None:
+            self.edges[link.name] = set(pairwise(path))
             self._mark(link)
             return
         edges: set[Edge] = set()
@@ -132,9 +132,9 @@ class Router:
         left = ends[1:]
         while left:
             left.sort(key=lambda cell: min(abs(cell[0] - i) + abs(cell[1] - j) for i, j in tree))
-            way = self._search(link, tree, left.pop(0))
-            edges |= set(pairwise(way))
-            tree |= set(way)
+            path = self._search(link, tree, left.pop(0))
+            edges |= set(pairwise(path))
+            tree |= set(path)
         self.edges[link.name] = edges
         self._mark(link)
 
@@ -144,11 +144,11 @@ class Router:
             directions.setdefault(a, []).append((b[0] - a[0], b[1] - a[1]))
             directions.setdefault(b, []).append((a[0] - b[0], a[1] - b[1]))
         for box, port in link.ends:
-            way = OUTWARD[port.side]
-            directions.setdefault(self._before(box, port), []).append((-way[0], -way[1]))
-        for cell, ways in directions.items():
-            through = len(ways) == 2 and ways[0][0] == -ways[1][0] and ways[0][1] == -ways[1][1]
-            self.straight.setdefault(cell, {})[link.name] = ("h" if ways[0][0] else "v") if through else "x"
+            outward = OUTWARD[port.side]
+            directions.setdefault(self._before(box, port), []).append((-outward[0], -outward[1]))
+        for cell, leads in directions.items():
+            through = len(leads) == 2 and leads[0][0] == -leads[1][0] and leads[0][1] == -leads[1][1]
+            self.straight.setdefault(cell, {})[link.name] = ("h" if leads[0][0] else "v") if through else "x"
 
     def _remove(self, link: Connection) -> None:
         self.edges.pop(link.name, None)
@@ -179,9 +179,9 @@ class Router:
         inner = sorted(tree - out.keys()) or sorted(tree)  # no branch right before a port, where arrow heads are
         for cell in inner:
             if len(self.straight.get(cell, {})) > (link.name in self.straight.get(cell, {})):
-                continue  # a branch where another link crosses could not be told from it
-            for way in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
-                state = 4 * self._number(cell) + way
+                continue  # a branch where another link crosses could not be distinguished
+            for heading in [STEPS.index(out[cell])] if cell in out and len(tree) == 1 else range(4):
+                state = 4 * self._number(cell) + heading
                 cost[state] = 0.0
                 heapq.heappush(front, (ahead(state), 0.0, state))
         while front:
@@ -189,12 +189,12 @@ class Router:
             _, spent, state = heapq.heappop(front)
             if spent > cost[state]:
                 continue
-            cell_, way = divmod(state, 4)
+            cell_, heading = divmod(state, 4)
             if cell_ == target:
-                return self._way(came, state)
+                return self._trace_back(came, state)
             crossed = cell_ in taken and cell_ not in own
             for step in range(4):
-                if step != way and (step == way ^ 1 or crossed):
+                if step != heading and (step == heading ^ 1 or crossed):
                     continue  # neither back nor a bend upon another link
                 there = cell_ + steps[step]
                 total = price[there]
@@ -204,7 +204,7 @@ class Router:
                     if taken[there] != step >> 1:
                         continue
                     total += CROSSING_COST
-                total += spent + BEND_COST * ((step != way) + (there == target and step != into))
+                total += spent + BEND_COST * ((step != heading) + (there == target and step != into))
                 after = 4 * there + step
                 if total < cost.get(after, math.inf):
                     cost[after], came[after] = total, state
@@ -231,9 +231,9 @@ class Router:
         for cell, links in self.straight.items():
             sorts = [sort for name, sort in links.items() if name != link.name]
             if sorts:
-                way = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
+                crossing = {"h": 1, "v": 0, "x": 2}[sorts[0]] if len(sorts) == 1 and cell != goal else 2
                 number = self._number(cell)
-                taken[number] = max(taken.get(number, 0), way) if number in taken else way
+                taken[number] = max(taken.get(number, 0), crossing) if number in taken else crossing
         return taken
 
     def _ahead(self, goal: Cell) -> Callable[[int], float]:
@@ -242,15 +242,15 @@ class Router:
         rows = self.rows
 
         def ahead(state: int) -> float:
-            cell, way = divmod(state, 4)
+            cell, heading = divmod(state, 4)
             i, j = divmod(cell, rows)
             i, j = gi - i, gj - j
-            aside = j if way < 2 else i  # distance that this direction does not lead along
+            aside = j if heading < 2 else i  # distance that this direction does not lead along
             return abs(i) + abs(j) + (BEND_COST if aside else 0.0)
 
         return ahead
 
-    def _way(self, came: dict[int, int], state: int) -> list[Cell]:
+    def _trace_back(self, came: dict[int, int], state: int) -> list[Cell]:
         states = [state]
         while states[-1] in came:
             states.append(came[states[-1]])
@@ -269,8 +269,8 @@ class Router:
         if turn > end[0]:
             return None
         cells = [(i, start[1]) for i in range(start[0], turn)]
-        way = 1 if end[1] >= start[1] else -1
-        cells += [(turn, j) for j in range(start[1], end[1] + way, way)]
+        step = 1 if end[1] >= start[1] else -1
+        cells += [(turn, j) for j in range(start[1], end[1] + step, step)]
         cells += [(i, end[1]) for i in range(turn + 1, end[0] + 1)]
         free = all(c not in self.blocked and c not in self.straight and self.kept.get(c, link) is link for c in cells)
         return cells if free else None
@@ -305,10 +305,10 @@ def _walk(near: dict[Cell, set[Cell]], knots: set[Cell]) -> Iterator[list[Cell]]
         for first in sorted(near[start]):
             if frozenset((start, first)) in done:
                 continue
-            way = [start, first]
+            path = [start, first]
             done.add(frozenset((start, first)))
-            while way[-1] not in knots:
-                (after,) = near[way[-1]] - {way[-2]}
-                done.add(frozenset((way[-1], after)))
-                way.append(after)
-            yield way
+            while path[-1] not in knots:
+                (after,) = near[path[-1]] - {path[-2]}
+                done.add(frozenset((path[-1], after)))
+                path.append(after)
+            yield path

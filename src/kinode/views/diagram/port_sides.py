@@ -1,7 +1,7 @@
-"""On which side of a component each port is, and where: towards what it is connected to.
+"""The side of a component on which each port is, and its offset there: toward the components that it is connected to.
 
-In the spine, parents are to the left, children to the right and all that acts below.  Below the spine energy goes up to
-what is nearer to it, information comes in from the left or from below; a circuit without spine runs to the right.
+In the spine, parents are to the left, children to the right, and elements below.  Below the spine, energy ports face up
+toward it, and information enters from the left or from below.  A circuit without a spine runs from left to right.
 """
 
 from __future__ import annotations
@@ -58,13 +58,12 @@ class Sides:
             first = joint.a.body if port.name == "1" else joint.b.body
             both = joint.a.body == joint.b.body
             return "left" if first == carrier[box.name] and not both else "right"
-        joint_name = port.name.rpartition(".")[0]
-        if joint_name not in carrier:
+        if port.joint not in carrier:
             return "bottom"
-        return "right" if carrier[joint_name] == box.name or self._closes(box, joint_name) else "left"
+        return "right" if carrier[port.joint] == box.name or self._closes(box, port.joint) else "left"
 
     def _closes(self, box: Box, joint: str) -> bool:
-        """Whether a joint leads back to a body that is reached by another one."""
+        """Whether a joint closes a loop: its body is already reached by another joint."""
         row = next(row for row in self.spine if any(other.name == joint for _, other in row))
         names = [other.name for _, other in row]
         k = names.index(joint)

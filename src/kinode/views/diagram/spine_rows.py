@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinode.model.system import System
 from kinode.views.diagram.circuit_graph import Box, CircuitGraph
 
-MOST_CHAINS = 2000  # looked at for the length of a branch; then the longest of these counts
+MOST_CHAINS = 2000  # searched for the length of a branch; the longest of these counts
 SpineRow = list[tuple[int, Box]]  # (column, component)
 
 

@@ -48,23 +48,23 @@ class Patch:
 
 
 def find_camera(system: System, view: Any = "auto", axes: Any = ()) -> Camera:
-    """The camera of a view: a name, or a direction to look along; ``axes`` are those of the joints, in the world."""
+    """The camera of a view: a name, or a viewing direction; ``axes`` are the joint axes in world axes."""
     up = find_up(system)
     if isinstance(view, str) and view not in VIEWS:
         raise ArgumentError(f"view: one of {', '.join(VIEWS)} or a direction, not {view!r}")
     if not isinstance(view, str):
-        return _look(np.asarray(view, dtype=float), up)
+        return _camera_along(np.asarray(view, dtype=float), up)
     common = find_common_axis(axes)
     if view in ("auto", "side") and common is not None:
-        return _look(_readable(common, up), up)
+        return _camera_along(_readable(common, up), up)
     right = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     forward = np.cross(up, right)
     if view in ("side", "front"):
-        return _look(forward, up)
+        return _camera_along(forward, up)
     if view == "top":
         return Camera(np.array([right, forward, up]))
     # From the right, the front and above; flatter than isometric, where long arms would fold together.
-    return _look(forward * 0.8 - right * 0.55 - up * 0.42, up)
+    return _camera_along(forward * 0.8 - right * 0.55 - up * 0.42, up)
 
 
 def find_up(system: System) -> Array:
@@ -89,7 +89,7 @@ def _readable(axis: Array, up: Array) -> Array:
     return axis if lead >= 0 else -axis
 
 
-def _look(forward: Array, up: Array) -> Camera:
+def _camera_along(forward: Array, up: Array) -> Camera:
     forward = forward / np.linalg.norm(forward)
     if abs(forward @ up) > 0.999:
         up = np.array([0.0, 1.0, 0.0]) if abs(forward[1]) < 0.9 else np.array([1.0, 0.0, 0.0])
@@ -154,7 +154,7 @@ def sphere_patches(camera: Camera, p: Array, radius: float) -> list[Patch]:
 
 
 def shade_of(normal: Array) -> float:
-    """Brightness of a face that looks along a direction in the viewer's axes."""
+    """Brightness of a face, from its normal in the viewer's axes."""
     return float(np.clip(0.95 * (normal @ LIGHT) - 0.38, -0.42, 0.6))
 
 

@@ -1,7 +1,7 @@
-"""What there is to draw of a mechanism: where its bodies are at chosen times, and the points on them.
+"""The poses of bodies at chosen times, and their geometry for a picture.
 
-Bodies with a shape (or with solids from a file) are drawn as that; the others as links between the points
-where joints, springs and named frames sit on them, and their centers of mass.
+Bodies with a shape (or with solids from a file) are drawn as solids.  The others are drawn as links between their
+joints, springs, named frames and centers of mass.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def find_scene(run: Trajectory, rows: Any, seen_from: str | None = None) -> Draw
     if seen_from is not None:
         back, origin = poses[f"{seen_from}.rotation"][rows].transpose(0, 2, 1), poses[f"{seen_from}.position"][rows]
         R = {name: back @ turn for name, turn in R.items()}
-        p = {name: np.einsum("kij,kj->ki", back, place - origin) for name, place in p.items()}
+        p = {name: np.einsum("kij,kj->ki", back, position - origin) for name, position in p.items()}
     return DrawnScene(run.system, run.dynamics.arguments.resolver(run.p), rows, R, p)
 
 
@@ -120,15 +120,16 @@ def solids(scene: DrawnScene, camera: Camera, body: Body, k: int) -> list[DrawnS
         axis = AXES.index(shape.size("axis")) if shape.kind == "cylinder" else 2
         return [DrawnSolid(float(camera.depth(center)), _patches(camera, shape.kind, R, center, sizes, axis))]
     drawn: list[DrawnSolid] = []
-    for look in body.meshes:
-        if look.role != "visual" or look.kind == "mesh":
+    for visual in body.meshes:
+        if visual.role != "visual" or visual.kind == "mesh":
             continue
-        way = ("quaternion", look.quaternion) if look.quaternion else ("rpy", look.rpy)
-        turn = np.asarray(rotation_matrix(way, resolve), dtype=float)
-        names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(look.kind, ("radius", "length"))
-        sizes = dict(zip(names, look.sizes))
-        center = p + R @ np.array(look.at)
-        drawn.append(DrawnSolid(float(camera.depth(center)), _patches(camera, look.kind, R @ turn, center, sizes, 2)))
+        rotation = ("quaternion", visual.quaternion) if visual.quaternion else ("rpy", visual.rpy)
+        turn = np.asarray(rotation_matrix(rotation, resolve), dtype=float)
+        names = {"box": ("x", "y", "z"), "sphere": ("radius",)}.get(visual.kind, ("radius", "length"))
+        sizes = dict(zip(names, visual.sizes))
+        center = p + R @ np.array(visual.at)
+        patches = _patches(camera, visual.kind, R @ turn, center, sizes, 2)
+        drawn.append(DrawnSolid(float(camera.depth(center)), patches))
     return drawn
 
 

@@ -25,7 +25,7 @@ DIRECTIONS = [(np.cos(a), np.sin(a)) for a in np.deg2rad([35, 145, -35, -145, 90
 def place_labels(
     axes: Axes, scale: float, wanted: Sequence[Wanted], points: Array, lines: Sequence[Array]
 ) -> list[Placed]:
-    """Where each name goes; names that find no room at all are left out."""
+    """The position of each name; names without free space are left out."""
     low = np.array([axes.get_xlim()[0], axes.get_ylim()[0]]) * scale
     high = np.array([axes.get_xlim()[1], axes.get_ylim()[1]]) * scale
     dots = points * scale
@@ -40,8 +40,8 @@ def place_labels(
         half = np.array([(LETTER_WIDTH + 0.6 * bold) * len(text) / 2, LABEL_HEIGHT / 2])
         best, best_cost = None, np.inf
         for ring, distance in enumerate(DISTANCES):
-            for turn, way in enumerate(DIRECTIONS):
-                middle = anchor * scale + np.array(way) * (distance + half * (1.0, 1.0) * np.abs(way))
+            for turn, direction in enumerate(DIRECTIONS):
+                middle = anchor * scale + np.array(direction) * (distance + half * (1.0, 1.0) * np.abs(direction))
                 a, b = middle - half, middle + half
                 if np.any(a < low + 2) or np.any(b > high - 2) or any(_overlap(a, b, c, d) for c, d in boxes):
                     continue

@@ -178,14 +178,14 @@ def draw_bodies(
                 if not any(is_inside(end, outline) for outline in outlines):
                     paper.line([end, center], color=mix(colors[name], -0.3), linewidth=1.6, zorder=3.9)
     items.sort(key=lambda item: item[0])
-    for place, (_, name, solid) in enumerate(items):
-        zorder = (1.0 if paper.faint else 4.0) + 0.9 * place / len(items)
+    for rank, (_, name, solid) in enumerate(items):
+        zorder = (1.0 if paper.faint else 4.0) + 0.9 * rank / len(items)
         if solid is not None:
             draw_solid(paper, solid, colors[name], zorder)
             continue
         ends = rod_ends(scene, scene.system.bodies[name], k)
-        places = [scene.point(f, k) for f in frames[name]] + ([] if ends is None else list(ends))
-        draw_link(paper, np.array(places), scene.point(scene.system.bodies[name].com, k), colors[name], zorder)
+        points = [scene.point(f, k) for f in frames[name]] + ([] if ends is None else list(ends))
+        draw_link(paper, np.array(points), scene.point(scene.system.bodies[name].com, k), colors[name], zorder)
 
 
 def draw_solid(paper: Paper, solid: DrawnSolid, color: str, zorder: float) -> None:
@@ -201,11 +201,11 @@ def draw_solid(paper: Paper, solid: DrawnSolid, color: str, zorder: float) -> No
         paper.fill(patch.points, tone, edgecolor=edge, linewidth=0.8 if patch.edge else 0.4, zorder=zorder)
 
 
-def draw_link(paper: Paper, places: Array, com: Array, color: str, zorder: float) -> None:
+def draw_link(paper: Paper, joints: Array, com: Array, color: str, zorder: float) -> None:
     """A body without a shape: a bar or plate between its frames and its center of mass."""
     near = 1.0 / paper.scale
     center = paper.camera.project(com)
-    points = paper.camera.project(places) if len(places) else np.zeros((0, 2))
+    points = paper.camera.project(joints) if len(joints) else np.zeros((0, 2))
     points = np.array(
         [p for k, p in enumerate(points) if all(np.linalg.norm(p - q) > near for q in points[:k])]
     ).reshape(-1, 2)
@@ -241,8 +241,8 @@ def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], 
             wanted.append((joint.name, M, INK, False))
     if len(system.bodies) <= MOST_NAMES:
         for name, body in system.bodies.items():
-            places = [scene.point(f, 0) for f in frames[name][:2]]
-            far = np.mean(places, axis=0) if len(places) == 2 else scene.point(body.com, 0)
+            points = [scene.point(f, 0) for f in frames[name][:2]]
+            far = np.mean(points, axis=0) if len(points) == 2 else scene.point(body.com, 0)
             wanted.append((name, paper.camera.project(far), mix(colors[name], -0.45), True))
     lines = [
         paper.camera.project([scene.point(f, 0) for f in frames[name]])
@@ -251,14 +251,14 @@ def draw_names(paper: Paper, scene: DrawnScene, frames: dict[str, list[Frame]], 
     ]
     shapes = [solid for body in system.bodies.values() for solid in solids(scene, paper.camera, body, 0)]
     lines += [patch.points for solid in shapes for patch in solid.patches if patch.edge]
-    for text, anchor, place, color, bold in place_labels(
+    for text, anchor, middle, color, bold in place_labels(
         paper.axes, paper.scale, wanted, np.array(taken).reshape(-1, 2), lines
     ):
-        lead = np.linalg.norm(place - anchor) * paper.scale
+        lead = np.linalg.norm(middle - anchor) * paper.scale
         if lead > 26:
-            paper.line([anchor, place], color=MUTED, linewidth=0.5, zorder=6.9)
+            paper.line([anchor, middle], color=MUTED, linewidth=0.5, zorder=6.9)
         paper.axes.text(
-            place[0], place[1], text, color=color, fontsize=8.5, ha="center", va="center", zorder=8,
+            middle[0], middle[1], text, color=color, fontsize=8.5, ha="center", va="center", zorder=8,
             fontweight="bold" if bold else "normal", path_effects=_halo(),
         )  # fmt: skip
 

@@ -125,11 +125,11 @@ def _draw_support(paper: Paper, glyph: SupportGlyph, foot: Array, away: Array) -
         paper.fill(corners, PEDESTAL, edgecolor=INK, linewidth=1.0, zorder=3)
     for stroke in glyph.ground:
         thin = stroke.role is StrokeRole.THIN
-        look = (
+        line_style = (
             {"color": MUTED, "linewidth": 0.8, "zorder": 2.9} if thin else {"color": INK, "linewidth": 1.3, "zorder": 3}
         )
         for line in stroke.polylines():
-            paper.line(foot + (np.array(line) + [0.0, glyph.depth]) @ axes, **look)
+            paper.line(foot + (np.array(line) + [0.0, glyph.depth]) @ axes, **line_style)
 
 
 def draw_springs(paper: Paper, scene: DrawnScene, coil: CoilGlyph = COIL_GLYPH) -> None:
@@ -144,8 +144,8 @@ def draw_springs(paper: Paper, scene: DrawnScene, coil: CoilGlyph = COIL_GLYPH) 
         ahead = (b - a) / length
         side = np.array([-ahead[1], ahead[0]]) * coil.half_width / paper.scale
         turns = coil.turns(length * paper.scale)
-        places = np.linspace(coil.lead, 1.0 - coil.lead, 2 * turns + 1)
-        zigzag = [a + (b - a) * s + side * (0 if k in (0, 2 * turns) else (-1) ** k) for k, s in enumerate(places)]
+        shares = np.linspace(coil.lead, 1.0 - coil.lead, 2 * turns + 1)
+        zigzag = [a + (b - a) * s + side * (0 if k in (0, 2 * turns) else (-1) ** k) for k, s in enumerate(shares)]
         paper.line(np.array([a, *zigzag, b]), color=INK, linewidth=1.0, zorder=3.5)
         for end in (a, b):
             paper.axes.plot(*end, marker="o", markersize=3, color=INK, zorder=6.4)
@@ -157,10 +157,10 @@ def draw_margin(paper: Paper, system: Any) -> None:
     x0, y0 = axes.get_xlim()[0], axes.get_ylim()[0]
     origin = np.array([x0 + 24 * unit, y0 + 24 * unit])
     for k, name in enumerate("xyz"):
-        way = paper.camera.see(np.eye(3)[k])[:2]
-        if np.linalg.norm(way) < 0.1:
+        direction = paper.camera.see(np.eye(3)[k])[:2]
+        if np.linalg.norm(direction) < 0.1:
             continue
-        tip = origin + way * 18 * unit
+        tip = origin + direction * 18 * unit
         arrow = {
             "arrowstyle": "-|>,head_length=0.28,head_width=0.13",
             "color": MUTED,
@@ -169,8 +169,9 @@ def draw_margin(paper: Paper, system: Any) -> None:
             "shrinkB": 0,
         }
         axes.annotate("", tuple(tip), tuple(origin), arrowprops=arrow)
-        place = origin + way / np.linalg.norm(way) * (18 * np.linalg.norm(way) + 6) * unit
-        axes.text(place[0], place[1], name, color=MUTED, fontsize=8, ha="center", va="center")
+        length = np.linalg.norm(direction)
+        beside = origin + direction / length * (18 * length + 6) * unit
+        axes.text(beside[0], beside[1], name, color=MUTED, fontsize=8, ha="center", va="center")
     bar = round_length(70 * unit)
     right = axes.get_xlim()[1] - 16 * unit
     y = y0 + 14 * unit

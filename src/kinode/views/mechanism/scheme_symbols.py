@@ -48,7 +48,7 @@ class Pen:
     def text(
         self, at: Array, text: str, *, align: str = "left", bold: bool = False, muted: bool = False, color: str = ""
     ) -> None:
-        """A line of words beside a point, moved up or down where there are others already."""
+        """A line of text beside a point, shifted up or down if it would cover another."""
         width = width_of(text, bold)
         start = {"left": 0.0, "right": -width, "center": -0.5 * width}[align]
         low = np.array([at[0] + start, at[1] - 0.5 * LINE_HEIGHT])
@@ -62,15 +62,15 @@ class Pen:
         )  # fmt: skip
 
     def _free(self, low: Array, size: Array) -> Array:
-        """The nearest place above or below that covers no other words."""
+        """The nearest position above or below that covers no other label."""
         for k in range(60):
-            moved: Array = low + np.array([0.0, (k + 1) // 2 * 4.0 * (-1.0) ** k])
-            if not any(np.all(moved < b) and np.all(a < moved + size) for _, a, b in self.boxes):
-                return moved
+            shifted: Array = low + np.array([0.0, (k + 1) // 2 * 4.0 * (-1.0) ** k])
+            if not any(np.all(shifted < b) and np.all(a < shifted + size) for _, a, b in self.boxes):
+                return shifted
         return low
 
     def lines(self, at: Array, lines: Sequence[str], *, align: str) -> None:
-        """Lines below each other about a place, the first one bold."""
+        """Lines of text centered at a height, the first one bold."""
         top = at[1] + 0.5 * LINE_HEIGHT * (len(lines) - 1)
         for k, line in enumerate(lines):
             self.text(np.array([at[0], top - k * LINE_HEIGHT]), line, align=align, bold=not k, muted=bool(k))
@@ -142,7 +142,7 @@ class Pen:
         outline = at + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
         self.axes.add_patch(Polygon(outline, facecolor="white", edgecolor=INK, linewidth=1.0, zorder=4))
 
-    def closing(self, a: Array, b: Array, name: str) -> None:
+    def loop_closure(self, a: Array, b: Array, name: str) -> None:
         """A cut joint or a constraint: a broken line with its name."""
         a, b = (a, b) if a[0] < b[0] else (b, a)
         curve = -2.0 * BULGE / max(float(np.linalg.norm(b - a)), 4.0 * BULGE)  # upwards

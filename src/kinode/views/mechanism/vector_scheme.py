@@ -1,9 +1,9 @@
 """The graphic-vector scheme of a system: poles, radius vectors, mass centers, turning, moments, drive units.
 
-It is no picture of the mechanism but of its vectors, and not to scale, so that poles that coincide stay apart: each
-tier stands above the one that carries it, its joint written to the left of its pole, its body to the right; branches
-stand side by side.  A body that a gear ties to another joint on the same carrier is that joint's drive unit, and drawn
-beside it.  Joints that close loops are broken lines.
+It shows the vectors of a mechanism, not its shape, and is not to scale, so that coincident poles stay apart.  Each tier
+is above the one that carries it, with its joint to the left of its pole and its body to the right.  Branches are side
+by side.  A body that a gear couples to another joint on the same carrier is that joint's drive unit, and is drawn
+beside it.  Cut joints, which close loops, are broken lines.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_TIER_HEIGHT = 230.0
 
 @dataclass
 class SchemeCell:
-    """A tier of the scheme: its words, its place, and what it carries."""
+    """A tier of the scheme: its labels, its position, and the tiers that it carries."""
 
     node: TreeLink
     body: str
@@ -57,7 +57,7 @@ class SchemeCell:
 
     @property
     def left(self) -> float:
-        """Room that the words of the joint and its drive unit take."""
+        """Width of the labels of the joint and its drive unit, in points."""
         own = max(width_of(line, bold=not k) for k, line in enumerate(self.joint)) + TEXT_GAP
         if self.unit is None:
             return own
@@ -65,12 +65,12 @@ class SchemeCell:
 
     @property
     def arm(self) -> float:
-        """Where the words of the body stand: behind its mass center, if there is one."""
+        """Distance from the pole to the labels of the body, which are behind its mass center, if there is one."""
         return ARM + TEXT_GAP / 2 if self.massive else TEXT_GAP
 
     @property
     def right(self) -> float:
-        """Room that the words of the body and of its radius vector take."""
+        """Width of the labels of the body and of its radius vector, in points."""
         words = max(width_of(line, bold=not k) for k, line in enumerate(self.words))
         return max(self.arm + words, TEXT_GAP + width_of(self.d))
 
@@ -106,7 +106,7 @@ def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: 
 
 
 class Scheme:
-    """The tiers of a system with their places."""
+    """The tiers of a system with their positions."""
 
     def __init__(self, system: System) -> None:
         self.dynamics = Dynamics(system)
@@ -122,7 +122,7 @@ class Scheme:
         self.roots = [cell for cell in self.roots if not self._is_unit(cell)]
         edge = 0.0
         for root in self.roots:
-            edge = self._place(root, edge, 1) + TEXT_GAP
+            edge = self._layout(root, edge, 1) + TEXT_GAP
         middle = [cell.x for cell in self.roots] or [SLANT]
         self.origin = np.array([0.5 * (min(middle) + max(middle)) - SLANT, 0.0])
         self._raise()
@@ -157,9 +157,9 @@ class Scheme:
     def _role(self, joint: Joint) -> tuple[str, ...]:
         if joint.driven:
             return ("prescribed",)
-        tie = self.topology.couplings.get(joint.name)
-        if tie is not None:
-            return (f"geared to {tie.leader}",)
+        relation = self.topology.couplings.get(joint.name)
+        if relation is not None:
+            return (f"geared to {relation.leader}",)
         words = {"effort": "effort law", "stiffness": "spring", "damping": "damper", "friction": "friction",
                  "stop": "stop", "backlash": "backlash"}  # fmt: skip
         own = [word for name, word in words.items() if getattr(joint, name) is not None]
@@ -174,27 +174,28 @@ class Scheme:
 
     # -- layout ------------------------------------------------------------------------------------
     def _pair_drives(self) -> None:
-        """Give each joint the drive unit that a gear ties to it: a leaf on the same carrier, or on the body driven."""
+        """Give each joint its drive unit: a leaf on the same carrier that a gear couples to the joint."""
         by_joint = {cell.node.joint.name: cell for cell in self.cells}
         carriers = {cell.node.parent for cell in self.cells}
         self.units: set[int] = set()
-        for follower, tie in self.topology.couplings.items():
-            unit, leader = by_joint.get(follower), by_joint.get(tie.leader)
+        for follower, relation in self.topology.couplings.items():
+            unit, leader = by_joint.get(follower), by_joint.get(relation.leader)
             if unit is None or leader is None or leader.unit is not None or unit.node.index in carriers:
                 continue
             if unit.node.parent == leader.node.parent:
-                leader.unit, leader.ratio = unit, f"{TIMES_SIGN} {float(self.snapshot.resolve(tie.ratio)):.4g}"
+                ratio = float(self.snapshot.resolve(relation.ratio))
+                leader.unit, leader.ratio = unit, f"{TIMES_SIGN} {ratio:.4g}"
                 self.units.add(unit.node.index)
 
     def _is_unit(self, cell: SchemeCell) -> bool:
         return cell.node.index in self.units
 
-    def _place(self, cell: SchemeCell, edge: float, depth: int) -> float:
-        """Place a cell and all above it to the right of an edge; return their own right edge."""
+    def _layout(self, cell: SchemeCell, edge: float, depth: int) -> float:
+        """Position a cell and the cells above it to the right of an edge; return their right edge."""
         cell.depth = depth
         right = edge
         for k, child in enumerate(sorted(cell.children, key=lambda child: -_depth(child))):
-            right = self._place(child, right + TEXT_GAP * bool(k), depth + 1)
+            right = self._layout(child, right + TEXT_GAP * bool(k), depth + 1)
         above = [child.x for child in cell.children]
         cell.x = 0.5 * (min(above) + max(above)) - SLANT if above else edge + cell.left
         missing = edge + cell.left - cell.x
@@ -234,14 +235,14 @@ class Scheme:
         for cell in self.cells:
             if not self._is_unit(cell):
                 self._draw_tier(pen, cell)
-        place = {cell.body: np.array([cell.x, cell.y]) for cell in self.cells if not self._is_unit(cell)}
+        poles = {cell.body: np.array([cell.x, cell.y]) for cell in self.cells if not self._is_unit(cell)}
         for cut in self.topology.cuts:
-            a, b = (place.get(side.body, self.origin) for side in (cut.joint.a, cut.joint.b))
-            pen.closing(a, b, cut.joint.name)
+            a, b = (poles.get(side.body, self.origin) for side in (cut.joint.a, cut.joint.b))
+            pen.loop_closure(a, b, cut.joint.name)
         for constraint in self.topology.constraints:
-            bodies = [f.body for f in constraint.frames() if f.body in place] if hasattr(constraint, "frames") else []
+            bodies = [f.body for f in constraint.frames() if f.body in poles] if hasattr(constraint, "frames") else []
             if len(bodies) == 2:
-                pen.closing(place[bodies[0]], place[bodies[1]], constraint.name)
+                pen.loop_closure(poles[bodies[0]], poles[bodies[1]], constraint.name)
         self._draw_gears(pen)
         pen.legend(np.array([self.low[0] + MARGIN, -34.0]))
 
@@ -262,11 +263,11 @@ class Scheme:
 
     def _draw_gears(self, pen: Pen) -> None:
         """Gears between joints of which none is a drive unit."""
-        place = {cell.node.joint.name: np.array([cell.x, cell.y]) for cell in self.cells}
+        poles = {cell.node.joint.name: np.array([cell.x, cell.y]) for cell in self.cells}
         units = {self.cells[i].node.joint.name for i in self.units}
-        for follower, tie in self.topology.couplings.items():
-            if follower not in units and follower in place and tie.leader in place:
-                pen.closing(place[tie.leader], place[follower], tie.constraint)
+        for follower, relation in self.topology.couplings.items():
+            if follower not in units and follower in poles and relation.leader in poles:
+                pen.loop_closure(poles[relation.leader], poles[follower], relation.constraint)
 
 
 def _shift(cell: SchemeCell, way: float) -> None:

@@ -18,11 +18,32 @@ if TYPE_CHECKING:
     from kinode.results.acceleration_causes import AccelerationCauses
 
 LEAST_SHOWN = 1e-9  # of the largest contribution
-REST = "the rest"
+REMAINDER = "the rest"
 
 
 def plot_shaking(causes: AccelerationCauses, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """The acceleration of a point by chain segment (above) and by term (below); a negative share lessens it."""
+    """The acceleration breakdown of a point: by chain segment (upper axes) and by term (lower axes).
+
+    A negative contribution reduces the acceleration.
+
+    Parameters
+    ----------
+    causes : AccelerationCauses
+        The breakdown, from ``run.acceleration_by_cause``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+    >>> figure = run.acceleration_by_cause("lower.tip").plot(file="acceleration.png")
+    """
     with style():
         figure = new_figure(size or (WIDTH, 5.6), shown=file is None)
         rows: Any = figure.subplots(2, 1, sharex=True)
@@ -41,17 +62,17 @@ def draw_stack(axes: Axes, t: Array, parts: Mapping[str, Array], total: Array) -
     every = -(-len(t) // MOST_POINTS)
     t, total = t[::every], total[::every]
     size = np.linalg.norm(total, axis=1)
-    way = total / np.where(size > LEAST_SHOWN * size.max(initial=0.0), size, np.inf)[:, None]
-    along = {name: np.einsum("ti,ti->t", values[::every], way) for name, values in parts.items()}
+    direction = total / np.where(size > LEAST_SHOWN * size.max(initial=0.0), size, np.inf)[:, None]
+    along = {name: np.einsum("ti,ti->t", values[::every], direction) for name, values in parts.items()}
     peaks = {name: float(np.abs(values).max(initial=0.0)) for name, values in along.items()}
     order = sorted((n for n in along if peaks[n] > LEAST_SHOWN * max(peaks.values())), key=lambda n: -peaks[n])
     shown = {name: along[name] for name in order[:MOST_LINES]}
     if len(order) > MOST_LINES:
-        shown[REST] = np.sum([along[name] for name in order[MOST_LINES:]], axis=0)
+        shown[REMAINDER] = np.sum([along[name] for name in order[MOST_LINES:]], axis=0)
     unit, scale = find_prefix("m/s^2", float(size.max(initial=0.0)))
     up, down = np.zeros_like(size), np.zeros_like(size)
     for k, (name, values) in enumerate(shown.items()):
-        color = MUTED if name == REST else COLORS[k % len(COLORS)]
+        color = MUTED if name == REMAINDER else COLORS[k % len(COLORS)]
         for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
             text = name if base is up else None
             axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=text)

@@ -22,13 +22,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-REST, SUM = "all others", "magnitude of the sum"
+REMAINDER, SUM = "all others", "magnitude of the sum"
 MOST_TURNS = 3.0  # of a shaft that a polar plot shows
 
 
 # -- contributions ---------------------------------------------------------------------------------
 def plot_causes(causes: Causes, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """The kinetic reaction of a joint by its contributions: force and moment, stacked over time."""
+    """The breakdown of the kinetic share of a joint's reaction: force and moment, stacked over time.
+
+    Parameters
+    ----------
+    causes : Causes
+        The breakdown, from ``run.causes``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=5)
+    >>> figure = run.causes("shaft", by="body").plot(file="causes.png")
+    """
     with style():
         taller = 1.6 if causes.by == "term" else 0.0  # a row of the legend for each
         figure = new_figure(size or (WIDTH, 5.6 + taller), shown=file is None)
@@ -56,7 +75,7 @@ def draw_causes(axes: Axes, causes: Causes, of: str) -> int:
     # Where there are colors enough, a name has the same in both stacks.
     order = [x.name for x in causes.shares] if len(causes.shares) <= len(COLORS) else list(along)
     for name, values in along.items():
-        color = MUTED if name == REST else COLORS[order.index(name) % len(COLORS)]
+        color = MUTED if name == REMAINDER else COLORS[order.index(name) % len(COLORS)]
         for base, part in ((up, np.maximum(values, 0.0)), (down, np.minimum(values, 0.0))):
             shown = name if base is up else None
             axes.fill_between(t, base / scale, (base + part) / scale, color=color, alpha=0.75, linewidth=0, label=shown)
@@ -79,7 +98,7 @@ def _largest(causes: Causes, parts: Mapping[str, Array], of: str) -> dict[str, A
     kept = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
     bands = {name: parts[name] for name in kept}
     if len(kept) < len(names):
-        bands[REST] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
+        bands[REMAINDER] = sum((parts[name] for name in names[len(kept) :]), np.zeros_like(parts[names[0]]))
     return bands
 
 
@@ -91,9 +110,27 @@ def _along(values: Array, total: Array, size: Array) -> Array:
 
 # -- pressure around a shaft -----------------------------------------------------------------------
 def plot_polar(pressure: Pressure, *, file: Any = None, size: tuple[float, float] | None = None) -> Figure:
-    """The force across a shaft's axis as it goes around: in axes that stand still, and in axes that turn with it.
+    """Polar plot of the force across a shaft's axis, in fixed and in rotating axes.
 
-    Of a long run the last turns are drawn, the earlier of them lighter.
+    Of a long run the last three turns are drawn.
+
+    Parameters
+    ----------
+    pressure : Pressure
+        The force of the shaft on its parent, from ``run.pressure``.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.04, samples=41)
+    >>> figure = run.pressure("shaft").plot(file="pressure.png")
     """
     with style():
         figure = new_figure(size or (WIDTH, 4.4), shown=file is None)
@@ -120,7 +157,7 @@ def draw_polar(pair: Any, pressure: Pressure) -> None:
         r = np.hypot(x, y) / scale
         steady = np.ptp(np.column_stack([x, y]), axis=0).max(initial=0.0) < 0.02 * peak
         angle = np.unwrap(np.arctan2(y, x))
-        if steady:  # one place: a spoke shows it, a line would be a dot
+        if steady:  # a constant force: a spoke shows it, a line would be a dot
             axes.plot([angle[-1]] * 2, [0.0, r[-1]], color=COLORS[1], linewidth=2.0)
         else:
             axes.plot(angle, r, color=COLORS[0])
@@ -142,7 +179,28 @@ def _few() -> Any:
 def plot_spectrum(
     spectrum: Spectrum, *, frequency: str | None = None, file: Any = None, size: tuple[float, float] | None = None
 ) -> Figure:
-    """Amplitudes over frequency or order, up to the highest line; a natural ``frequency`` is marked."""
+    """Amplitudes of a load over frequency or order, up to the highest line of the spectrum.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The spectrum, from ``run.spectrum``.
+    frequency : str, optional
+        A natural frequency to mark, such as "55 Hz"; only in a spectrum over time.
+    file : path, optional
+        A .png, .svg or .pdf file to write.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> run = kn.simulate(kn.load("examples/rotor.yaml"), 0.2, samples=401)
+    >>> figure = run.spectrum("shaft").plot(frequency="55 Hz", file="spectrum.png")
+    """
     from kinode.results.load_spectra import read_frequency
 
     with style():

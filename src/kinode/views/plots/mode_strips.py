@@ -1,7 +1,7 @@
-"""Strips of modes below a plot: what each component was doing, from event to event.
+"""Strips below a plot that show the modes of components over time.
 
-A strip has a bar for each stretch between two events of a component, in the color of its words ("sticks", "slides
-forward"); an event that changes no mode is a tick.
+A strip has a bar for each interval between two events of a component, in the color of its mode ("sticks", "slides
+forward").  An event that changes no mode is a tick.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def find_strips(run: Trajectory) -> list[Strip]:
                 break
         else:
             mine.append((words, [event]))
-    place = {name: k for k, name in enumerate(run.system.components)}
+    rank = {name: k for k, name in enumerate(run.system.components)}
     span = float(run.t[0]), float(run.t[-1])
-    return [_strip(name, events, *span) for name in sorted(modes, key=place.__getitem__) for _, events in modes[name]]
+    return [_strip(name, events, *span) for name in sorted(modes, key=rank.__getitem__) for _, events in modes[name]]
 
 
 def _strip(name: str, events: Sequence[Event], start: float, end: float) -> Strip:

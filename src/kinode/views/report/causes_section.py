@@ -39,18 +39,18 @@ def describe_causes(run: Trajectory, wrenches: dict[str, Wrench], count: int = M
     if len(run) < 2 or many or is_large(run.dynamics.topology):
         return Markup("")
     sections = []
-    for name in _most_moved(run, wrenches)[:count]:
+    for name in _by_kinetic_force(run, wrenches)[:count]:
         causes = causes_or_bodies(run, name)
         if causes.shares:
             sections.append(_joint(run, causes))
     return join([tag("h2", "Who loads the joints"), tag("p", INTRODUCTION), *sections]) if sections else Markup("")
 
 
-def _most_moved(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]:
+def _by_kinetic_force(run: Trajectory, wrenches: dict[str, Wrench]) -> list[str]:
     """Joints by the peak of their kinetic force, those without any left out."""
     try:
         kinetic = reactions(run, list(wrenches), "kinetic") if wrenches else {}
-    except ArgumentError:  # nobody says who holds a loop
+    except ArgumentError:  # the supports of a loop are not known
         return []
     sizes = {name: float(np.abs(wrench.force).max(initial=0.0)) for name, wrench in kinetic.items()}
     whole = max((float(np.abs(wrench.force).max(initial=0.0)) for wrench in wrenches.values()), default=0.0)
@@ -76,8 +76,8 @@ def _pictures(run: Trajectory, causes: Causes) -> list[Markup]:
             pictures.append(picture(figure, f"Kinetic {of} in {causes.joint} by {causes.by}, stacked over time"))
         if _turns(run, causes.joint) and np.any(causes.force):
             figure = new_figure((6.4, 3.2), shown=False, layout="none")
-            places = ((0.03, 0.08, 0.42, 0.7), (0.55, 0.08, 0.42, 0.7))
-            draw_polar([figure.add_axes(box, projection="polar") for box in places], run.pressure(causes.joint))
+            boxes = ((0.03, 0.08, 0.42, 0.7), (0.55, 0.08, 0.42, 0.7))
+            draw_polar([figure.add_axes(box, projection="polar") for box in boxes], run.pressure(causes.joint))
             pictures.append(picture(figure, f"Kinetic pressure around {causes.joint}", caption=POLAR))
     return pictures
 

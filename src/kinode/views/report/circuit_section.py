@@ -42,7 +42,7 @@ def _space(dynamics: Dynamics) -> Markup:
 
     try:
         space = operating_space(dynamics)
-    except Error:  # a start that does not close is told elsewhere
+    except Error:  # other sections report an initial state that cannot be assembled
         return Markup("")
     head = tag("p", tag("strong", f"{space.whole}"), f": {space.whole.word}; {space.mode} mode.")
     bodies = [[name, s.name, s.short, str(s.freedoms)] for name, s in space.bodies.items()]

@@ -24,7 +24,7 @@ def describe_equations(system: System) -> Markup:
 
     try:
         derived = equations(system)
-    except Error:  # a start that does not close, or a law without a formula: the other sections say so
+    except Error:  # an initial state that cannot be assembled, or a law without a formula
         return Markup("")
     if derived.shape != "expanded":
         return Markup("")

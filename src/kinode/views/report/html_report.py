@@ -60,7 +60,7 @@ FIGURE_SIZE = (5.0, 2.55)  # inches: two plots beside each other on a screen, on
 MOST_JOINTS = 8  # whose loads are plotted
 REACTION = (
     "A reaction is what the parent side of a joint exerts on its child side, about the child's joint point, in the "
-    "axes of the joint on the parent. It holds the constraint; the effort acts along the joint's freedom. Means are "
+    "axes of the joint on the parent. It keeps the constraint; the effort acts along the joint's freedom. Means are "
     "over time."
 )
 PARTS = (
@@ -214,14 +214,14 @@ def _mechanism(run: Trajectory, seen_from: str | None) -> Markup:
 
 
 def _chosen(run: Trajectory, plots: Mapping[str, Sequence[str]]) -> Markup:
-    """The plots that the caller asks for, each with its heading; names of different units make several."""
+    """The plots that the caller requests, each with its heading; there is one plot for each unit."""
     sections = []
     for heading, names in plots.items():
         run.evaluate(names)
         groups = group_lines([line for name in names for line in find_lines(run, name)])
         drawn = [_small(run, group, heading) for group in groups]
         sections += [tag("h3", heading), tag("div", *drawn, class_="plots")]
-    return join([tag("h2", "At a glance"), *sections]) if sections else Markup("")
+    return join([tag("h2", "Selected quantities"), *sections]) if sections else Markup("")
 
 
 def _motion(run: Trajectory) -> Markup:

@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers typeset by themselves: SymPy's presentation with our own looks of symbols."""
+"""Equations as MathML, which browsers typeset: SymPy's printer with kinode's styles of symbols."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ def _grouped(term: Any, printer: Any) -> Markup:
     return tag("mrow", tag("mo", "("), shown, tag("mo", ")")) if term.is_Add else shown
 
 
-def symbol_markup(look: SymbolStyle) -> Markup:
+def symbol_markup(style: SymbolStyle) -> Markup:
     """A letter with dots, an index below and one above."""
-    letter = tag("mi", GREEK.get(look.letter, ("", look.letter))[1])
-    if look.dots:
-        letter = tag("mover", letter, tag("mo", "˙" if look.dots == 1 else "¨", stretchy="false"), accent="true")
-    below, above = (tag("mtext", word) for word in look[2:])
-    if look.below and look.above:
+    letter = tag("mi", GREEK.get(style.letter, ("", style.letter))[1])
+    if style.dots:
+        letter = tag("mover", letter, tag("mo", "˙" if style.dots == 1 else "¨", stretchy="false"), accent="true")
+    below, above = (tag("mtext", word) for word in style[2:])
+    if style.below and style.above:
         return tag("msubsup", letter, below, above)
-    if look.below:
+    if style.below:
         return tag("msub", letter, below)
-    return tag("msup", letter, above) if look.above else letter
+    return tag("msup", letter, above) if style.above else letter
 
 
-def printer_of(looks: Mapping[str, SymbolStyle]) -> Any:
-    """SymPy's printer with our own looks of symbols: from an expression to markup."""
+def printer_of(styles: Mapping[str, SymbolStyle]) -> Any:
+    """A function from an expression to markup: SymPy's printer with kinode's styles of symbols."""
     from xml.dom.minidom import parseString
 
     from sympy.printing.mathml import MathMLPresentationPrinter
@@ -81,11 +81,11 @@ def printer_of(looks: Mapping[str, SymbolStyle]) -> Any:
 
     class Printer(base):  # type: ignore[misc]
         def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:
-            look = looks.get(sym.name)
-            if look is None:
+            symbol_style = styles.get(sym.name)
+            if symbol_style is None:
                 split = re.fullmatch(r"([A-Za-z])_?(\d+|[A-Za-z]{1,2})", sym.name) if len(sym.name) > 1 else None
-                look = SymbolStyle(split[1], 0, split[2]) if split else SymbolStyle(sym.name)
-            return parseString(symbol_markup(look)).documentElement
+                symbol_style = SymbolStyle(split[1], 0, split[2]) if split else SymbolStyle(sym.name)
+            return parseString(symbol_markup(symbol_style)).documentElement
 
     def write(expr: Any) -> str:
         markup = str(Printer()._print(expr).toxml())

@@ -23,7 +23,7 @@ ENDINGS = {
     "stopped": "stopped by the user",
     "failed": "failed",
 }
-PLACES = ("a", "b", "on", "reaction")
+END_FIELDS = ("a", "b", "on", "reaction")
 MOST_EVENTS = 200  # in the table
 LAWS = ("motion", "speed", "effort", "stiffness", "damping")
 
@@ -55,7 +55,7 @@ def describe_events(run: Trajectory) -> Markup:
     rows = [[f"{number(event.time, 6)}", ", ".join(event.components), event.message] for event in first]
     left = len(run.events) - len(first)
     rest = tag("p", f"and {left} more, in run.events", class_="note") if left else Markup("")
-    return join([tag("h2", "Met on the way"), table(["at s", "by", "what"], rows, numbers=[0]), rest])
+    return join([tag("h2", "Events"), table(["at s", "by", "what"], rows, numbers=[0]), rest])
 
 
 def describe_model(run: Trajectory) -> Markup:
@@ -119,8 +119,10 @@ def _elements(run: Trajectory) -> Markup:
     rows = []
     for name, element in run.system.elements.items():
         given = element.given()
-        ends = [str(given[key]) for key in PLACES if given.get(key) is not None]
-        laws = [(k, v) for k, v in given.items() if k not in (*PLACES, "expressed_in", "name") and v not in (None, 0.0)]
+        ends = [str(given[key]) for key in END_FIELDS if given.get(key) is not None]
+        laws = [
+            (k, v) for k, v in given.items() if k not in (*END_FIELDS, "expressed_in", "name") and v not in (None, 0.0)
+        ]
         words = "; ".join(f"{k.replace('_', ' ')} {_text(v)}" for k, v in laws)
         rows.append([name, element.kind, ", ".join(ends), words])
     return _capped("Elements", ["element", "kind", "on", "values"], rows)
