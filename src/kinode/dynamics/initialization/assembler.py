@@ -8,13 +8,12 @@ Positions, in this order:
     lengths in characteristic lengths.  From each of several starts, the guesses themselves first, the loops are closed,
     then the state slides along the constraints to the least offset: Newton's method on the tangent space with the
     curvature of the constraints, with a line search.  The nearest of these positions is taken.
-
-Speeds: a linear problem; exact ones are met, and the sum of weight * speed^2 over the freedoms of all joints is least.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.initialization.assembly_errors import check_speeds, explain
+from kinode.dynamics.initialization.assembly_errors import explain
 from kinode.dynamics.initialization.assembly_problem import AssemblyProblem, RowGroup
 from kinode.dynamics.initialization.initial_values import DEFAULT_WEIGHT, InitialValues, is_guessed
 from kinode.dynamics.initialization.position_guess import PositionGuess
@@ -33,6 +32,7 @@ from kinode.structure.loop_closure import close as close_rows
 NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
 LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
 SLIDES, HALVINGS = 40, 30
+NEWTON_STEPS = 8  # from one closed position to another near it
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
 SAME = 1e-6  # of the least offset: two positions are equally near
 
@@ -54,6 +54,17 @@ class Offset:
     slope: Array
     tangent: Array  # one column for each freedom that is left
     flat: Array  # offsets for unit steps along these
+
+
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """A closed position from which those of other parameters are followed, and how it was found."""
+
+    x: Array
+    exact: Array  # marks freedoms, as ``guessed``
+    guessed: Array
+    kept: bool  # all guesses are kept
+    freedoms: int  # that exact and kept values leave
 
 
 class Assembler:
@@ -80,27 +91,71 @@ class Assembler:
         begin = self.guess.position()
         if self._is_closed(begin, CLOSED) and self._keeps(begin, np.ones(len(self.exact), dtype=bool), CLOSED):
             return begin
-        x, open_blocks = begin, []
+        x, open_groups = begin, []
         kept = self.with_guesses_kept
-        for block in kept.loop_groups(~(self.exact | self.guessed)[:n]):
-            there = kept.search(block, x, None)
+        for group in kept.loop_groups(~(self.exact | self.guessed)[:n]):
+            there = kept.search(group, x, None)
             if there is None:
-                open_blocks.append(block)
+                open_groups.append(group)
             else:
                 x = there
-        if not open_blocks:
+        if not open_groups:
             return x
-        for block in self.loop_groups(~self.exact[:n]):
-            if any(block.owners & other.owners for other in open_blocks):
-                there = self.search(block, x, self.problem.weights)
+        for group in self.loop_groups(~self.exact[:n]):
+            if any(group.owners & other.owners for other in open_groups):
+                there = self.search(group, x, self.problem.weights)
                 if there is None:
                     raise explain(self, begin)
                 x = there
         return x
 
+    def anchor(self, x: Array) -> Anchor:
+        """A closed position as an anchor."""
+        kept = self._keeps(x, self.guessed)
+        assembler = self.with_guesses_kept if kept else self
+        A = assembler.problem.equations(x)[1][:, ~assembler.exact[: self.problem.n_u]]
+        sizes = np.linalg.svd(A, compute_uv=False)
+        rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+        return Anchor(x, self.exact, self.guessed, kept, A.shape[1] - rank)
+
+    def follow(self, anchor: Anchor) -> Array | None:
+        """The closed position near an anchor, by Newton's method; None where it is not near, or was asked otherwise."""
+        if not (np.array_equal(anchor.exact, self.exact) and np.array_equal(anchor.guessed, self.guessed)):
+            return None
+        assembler = self.with_guesses_kept if anchor.kept else self
+        problem, free = assembler.problem, ~assembler.exact[: self.problem.n_u]
+        x, asked = anchor.x.copy(), problem.requested_position()
+        for name, where in problem.u_of.items():
+            if not free[where].all():
+                if free[where].any():
+                    return None
+                x[problem.q_of[name]] = asked[problem.q_of[name]]
+        r, A = problem.equations(x)
+        for _ in range(NEWTON_STEPS):
+            if abs(r).max(initial=0.0) <= CLOSED:
+                break
+            step = np.zeros(len(free))
+            step[free] = _newton_step(A[:, free], r)
+            if abs(step / problem.units[: len(step)]).max() > NEAR:
+                return None
+            x = problem.advance(x, step)
+            r, A = problem.equations(x)
+        if abs(r).max(initial=0.0) > CLOSED_ENOUGH:
+            return None
+        if anchor.freedoms:
+            everything = assembler._group(problem.groups, free)
+            x = assembler._settle(everything, x, None if anchor.kept else problem.weights)
+        return x if assembler._is_within(x, anchor.x, NEAR) else None
+
+    def _is_within(self, x: Array, other: Array, distance: float) -> bool:
+        """Whether all joints of two positions are near each other."""
+        return bool((abs(x - other) <= distance * self.problem.poses.layout.spans(self.problem.length)).all())
+
     @cached_property
     def with_guesses_kept(self) -> Assembler:
         """The same assembly with all guesses exact."""
+        if not self.guessed.any():
+            return self
         values = self.problem.requested
         joints = {n: replace(w, exact_q=w.exact_q | is_guessed(values, n)) for n, w in values.joints.items()}
         return self.with_values(replace(values, joints=joints))
@@ -110,7 +165,7 @@ class Assembler:
         return Assembler(AssemblyProblem(self.problem.poses, self.problem.loops, values))
 
     def loop_groups(self, free: Array) -> list[LoopGroup]:
-        """The rows by the unknowns that connect them; rows that nothing moves are a block without unknowns."""
+        """The rows by the unknowns that connect them; rows that nothing moves are a group without unknowns."""
         groups = self.problem.groups
         parent = list(range(len(groups)))
 
@@ -128,9 +183,9 @@ class Assembler:
         members: dict[int, list[RowGroup]] = {}
         for k, group in enumerate(groups):
             members.setdefault(root(k), []).append(group)
-        return [self._block(together, free) for together in members.values()]
+        return [self._group(together, free) for together in members.values()]
 
-    def _block(self, groups: Sequence[RowGroup], free: Array) -> LoopGroup:
+    def _group(self, groups: Sequence[RowGroup], free: Array) -> LoopGroup:
         """Some rows with those of the free unknowns that move them."""
         columns, rows = np.zeros(len(free), dtype=bool), np.zeros(self.problem.groups[-1].rows.stop, dtype=bool)
         for group in groups:
@@ -138,87 +193,87 @@ class Assembler:
             columns[list(group.columns)] = True
         return LoopGroup(columns & free, rows, frozenset(group.owner for group in groups))
 
-    def search(self, block: LoopGroup, x: Array, weights: Array | None) -> Array | None:
-        """The nearest closed position of a block among those that several starts lead to; None if none does.
+    def search(self, group: LoopGroup, x: Array, weights: Array | None) -> Array | None:
+        """The nearest closed position of a group among those that several starts lead to; None if none does.
 
-        Without weights the freedoms of the block count alike, and nothing else moves.
+        Without weights the freedoms of the group count alike, and nothing else moves.
         """
-        if abs(self.problem.equations(x)[0][block.rows]).max(initial=0.0) <= CLOSED and not block.free.any():
+        if abs(self.problem.equations(x)[0][group.rows]).max(initial=0.0) <= CLOSED and not group.free.any():
             return x
         candidates: list[Offset] = []
-        for k, start in enumerate(self.starts(block, x)):
-            if k >= (LEAST_STARTS if candidates else MOST_STARTS) or (k and not block.free.any()):
+        for k, start in enumerate(self.starts(group, x)):
+            if k >= (LEAST_STARTS if candidates else MOST_STARTS) or (k and not group.free.any()):
                 break
-            there, error = self.close(block, start, weights)
+            there, error = self.close(group, start, weights)
             if error > CLOSED_ENOUGH:
                 continue
-            there = self._settle(block, self._unwound(there, block), weights)
-            candidates.append(self._offset(there, block, self.problem.weights if weights is None else weights))
-            if k == 0 and self._is_near(there, block):
+            there = self._settle(group, self._unwound(there, group), weights)
+            candidates.append(self._offset(there, group, self.problem.weights if weights is None else weights))
+            if k == 0 and self._is_near(there, group):
                 break
         if not candidates:
             return None
         least = min(point.cost for point in candidates)
         return max((c for c in candidates if c.cost <= least * (1 + SAME) + 1e-20), key=self._preference).x
 
-    def starts(self, block: LoopGroup, x: Array) -> Iterator[Array]:
+    def starts(self, group: LoopGroup, x: Array) -> Iterator[Array]:
         """Where to look for closed positions: here, loop by loop, then anywhere; the same in every call."""
         yield x
-        if len(block.owners) > 1:
-            yield self._loop_by_loop(block, x)
+        if len(group.owners) > 1:
+            yield self._loop_by_loop(group, x)
         rng = np.random.default_rng(0)
         k = 0
         while True:
             k += 1
             scale = 1.0 if k % 2 else 0.3
             there = self.guess.scattered(rng, scale)
-            if (self.guessed & ~self.exact)[: len(block.free)][block.free].any():  # guesses too
-                reach = np.where(self.problem.units[: len(block.free)] == 1.0, np.pi, self.problem.length)
-                step = 0.5 * scale * reach * rng.uniform(-1.0, 1.0, len(block.free))
-                there = self.problem.advance(there, np.where(block.free, step, 0.0))
-            yield self._merged(block, x, there)
+            if (self.guessed & ~self.exact)[: len(group.free)][group.free].any():  # guesses too
+                reach = np.where(self.problem.units[: len(group.free)] == 1.0, np.pi, self.problem.length)
+                step = 0.5 * scale * reach * rng.uniform(-1.0, 1.0, len(group.free))
+                there = self.problem.advance(there, np.where(group.free, step, 0.0))
+            yield self._merged(group, x, there)
 
-    def _merged(self, block: LoopGroup, x: Array, other: Array) -> Array:
-        """A position with the block's joints as in another."""
+    def _merged(self, group: LoopGroup, x: Array, other: Array) -> Array:
+        """A position with the group's joints as in another."""
         merged = x.copy()
         for name, where in self.problem.u_of.items():
-            if block.free[where].any():
+            if group.free[where].any():
                 merged[self.problem.q_of[name]] = other[self.problem.q_of[name]]
         return merged
 
-    def _loop_by_loop(self, block: LoopGroup, x: Array) -> Array:
-        """The loops of a block closed one after the other, each with those before it."""
-        groups = [group for group in self.problem.groups if group.owner in block.owners]
-        for count in range(1, len(groups) + 1):
-            x, _ = self.close(self._block(groups[:count], block.free), x, None)
+    def _loop_by_loop(self, group: LoopGroup, x: Array) -> Array:
+        """The loops of a group closed one after the other, each with those before it."""
+        loops = [rows for rows in self.problem.groups if rows.owner in group.owners]
+        for count in range(1, len(loops) + 1):
+            x, _ = self.close(self._group(loops[:count], group.free), x, None)
         return x
 
-    def close(self, block: LoopGroup, x: Array, weights: Array | None) -> tuple[Array, float]:
-        """A position near x in which the rows of a block vanish, and by how much they do not.
+    def close(self, group: LoopGroup, x: Array, weights: Array | None) -> tuple[Array, float]:
+        """A position near x in which the rows of a group vanish, and by how much they do not.
 
         The steps are the least ones in the measure of the weights: what counts little moves first.
         """
 
         def rows(x: Array) -> tuple[Array, Array]:
             r, A = self.problem.equations(x)
-            return r[block.rows], A[block.rows]
+            return r[group.rows], A[group.rows]
 
         ease = None
         if weights is not None:
-            n = len(block.free)
+            n = len(group.free)
             ease = self.problem.units[:n] * np.sqrt(weights.max() / weights[:n])
-        return close_rows(rows, self.problem.advance, x, block.free, ease)
+        return close_rows(rows, self.problem.advance, x, group.free, ease)
 
-    def _settle(self, block: LoopGroup, x: Array, weights: Array | None) -> Array:
+    def _settle(self, group: LoopGroup, x: Array, weights: Array | None) -> Array:
         """The nearest position along the constraints: guesses first, then the joints of which nothing is requested."""
         if weights is None or not self.guessed.any():
-            return self._slide(x, block, self.problem.weights)
-        x = self._slide(x, block, np.where(self.guessed, weights, 0.0))
+            return self._slide(x, group, self.problem.weights)
+        x = self._slide(x, group, np.where(self.guessed, weights, 0.0))
         if self._keeps(x, self.guessed):
             kept = self.with_guesses_kept
-            moved = [group for group in kept.problem.groups if block.free[list(group.columns)].any()]
-            return kept._slide(x, kept._block(moved, block.free & ~self.guessed[: len(block.free)]), weights)
-        return self._slide(x, block, weights)
+            moved = [rows for rows in kept.problem.groups if group.free[list(rows.columns)].any()]
+            return kept._slide(x, kept._group(moved, group.free & ~self.guessed[: len(group.free)]), weights)
+        return self._slide(x, group, weights)
 
     def _keeps(self, x: Array, which: Array, within: float = CLOSED_ENOUGH) -> bool:
         """Whether some of the freedoms are where they are requested."""
@@ -227,16 +282,16 @@ class Assembler:
     def _is_closed(self, x: Array, within: float) -> bool:
         return bool(abs(self.problem.equations(x)[0]).max(initial=0.0) <= within)
 
-    def _is_near(self, x: Array, block: LoopGroup) -> bool:
-        """Whether all joints of a block are near where they are requested, or nothing was left to choose."""
-        d = self.problem.offsets(x)[0][: len(block.free)][block.free]
+    def _is_near(self, x: Array, group: LoopGroup) -> bool:
+        """Whether all joints of a group are near where they are requested, or nothing was left to choose."""
+        d = self.problem.offsets(x)[0][: len(group.free)][group.free]
         return bool(abs(d).max(initial=0.0) <= NEAR)
 
-    def _unwound(self, x: Array, block: LoopGroup) -> Array:
+    def _unwound(self, x: Array, group: LoopGroup) -> Array:
         """The same position with full turns taken off that lead away from the requested coordinates."""
         there = x.copy()
         for name, where in self.problem.q_of.items():
-            if name not in self.problem.requested.joints or not block.free[self.problem.u_of[name]].any():
+            if name not in self.problem.requested.joints or not group.free[self.problem.u_of[name]].any():
                 continue
             if name not in self.geared and not self.problem.requested.joints[name].exact_q.any():
                 there[where] = self.problem.unwound(name, x[where])
@@ -248,39 +303,39 @@ class Assembler:
         return [round(float(q), 6) for name in sorted(values) for q in values[name]]
 
     # -- the least offset along the constraints ----------------------------------------------------
-    def _offset(self, x: Array, block: LoopGroup, weights: Array) -> Offset:
+    def _offset(self, x: Array, group: LoopGroup, weights: Array) -> Offset:
         """What there is to know of a position, with the weights of all freedoms."""
         d, D = self.problem.offsets(x)
         root = np.sqrt(weights / weights.max(initial=1e-300))
-        free = np.flatnonzero(block.free)
-        _, sizes, V = np.linalg.svd(self.problem.equations(x)[1][np.ix_(block.rows, free)])
+        free = np.flatnonzero(group.free)
+        _, sizes, V = np.linalg.svd(self.problem.equations(x)[1][np.ix_(group.rows, free)])
         rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
         tangent = np.zeros((self.problem.n_u, len(free) - rank))
         tangent[free] = V[rank:].T
         d, flat = root * d, root[:, None] * (D @ tangent)
         return Offset(x, 0.5 * float(d @ d), flat.T @ d, tangent, flat)
 
-    def _slide(self, x: Array, block: LoopGroup, weights: Array) -> Array:
+    def _slide(self, x: Array, group: LoopGroup, weights: Array) -> Array:
         """The position of least offset that is reached along the constraints."""
-        here = self._offset(x, block, weights)
+        here = self._offset(x, group, weights)
         for _ in range(SLIDES):
             if abs(here.slope).max(initial=0.0) <= 1e-13 * max(1e-3, 2 * here.cost) ** 0.5:
                 break
-            there = self._descend(here, block, weights)
+            there = self._descend(here, group, weights)
             if there is None:
                 break
             here = there
         return here.x
 
-    def _descend(self, here: Offset, block: LoopGroup, weights: Array) -> Offset | None:
+    def _descend(self, here: Offset, group: LoopGroup, weights: Array) -> Offset | None:
         """A position with less offset, or with as much and less slope."""
-        step = here.tangent @ -_solve_downhill(here, self._curvature(here, block, weights))
+        step = here.tangent @ -_solve_downhill(here, self._curvature(here, group, weights))
         longest = float(abs(step).max())
         share = min(1.0, 0.5 / longest) if longest > 0 else 1.0
         for _ in range(HALVINGS):
-            x, error = self.close(block, self.problem.advance(here.x, share * step), None)
+            x, error = self.close(group, self.problem.advance(here.x, share * step), None)
             if error <= CLOSED_ENOUGH:
-                there = self._offset(x, block, weights)
+                there = self._offset(x, group, weights)
                 less = there.cost < here.cost * (1 - 1e-12)
                 flatter = np.linalg.norm(there.slope) < 0.5 * np.linalg.norm(here.slope)
                 if less or (flatter and there.cost <= here.cost * (1 + 1e-9)):
@@ -290,7 +345,7 @@ class Assembler:
                 break
         return None
 
-    def _curvature(self, here: Offset, block: LoopGroup, weights: Array) -> Array | None:
+    def _curvature(self, here: Offset, group: LoopGroup, weights: Array) -> Array | None:
         """Second derivatives of the offsets along the constraints, by differences; None of many freedoms.
 
         They are those of the Lagrange function: what the constraints' curvature adds goes with their multipliers.
@@ -301,10 +356,10 @@ class Assembler:
 
         def parts(x: Array) -> tuple[Array, Array]:
             d, D = self.problem.offsets(x)
-            return D.T @ (weights / weights.max() * d), self.problem.equations(x)[1][block.rows]
+            return D.T @ (weights / weights.max() * d), self.problem.equations(x)[1][group.rows]
 
         slope, A = parts(here.x)
-        lam = np.linalg.lstsq(A[:, block.free].T, -slope[block.free], rcond=RANK)[0]
+        lam = np.linalg.lstsq(A[:, group.free].T, -slope[group.free], rcond=RANK)[0]
         second = np.zeros((n, n))
         for k in range(n):
             ends = []
@@ -314,43 +369,15 @@ class Assembler:
             second[:, k] = here.tangent.T @ (ends[0] - ends[1]) / 2e-5
         return 0.5 * (second + second.T)
 
-    # -- speeds ------------------------------------------------------------------------------------
-    def solve_speeds(self, x: Array) -> Array:
-        """Speeds of all unknowns, for closed coordinates."""
-        problem = self.problem
-        n, coordinates = problem.n_u, problem.coordinates(x)
-        values = problem.requested.joints
-        asked = np.concatenate([np.empty(0), *(values[name].u(coordinates[name]) for name in problem.names)])
-        if not problem.bound:
-            return asked
-        exact, behind = problem.exact("exact_u"), np.arange(len(asked)) >= n
-        H, h = problem.all_speeds(x)
-        u = np.where(exact[:n], asked[:n], 0.0)
-        A, b, owners = problem.speed_equations(x)
-        sure = exact & behind  # followers
-        A = np.vstack([A, H[sure] / problem.units[sure][:, None]])
-        b = np.concatenate([b, ((asked - h) / problem.units)[sure]])
-        owners += [name for name, mark in zip(problem.owners, sure, strict=True) if mark]
-        free = np.flatnonzero(~exact[:n])
-        if len(free):
-            weight = np.sqrt([problem.requested.weights.get(name, 1.0) for name in problem.owners]) / problem.units
-            given = np.array([values[name].has_u for name in problem.owners])
-            W, w = weight[:, None] * H, weight * (asked - h)
-            levels = ((A, b), (W[given], w[given]), (W[~given], w[~given]))
-            u[free] += _solve_in_turn([(rows[:, free], right - rows @ u) for rows, right in levels])
-        check_speeds(problem, A @ u - b, u, owners)
-        return u
 
-
-def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
-    """x with the least |A x - b|, one A and b after the other: each within what those before it leave free."""
-    x, free = np.zeros(levels[0][0].shape[1]), np.eye(levels[0][0].shape[1])
-    for A, b in levels:
-        U, sizes, V = np.linalg.svd(A @ free)
-        rank = int((sizes > 1e-10 * np.linalg.norm(A)).sum())
-        x = x + free @ (V[:rank].T @ ((U.T @ (b - A @ x))[:rank] / sizes[:rank]))
-        free = free @ V[rank:].T
-    return x
+def _newton_step(A: Array, r: Array) -> Array:
+    """The step that makes r + A step vanish, the shortest where there are several."""
+    if A.shape[0] == A.shape[1]:
+        with suppress(np.linalg.LinAlgError):
+            step: Array = np.linalg.solve(A, -r)
+            if abs(step).max(initial=0.0) <= NEAR:
+                return step
+    return np.asarray(np.linalg.lstsq(A, -r, rcond=RANK)[0])
 
 
 def _solve_downhill(here: Offset, curvature: Array | None) -> Array:

@@ -126,7 +126,7 @@ class AssemblyProblem:
             at += len(units)
 
         for k, cut in enumerate(self.poses.cuts):
-            append(cut.joint.name, self.poses.columns(k), ("angle",) * 3 + ("length",) * 3)
+            append(cut.joint.name, self.poses.layout.columns(k), ("angle",) * 3 + ("length",) * 3)
         if self.loops is not None:
             rows, columns = self.loops.pattern
             for k in np.flatnonzero(self._element_rows).tolist():

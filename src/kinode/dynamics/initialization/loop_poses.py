@@ -19,9 +19,11 @@ from kinode.algebra.trace import Tape
 from kinode.kernels.compiled_kernels import Kernels
 from kinode.kernels.kernel_options import Kernel
 from kinode.model.base.frames import Resolve
+from kinode.model.joints.joint import Joint
 from kinode.multibody.dependent_joints import followers, loop_columns, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.topology import Topology
 
 POSE_ERRORS = Kernel("pose_errors")
 UNCOMPILED_CALLS = 8  # in plain numbers; compiling takes as long as some fifteen
@@ -40,14 +42,103 @@ class _Plan(NamedTuple):
     followers: Array  # n_followers x 3
 
 
-class LoopPoses:
-    """The cut joints and the followers of a system, at one time and for one set of parameters.
+class PoseLayout:
+    """The unknowns of a topology's loops, and where the kernel's result has what belongs to them.
 
     A position ``x`` has the coordinates of the state, then those of the cut joints.  Steps and columns of Jacobians go
     along the speeds, in the same order.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology, self.cuts, self.followers = topology, topology.cuts, followers(topology)
+        self.q_of, self.u_of = dict(topology.q_of), dict(topology.u_of)
+        n_q, n_u = topology.n_q, topology.n_u
+        for cut in self.cuts:
+            self.q_of[cut.joint.name] = slice(n_q, n_q + cut.joint.n_q)
+            self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
+            n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
+        self.n_q, self.n_u = n_q, n_u
+        self._kinematics = Snapshot(topology, topology.layout.traced_point(Tape())).kinematics
+
+    @cached_property
+    def plan(self) -> _Plan:
+        """Where numbers stand in the kernel's result."""
+        at, parts = 0, []
+        entries: list[tuple[int, int, int]] = []
+        for k, cut in enumerate(self.cuts):
+            columns = [*loop_columns(self._kinematics, cut), *range(self.n_u)[self.u_of[cut.joint.name]]]
+            parts.append((range(at, at + 9), range(at + 9, at + 12), range(at + 12, at + 18)))
+            at += 18
+            entries += [(at + 6 * j + i, 6 * k + i, column) for j, column in enumerate(columns) for i in range(6)]
+            at += 6 * len(columns)
+        R, p, moving = (np.array([part[k] for part in parts], dtype=np.int64) for k in range(3))
+        index, row, column = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        behind = at + np.arange(3 * len(self.followers)).reshape(-1, 3)
+        return _Plan(R.reshape(-1, 9), p.reshape(-1, 3), moving.reshape(-1, 6), index, row, column, behind)
+
+    @cached_property
+    def leading(self) -> Array:
+        """Which freedom leads each follower: 1 where it does."""
+        marks = np.zeros((len(self.followers), self.n_u))
+        for k, name in enumerate(self.followers):
+            way = self._kinematics.state_of(name)
+            if way is not None:
+                marks[k, way[0]] = 1.0
+        return marks
+
+    def spans(self, length: float) -> Array:
+        """What a difference of each coordinate of 1 rad or one characteristic length comes to."""
+        sizes: Array = np.where(self._lengths, length, self._angles)
+        return sizes
+
+    @cached_property
+    def _units(self) -> list[str]:
+        joints = self.topology.system.joints
+        return [unit for name in self.q_of for _, unit in joints[name].coordinate_names]
+
+    @cached_property
+    def _lengths(self) -> Array:
+        return np.array([unit == "length" for unit in self._units], dtype=bool)
+
+    @cached_property
+    def _angles(self) -> Array:
+        return np.array([0.5 if unit == "dimensionless" else 1.0 for unit in self._units])  # quaternions by half angles
+
+    @cached_property
+    def _plain(self) -> tuple[Array, Array]:
+        """Where coordinates stand whose rates are speeds, and where these speeds do."""
+        names = [name for name in self.q_of if name not in self._others]
+        q, u = ([k for name in names for k in range(at[name].start, at[name].stop)] for at in (self.q_of, self.u_of))
+        return np.array(q, dtype=np.int64), np.array(u, dtype=np.int64)
+
+    @cached_property
+    def _others(self) -> list[str]:
+        """Joints whose rates of coordinates are not their speeds."""
+        joints = self.topology.system.joints
+        return [name for name in self.q_of if type(joints[name]).rate_map is not Joint.rate_map]
+
+    def advance(self, x: Array, step: Array) -> Array:
+        """The position after a step along the speeds."""
+        there, (q, u) = x.copy(), self._plain
+        there[q] += step[u]
+        for name in self._others:
+            part, where = step[self.u_of[name]], self.q_of[name]
+            if part.any():
+                there[where] = self.topology.system.joints[name].advance(x[where], part)
+        return there
+
+    def columns(self, k: int) -> tuple[int, ...]:
+        """The freedoms that move the rows of the k-th cut joint."""
+        return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
+
+
+class LoopPoses:
+    """The cut joints and the followers of a system, at one time and for one set of parameters.
 
     Parameters
     ----------
+    layout : PoseLayout
+        The unknowns; those of the kernels' topology.
     kernels : Kernels
     point : EvaluationPoint
         Time, other states, parameters and inputs; its q and u do not count.
@@ -57,28 +148,16 @@ class LoopPoses:
         The characteristic length by which lengths are divided, m.
     """
 
-    def __init__(self, kernels: Kernels, point: EvaluationPoint, resolve: Resolve, length: float) -> None:
-        self.kernels, self.resolve, self.length = kernels, resolve, length
-        self.topology, self.joints = kernels.topology, kernels.topology.system.joints
+    def __init__(
+        self, layout: PoseLayout, kernels: Kernels, point: EvaluationPoint, resolve: Resolve, length: float
+    ) -> None:
+        self.layout, self.kernels, self.resolve, self.length = layout, kernels, resolve, length
+        self.topology, self.joints = layout.topology, layout.topology.system.joints
         self.point = point.replaced(u=np.zeros(self.topology.n_u))
-        self.cuts = self.topology.cuts
-        self.q_of, self.u_of = dict(self.topology.q_of), dict(self.topology.u_of)
-        n_q, n_u = self.topology.n_q, self.topology.n_u
-        for cut in self.cuts:
-            self.q_of[cut.joint.name] = slice(n_q, n_q + cut.joint.n_q)
-            self.u_of[cut.joint.name] = slice(n_u, n_u + cut.joint.n_u)
-            n_q, n_u = n_q + cut.joint.n_q, n_u + cut.joint.n_u
-        self.n_q, self.n_u = n_q, n_u
-        self.followers = followers(self.topology)
+        self.cuts, self.followers = layout.cuts, layout.followers
+        self.q_of, self.u_of, self.n_q, self.n_u = layout.q_of, layout.u_of, layout.n_q, layout.n_u
+        self.plan, self.leading, self.advance = layout.plan, layout.leading, layout.advance
         self._calls = 0
-
-    def advance(self, x: Array, step: Array) -> Array:
-        """The position after a step along the speeds."""
-        there = x.copy()
-        for name, where in self.u_of.items():
-            if step[where].any():
-                there[self.q_of[name]] = self.joints[name].advance(x[self.q_of[name]], step[where])
-        return there
 
     def position_of(self, q: Array) -> Array:
         """The position of coordinates of the state: those of cut joints follow from the poses of their frames."""
@@ -99,38 +178,6 @@ class LoopPoses:
         if self._calls <= UNCOMPILED_CALLS and not self.kernels.has(POSE_ERRORS):
             return np.concatenate([np.empty(0), *pose_errors(Snapshot(self.topology, there), cut_q)]).astype(float)
         return self.kernels.call(POSE_ERRORS, there, cut_q)
-
-    @cached_property
-    def plan(self) -> _Plan:
-        """Where numbers stand in the kernel's result."""
-        kinematics = Snapshot(self.topology, self.topology.layout.traced_point(Tape())).kinematics
-        at, parts = 0, []
-        entries: list[tuple[int, int, int]] = []
-        for k, cut in enumerate(self.cuts):
-            columns = [*loop_columns(kinematics, cut), *range(self.n_u)[self.u_of[cut.joint.name]]]
-            parts.append((range(at, at + 9), range(at + 9, at + 12), range(at + 12, at + 18)))
-            at += 18
-            entries += [(at + 6 * j + i, 6 * k + i, column) for j, column in enumerate(columns) for i in range(6)]
-            at += 6 * len(columns)
-        R, p, moving = (np.array([part[k] for part in parts], dtype=np.int64) for k in range(3))
-        index, row, column = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        behind = at + np.arange(3 * len(self.followers)).reshape(-1, 3)
-        return _Plan(R.reshape(-1, 9), p.reshape(-1, 3), moving.reshape(-1, 6), index, row, column, behind)
-
-    @cached_property
-    def leading(self) -> Array:
-        """Which freedom leads each follower: 1 where it does."""
-        kinematics = Snapshot(self.topology, self.topology.layout.traced_point(Tape())).kinematics
-        marks = np.zeros((len(self.followers), self.n_u))
-        for k, name in enumerate(self.followers):
-            way = kinematics.state_of(name)
-            if way is not None:
-                marks[k, way[0]] = 1.0
-        return marks
-
-    def columns(self, k: int) -> tuple[int, ...]:
-        """The freedoms that move the rows of the k-th cut joint."""
-        return tuple(dict.fromkeys(self.plan.columns[self.plan.rows // 6 == k].tolist()))
 
     def errors(self, out: Array) -> tuple[Array, Array]:
         """The pose errors of the cut joints, six each, and their Jacobian, from the kernel's result."""

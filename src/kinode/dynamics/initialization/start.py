@@ -26,8 +26,9 @@ from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.topology import Topology
 
 if TYPE_CHECKING:  # loops alone need these: many runs do without
-    from kinode.dynamics.initialization.assembler import Assembler
+    from kinode.dynamics.initialization.assembler import Anchor, Assembler
     from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.dynamics.initialization.loop_poses import PoseLayout
     from kinode.structure.loop_closure import Closure
 
 
@@ -50,6 +51,7 @@ class Start:
         self.arguments, self.rows = arguments, rows
         self._formulation, self._composition = formulation, composition
         self._closure: Closure | None = None
+        self._anchor: Anchor | None = None  # the model's own start, from which others are followed
 
     @property
     def open_topology(self) -> Topology:
@@ -143,8 +145,14 @@ class Start:
         loops = self.loops if self.open_topology.constrained else None
         point = self.point(State(t, EMPTY, EMPTY, values.z), p, inputs)
         length = loops.length if loops is not None else 1.0
-        poses = LoopPoses(self.open_kernels, point, self.arguments.resolver(p), length)
+        poses = LoopPoses(self._pose_layout, self.open_kernels, point, self.arguments.resolver(p), length)
         return Assembler(AssemblyProblem(poses, loops, values))
+
+    @cached_property
+    def _pose_layout(self) -> PoseLayout:
+        from kinode.dynamics.initialization.loop_poses import PoseLayout
+
+        return PoseLayout(self.open_topology)
 
     def solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
         """The state nearest to initial values in which all loops are closed; exact values stay."""
@@ -153,10 +161,15 @@ class Start:
         return self._solve(values, t, p, inputs)
 
     def _solve(self, values: InitialValues, t: float, p: Any, inputs: Any) -> State:
-        assembler = self.assembler(values, t, p, inputs)
-        x = assembler.solve_positions()
-        topology = self.open_topology
-        state = State(t, x[: topology.n_q], assembler.solve_speeds(x)[: topology.n_u], values.z)
+        from kinode.dynamics.initialization.initial_speeds import solve_speeds
+
+        assembler, topology = self.assembler(values, t, p, inputs), self.open_topology
+        x = None if self._anchor is None else assembler.follow(self._anchor)
+        if x is None:
+            x = assembler.solve_positions()
+        if self._anchor is None and assembler.problem.bound and values is self.initial_values:
+            self._anchor = assembler.anchor(x)
+        state = State(t, x[: topology.n_q], solve_speeds(assembler.problem, x)[: topology.n_u], values.z)
         if topology.constrained:
             self._find_closure(state, p, inputs)
             topology = self._closed_topology
