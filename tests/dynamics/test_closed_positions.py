@@ -1,5 +1,7 @@
 """Closed positions: random mechanisms come back to the one that their guesses describe; false ones are refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from closed_mechanisms import only_one_angle_closes, random_mechanism
@@ -96,3 +98,57 @@ def test_pistons_stay_on_their_side_of_the_crankshaft(cylinders):
     for k in range(cylinders):
         x, y = 0.05 * np.cos(0.3 + 2 * np.pi * k / cylinders), 0.05 * np.sin(0.3 + 2 * np.pi * k / cylinders)
         assert closed[f"bore{k}.q"] == pytest.approx(y + np.sqrt(0.16**2 - x**2), abs=1e-11)
+
+
+# -- other parameters -------------------------------------------------------------------------------------------------
+def table_on_three_legs():
+    """Three legs of one length carry a table: one of them is redundant, unless the middle one has another length."""
+    system = kn.System("table", gravity=(0, -9.81, 0))
+    middle = system.parameter("middle", "0.5 m")
+    board = system.body("board", mass=1, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    for k, length in enumerate((0.5, middle, 0.5)):
+        leg = system.body(f"leg{k}", mass=1, inertia=(0.01, 0.01, 0.01))
+        system.revolute(f"foot{k}", system.world.at(0.5 * k, 0, 0), leg, guess=1.0)
+        system.revolute(f"top{k}", leg.at(length, 0, 0), board.at(0.5 * k, 0, 0), guess=-1.0)
+    return system
+
+
+def test_other_parameters_that_need_other_rows_are_not_computed_with_the_old_ones():
+    dynamics = kn.compile(table_on_three_legs())
+    assert dynamics.closure.freedoms == 1
+    with pytest.raises(kn.AssemblyError, match="4 independent constraint equations, and 3"):
+        dynamics.state(p={"middle": 0.49})
+    with pytest.warns(kn.GuessWarning, match="foot0 starts at"):
+        run = kn.simulate(dynamics, 0.2, parameters={"middle": 0.49})
+    assert run["board.velocity"] == pytest.approx(0.0, abs=1e-9)  # it is rigid now
+    assert run.events[0].kind == "guess"
+    assert {event.component for event in run.events} >= {"foot0", "top0"}
+
+
+@pytest.mark.parametrize("name", ["spatial_slider_crank", "four_bar_of_lengths"])
+def test_starts_of_other_parameters_are_those_of_a_model_with_these_numbers(name):
+    """The compiled system follows its own start; the model is assembled from its guesses."""
+    text = FOUR_BAR if name == "four_bar_of_lengths" else (EXAMPLES / f"{name}.yaml").read_text()
+    dynamics = kn.compile(kn.loads(text))
+    for length in (79.0, 80.3, 84.0):
+        other = kn.loads(text.replace("80 mm", f"{length} mm"))
+        cold = kn.compile(other).initial
+        warm = dynamics.state(p={"crank_length": length / 1000})
+        assert warm.q == pytest.approx(cold.q, abs=1e-9)
+        assert warm.u == pytest.approx(cold.u, abs=1e-8)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOUR_BAR = """
+kinode: 1
+parameters: {crank_length: 80 mm}
+bodies:
+  crank: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  rod: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+joints:
+  left: {kind: revolute, between: [world, crank], u: 2}
+  pin: {kind: revolute, between: [{body: crank, at: [crank_length, 0, 0]}, rod], guess: 0.4}
+  top: {kind: revolute, between: [{body: rod, at: [0.3, 0, 0]}, {body: rocker, at: [0.2, 0, 0]}]}
+  right: {kind: revolute, between: [{body: world, at: [0.25, 0, 0]}, rocker], guess: 1.2}
+"""

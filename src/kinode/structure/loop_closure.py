@@ -23,6 +23,7 @@ RANK = 1e-8  # singular values below this share of the largest are zero
 CLEAR_RANK = 1e-5  # a position whose least singular value is below this share of the largest does not show its rank
 WALK_STEPS = 8  # positions at which the rank is sampled
 WALK_LENGTH = 0.1  # of the first step, rad or characteristic lengths; the last one is nearly twice as long
+LOST_RANK = 1e-3  # of the smallest singular value of all rows: chosen rows below it do not stand for all
 ONWARD = 3.0  # weight of the last direction against a random one
 FEW_ROWS = 12  # systems with at most so many rows compare more choices of independent ones
 
@@ -196,6 +197,15 @@ def _clarity(G: Array) -> float:
     sizes = np.linalg.svd(G, compute_uv=False) if G.size else np.zeros(0)
     kept = sizes[sizes > RANK * sizes.max(initial=0.0)]
     return float(kept[-1] / kept[0]) if len(kept) else 1.0
+
+
+def rows_serve(G: Array, rows: Sequence[int]) -> bool:
+    """Whether some rows stand for all rows of a Jacobian: as many as its rank, and as independent as can be."""
+    rank = find_rank(G)
+    if rank != len(rows):
+        return False
+    whole, chosen = (np.linalg.svd(part, compute_uv=False) for part in (G, G[list(rows)]))
+    return rank == 0 or bool(chosen[rank - 1] > LOST_RANK * whole[rank - 1])
 
 
 def find_rank(G: Array) -> int:

@@ -82,7 +82,7 @@ def assemble(
     joints = {n: replace(w, exact_u=w.exact_u | w.has_u) for n, w in joints.items()}
     initial = replace(initial, joints={**initial.joints, **joints}, weights=_weights(initial, weights))
     assembler = dynamics.start.assembler(initial, t, p, given)
-    return _assembly(dynamics, assembler, dynamics.start.solve(initial, t, p, given))
+    return _assembly(dynamics, assembler, dynamics.solve_start(initial, t, p, given))
 
 
 def _assembly(dynamics: Dynamics, assembler: Assembler, state: State) -> Assembly:

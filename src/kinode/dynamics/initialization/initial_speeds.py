@@ -41,9 +41,9 @@ def solve_speeds(problem: AssemblyProblem, x: Array) -> Array:
 def _solve_in_turn(levels: list[tuple[Array, Array]]) -> Array:
     """x with the least |A x - b|, one A and b after the other: each within what those before it leave free."""
     (A, b), *_ = levels
-    x, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
+    sure, _, rank, _ = np.linalg.lstsq(A, b, rcond=1e-10)
     if rank == A.shape[1]:
-        return np.asarray(x)
+        return np.asarray(sure)
     x, free = np.zeros(levels[0][0].shape[1]), np.eye(levels[0][0].shape[1])
     for A, b in levels:
         U, sizes, V = np.linalg.svd(A @ free)
