@@ -5,23 +5,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closed_mechanisms import only_one_angle_closes, random_mechanism
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinode as kn
 
 EXACT = 1e-8  # of rotation matrices, or m
+FIXED = settings.default.max_examples <= 25
+MECHANISMS = settings(max_examples=50 if FIXED else 500)  # in each of four tests: 200 in all, or 2,000
 
 
-@given(seed=st.integers(0, 2**31), loops=st.integers(1, 8), planar=st.booleans())
-def test_guesses_of_a_spanning_tree_give_their_position_back(seed, loops, planar):
+@pytest.mark.parametrize("planar", [True, False])
+@MECHANISMS
+@given(seed=st.integers(0, 2**31), loops=st.integers(1, 8))
+def test_guesses_of_a_spanning_tree_give_their_position_back(planar, seed, loops):
     mechanism = random_mechanism(seed, loops, planar)
     system = mechanism.system(set(mechanism.tree), np.random.default_rng(seed))
     assert mechanism.off(kn.assemble(system)) < EXACT
 
 
-@given(seed=st.integers(0, 2**31), loops=st.integers(1, 8), planar=st.booleans())
-def test_a_guess_fewer_serves_where_one_position_is_left(seed, loops, planar):
+@pytest.mark.parametrize("planar", [True, False])
+@MECHANISMS
+@given(seed=st.integers(0, 2**31), loops=st.integers(1, 8))
+def test_a_guess_fewer_serves_where_one_position_is_left(planar, seed, loops):
     mechanism = random_mechanism(seed, loops, planar)
     sure = [e.name for e in mechanism.edges if e.name in mechanism.tree and only_one_angle_closes(mechanism, e)]
     guesses = set(mechanism.tree) - set(sure[:1])
