@@ -31,6 +31,7 @@ from kinode.structure.loop_closure import close as close_rows
 
 NEAR = 0.25  # rad, or characteristic lengths: a position so near is taken without a look at other branches
 LEAST_STARTS, MOST_STARTS = 6, 16  # starts that are compared; that are tried while no closed position is known
+ROUGH = 0.05  # rad, or characteristic lengths: guesses that stay so little open are rounded, not of another branch
 SLIDES, HALVINGS = 40, 30
 NEWTON_STEPS = 8  # from one closed position to another near it
 CURVED = 12  # freedoms up to which the curvature of the constraints is taken into account
@@ -201,11 +202,14 @@ class Assembler:
         if abs(self.problem.equations(x)[0][group.rows]).max(initial=0.0) <= CLOSED and not group.free.any():
             return x
         candidates: list[Offset] = []
+        most = MOST_STARTS
         for k, start in enumerate(self.starts(group, x)):
-            if k >= (LEAST_STARTS if candidates else MOST_STARTS) or (k and not group.free.any()):
+            if k >= (LEAST_STARTS if candidates else most) or (k and not group.free.any()):
                 break
             there, error = self.close(group, start, weights)
             if error > CLOSED_ENOUGH:
+                if k == 0 and weights is None and error < ROUGH:
+                    most = LEAST_STARTS
                 continue
             there = self._settle(group, self._unwound(there, group), weights)
             candidates.append(self._offset(there, group, self.problem.weights if weights is None else weights))
