@@ -60,14 +60,15 @@ LARGEST_POWER = 12  # exponent in a unit
 class Unit:
     """One unit: its dimension, and its size in SI, which is ``ratio * pi**turns``.
 
-    ``cycles`` marks Hz, ``angular`` a unit that contains rad, deg, rev or turn.
+    ``cycles`` marks Hz.  ``angular`` is the power of an angle in the unit: 1 for rad, deg, rev, turn and rpm, -1 for
+    mm/rev, 0 for mm.
     """
 
     ratio: Fraction
     dimension: Dimension
     cycles: bool = False
     turns: int = 0
-    angular: bool = False
+    angular: int = 0
 
     @property
     def factor(self) -> float:
@@ -84,11 +85,11 @@ class Unit:
             self.dimension * other.dimension,
             self.cycles or other.cycles,
             self.turns + other.turns,
-            self.angular or other.angular,
+            self.angular + other.angular,
         )
 
     def __pow__(self, power: int) -> Unit:
-        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular)
+        return Unit(self.ratio**power, self.dimension**power, self.cycles, self.turns * power, self.angular * power)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Quantity:
     unit_text: str
     cycles: bool = False
     text: str = ""
-    angular: bool = False
+    angular: int = 0
 
 
 _PREFIXES = {"p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "k": 3, "M": 6, "G": 9}
@@ -137,22 +138,21 @@ _UNIT_ROWS: dict[str, tuple[str, Dimension, str]] = {
     "lb": ("0.45359237", base_dimension(kg=1), ""),
     "lbf": ("4.4482216152605", FORCE, ""),
 }
-# units of angles, with pi: name: (multiple of pi, dimension)
+# units with an angle and pi: name: (multiple of pi, dimension)
 _ANGLE_ROWS: dict[str, tuple[str, Dimension]] = {
     "deg": ("1/180", DIMENSIONLESS),
     "rev": ("2", DIMENSIONLESS),
     "turn": ("2", DIMENSIONLESS),
     "rpm": ("1/30", DIMENSIONLESS / TIME),
 }
-_ANGLE_UNITS = frozenset({"rad", "deg", "rev", "turn"})
 
 
 def _build_units() -> dict[str, Unit]:
     units = {"Hz": Unit(Fraction(1), DIMENSIONLESS / TIME, cycles=True)}
     for name, (size, dimension) in _ANGLE_ROWS.items():
-        units[name] = Unit(Fraction(size), dimension, turns=1, angular=name in _ANGLE_UNITS)
+        units[name] = Unit(Fraction(size), dimension, turns=1, angular=1)
     for name, (size, dimension, _) in _UNIT_ROWS.items():
-        units[name] = Unit(Fraction(size), dimension, angular=name in _ANGLE_UNITS)
+        units[name] = Unit(Fraction(size), dimension, angular=int(name == "rad"))
     for name, prefixes in [("Hz", "mkMG"), *((name, entry[2]) for name, entry in _UNIT_ROWS.items())]:
         for prefix in prefixes:
             factor = Unit(Fraction(10) ** _PREFIXES[prefix], DIMENSIONLESS)
@@ -351,7 +351,7 @@ def check_dimension(
 ) -> float:
     """The SI value of a quantity that has the expected dimension; a UnitError otherwise.
 
-    A lead is a length per turn: 5 mm and 5 mm/rev are the same, and a value in mm/rad is converted.
+    A lead is a length per turn: 5 mm and 5 mm/rev are the same, and a value in mm/rad or mm/min/rpm is converted.
     """
     named = DIMENSIONS[expected] if isinstance(expected, str) else None
     dimension = named.dimension if named else expected
@@ -364,6 +364,8 @@ def check_dimension(
         instead = "; write rpm, rev/s or rad/s" if named.name == "angular_velocity" else ""
         raise UnitError(f"{given} counts cycles; {need}{instead}", field=field, component=component)
     if named and named.name == "lead" and quantity.angular:
+        if quantity.angular != -1:
+            raise UnitError(f"{given} is no length for a turn; {need}", field=field, component=component)
         return quantity.value_si * 2 * math.pi
     return quantity.value_si
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from kinode.errors import LawError
+from kinode.errors import LawError, UnitError
+from kinode.expressions.dimensions import LENGTH
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
@@ -159,6 +160,9 @@ def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) 
     """What is known of a parameter's dimension: from its unit, or from the parameters it is made of."""
     if isinstance(raw, str):
         quantity = parse_quantity(raw)
+        if quantity is not None and quantity.dimension == LENGTH and quantity.angular:
+            message = f"{quantity.text} is a length for an angle, and a parameter keeps a length alone"
+            raise UnitError(f"{message}: write a lead as the length of one turn, a pitch radius as that of a radian")
         if quantity is not None:
             return quantity.dimension
     if isinstance(value, Expression):
