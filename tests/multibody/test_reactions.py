@@ -82,7 +82,7 @@ def test_what_acts_on_a_body_changes_its_momentum(plan, seed):
             at = now.pose(load.on).p if load.at is None else load.at
             total[load.on.body] += plain(np.concatenate([load.moment + cross(at, load.force), load.force]))
     for name, body in system.bodies.items():
-        weight = system.nominal(body.total_mass()) * plain(now.gravity)
+        weight = system.nominal(body.mass) * plain(now.gravity)
         total[name] += plain(np.concatenate([cross(now.pose(body.com).p, weight), weight]))
     for name, change in momentum_rates(topology, now).items():
         near(total[name], change, size=10.0)

@@ -382,7 +382,7 @@ class _RestSearch:
     def _force_scale(self, state: State) -> float:
         """Size of typical forces, N or N m: weight times the largest offset, or the largest force at a state."""
         system = self.dynamics.system
-        mass = sum(float(system.nominal(body.total_mass())) for body in system.bodies.values())
+        mass = sum(float(system.nominal(body.mass)) for body in system.bodies.values())
         gravity = max(abs(float(system.nominal(x))) for x in system.gravity)
         topology = self.dynamics.topology
         offsets = [X.p for X in topology.geometry(topology.tree, system.nominal).placements]

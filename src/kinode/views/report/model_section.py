@@ -77,8 +77,8 @@ def _bodies(run: Trajectory) -> Markup:
     resolve = run.dynamics.arguments.resolver(run.p)
     rows = []
     for name, body in run.system.bodies.items():
-        mass = float(resolve(body.total_mass()))
-        c = np.array([float(resolve(x)) for x in body.center()])
+        mass = float(resolve(body.mass))
+        c = np.array([float(resolve(x)) for x in body.center_of_mass])
         J = np.asarray(body.rigid_inertia(resolve).J, dtype=float) - mass * (c @ c * np.eye(3) - np.outer(c, c))
         com = ", ".join(number(_clean(x)) for x in c)
         inertia = ", ".join(number(_clean(x, np.abs(J).max())) for x in np.diag(J))
