@@ -169,6 +169,6 @@ class ChainReactions(Reactions):
         """The whole wrench of a joint, and its reaction; there are no loops, so no support is needed."""
         return self.chains.joint_wrench(name, part)
 
-    def joint_effort(self, name: str) -> Array:
+    def link_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
         return self.chains.joint_effort(name)

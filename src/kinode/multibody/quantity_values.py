@@ -82,8 +82,9 @@ def _joint(snapshot: Snapshot, name: QuantityName) -> Any:
     value: Array
     if key == "u_dot":
         value = snapshot.joint_acceleration(joint.name)
-    elif key == "power":
-        return dot(snapshot.joint_effort(joint.name), snapshot.joint_state(joint.name)[1]) if joint.n_u else 0.0
+    elif key in ("power", "power.drive"):
+        effort = snapshot.joint_effort(joint.name) if key == "power" else snapshot.efforts.share(joint.name, "drive")
+        return dot(effort, snapshot.joint_state(joint.name)[1]) if joint.n_u else 0.0
     elif key == "effort":
         value = snapshot.joint_effort(joint.name)
     elif key.startswith("effort."):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, SYSTEM_QUANTITIES
+from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, POWERS, SYSTEM_QUANTITIES
 from kinode.model.system import System
 
 
@@ -10,7 +10,7 @@ def known_names(system: System) -> list[str]:
     """The names of all quantities, without components (``.x``) and axes (``@frame``)."""
     names = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES if name != "com" or system.bodies)]
     for name, joint in system.joints.items():
-        of_freedoms = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), "power")
+        of_freedoms = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), *POWERS)
         names += [f"{name}.{quantity}" for quantity in (*(of_freedoms if joint.n_u else ()), *JOINT_WRENCHES)]
     frames = [text for name, body in system.bodies.items() for text in (name, f"{name}.com", *_frames(name, body))]
     frames += [f"{name}.{side}" for name in system.joints for side in ("parent", "child")]

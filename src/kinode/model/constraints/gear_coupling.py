@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinode.algebra.scalars import Array, Scalar, atan2, cos, sin
 from kinode.errors import ModelError
@@ -13,6 +13,15 @@ from kinode.model.base.scene import ConstraintScene
 from kinode.model.constraints.constraint import Constraint, Relation, scalar_row
 
 ORDER = 70  # in lists of kinds
+
+
+class Transmission(NamedTuple):
+    """A gear as a drive sees it: the shaft on the motor's side turns ``ratio`` times as fast as the load moves."""
+
+    constraint: str
+    motor: str
+    load: str
+    ratio: Value
 
 
 # -- between joints --------------------------------------------------------------------------------
@@ -27,6 +36,11 @@ class CoordinateCoupling(Constraint):
         }
 
     def relation(self, system: Any) -> Relation:
+        raise NotImplementedError
+
+    @property
+    def transmission(self) -> Transmission:
+        """Which joint is on the motor's side and which on the load's, as declared."""
         raise NotImplementedError
 
     def places(self, system: Any) -> dict[str, Frame]:
@@ -77,6 +91,10 @@ class GearConstraint(CoordinateCoupling):
     def relation(self, system: Any) -> Relation:
         return Relation(self.input, self.output, self.ratio, self.offset)
 
+    @property
+    def transmission(self) -> Transmission:
+        return Transmission(self.name, self.input, self.output, self.ratio)
+
     def check(self, system: Any) -> None:
         super().check(system)
         if system.joints[self.input].driven:
@@ -100,6 +118,10 @@ class RackConstraint(CoordinateCoupling):
             return Relation(self.rack, self.pinion, self.radius, self.offset)
         return Relation(self.pinion, self.rack, 1.0 / self.radius, -1.0 * self.offset / self.radius)
 
+    @property
+    def transmission(self) -> Transmission:
+        return Transmission(self.name, self.pinion, self.rack, 1.0 / self.radius)
+
     def check(self, system: Any) -> None:
         super().check(system)
         for field, unit in (("rack", "length"), ("pinion", "angle")):
@@ -111,3 +133,8 @@ class RackConstraint(CoordinateCoupling):
             raise ModelError("both joints have a prescribed motion already", component=self.name)
         if self.radius == 0.0:
             raise ModelError("must not be zero", component=self.name, field="radius")
+
+
+def find_transmissions(system: Any) -> tuple[Transmission, ...]:
+    """The gears of a system, each with its motor side and its load side."""
+    return tuple(c.transmission for c in system.constraints.values() if isinstance(c, CoordinateCoupling))
