@@ -51,6 +51,11 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "com": ("length", XYZ, "position"),
     "gravity": ("acceleration", XYZ, "position"),
 }
+# What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
+GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "force": ("force", XYZ, "acceleration"),
+    "moment": ("moment", XYZ, "acceleration"),
+}
 JOINT_WRENCHES = {
     "reaction.force": ("force", XYZ),
     "reaction.moment": ("moment", XYZ),
@@ -70,7 +75,7 @@ class QuantityName(NamedTuple):
 
     text: str
     owner: str
-    sort: str  # joint, frame, observer, element, part, node, constraint, system, held, parameter, input, signal, time
+    sort: str  # a key of multibody.quantity_values.VALUES: joint, frame, element, part, node, system, ground, ...
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -105,6 +110,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest.partition(".")[0] == "com" and not system.bodies:
             raise LawError(f"{system.name} has no bodies, and so no mass center", text=text, position=len("system."))
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
+    if owner == "ground" and owner not in system:
+        return _pick(text, owner, "ground", rest, GROUND_QUANTITIES, None, axes)
     component = system[owner]
     if isinstance(component, Parameter | Input | Signal):
         if rest:
@@ -207,6 +214,9 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
         if rest == frame.name or rest.startswith(f"{frame.name}."):
             tail = rest[len(frame.name or "") + 1 :]
             return _pick(text, f"{body.name}.{frame.name}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+    if body.name == "ground" and first in GROUND_QUANTITIES:
+        message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
+        raise LawError(message, text=text, position=0)
     known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
     raise LawError(message, text=text, position=len(body.name) + 1)
@@ -221,10 +231,12 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
             return ".".join(words[:-1]), words[-1]  # the reference of shafts: world.angle.speed
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
+    if words[0] == "ground" and "ground" not in system.nodes:
+        return "ground", ".".join(words[1:])
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
         if node in system.nodes:
             return node, rest
-    known = [*system.components, *system.nodes, "system", "t"]
+    known = [*system.components, *system.nodes, "system", "ground", "t"]
     raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
 
 

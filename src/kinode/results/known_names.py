@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, POWERS, SYSTEM_QUANTITIES
+from kinode.model.quantity_names import (
+    EFFORT_SHARES,
+    FRAME_QUANTITIES,
+    GROUND_QUANTITIES,
+    JOINT_WRENCHES,
+    POWERS,
+    SYSTEM_QUANTITIES,
+)
 from kinode.model.system import System
 
 
 def known_names(system: System) -> list[str]:
     """The names of all quantities, without components (``.x``) and axes (``@frame``)."""
     names = ["t", *(f"system.{name}" for name in SYSTEM_QUANTITIES if name != "com" or system.bodies)]
+    if "ground" not in system.components and "ground" not in system.nodes:
+        names += [f"ground.{name}" for name in GROUND_QUANTITIES]
     for name, joint in system.joints.items():
         of_freedoms = ("q", "u", "u_dot", "effort", *(f"effort.{share}" for share in EFFORT_SHARES), *POWERS)
         names += [f"{name}.{quantity}" for quantity in (*(of_freedoms if joint.n_u else ()), *JOINT_WRENCHES)]
