@@ -375,7 +375,7 @@ class Trajectory(RunQuantities):
         Parameters
         ----------
         names : iterable of str, optional
-            Names of quantities; default are the states.
+            Names of quantities; default are coordinates and speeds of all joints, other states, and the joint loads.
 
         Returns
         -------
@@ -393,7 +393,7 @@ class Trajectory(RunQuantities):
         path : str or path
             The file.
         names : iterable of str, optional
-            Names of quantities; default are the states.
+            Names of quantities; default as in ``to_xarray``.
         """
         from kinode.results.run_files import to_csv
 
