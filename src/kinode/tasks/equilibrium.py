@@ -64,11 +64,11 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool | None:
-        """Whether small motions stay small; None if joints are locked, where it is not computed."""
+        """Whether no small motion grows; None if linear theory cannot tell, or if joints are locked."""
         return None if self.small is None else self.small.stable
 
     def __str__(self) -> str:
-        word = {True: "stable", False: "unstable", None: "held"}[self.stable]
+        word = "held" if self.small is None else self.small.stability.word
         lines = [f"{self.name} at rest, {word}; forces balance to {self.residual:.1e}"]
         width = max(map(len, [*self.values, *self.holding]), default=0)
         lines += [f"  {name:<{width}}  {value:12.6g}" for name, value in self.values.items()]
