@@ -67,3 +67,10 @@ def test_the_verdict_on_small_motions(name):
 def test_an_equilibrium_says_the_same_word():
     assert str(kn.equilibrium(wheel(com=0.1))).startswith("wheel at rest, stable;")
     assert str(kn.equilibrium(track(0.0), {"tow.q": 0.0})).startswith("track at rest, neutral;")
+
+
+def test_a_state_that_only_records_does_not_count():
+    system = wheel(com=0.1, damping=0.5)
+    system.integrator("counter", "axle.q")
+    linear = kn.linearize(system)
+    assert 0.0 in linear.eigenvalues and linear.stability is Stability.STABLE

@@ -70,7 +70,8 @@ class SmallMotion:
 
 def judge(motion: SmallMotion) -> Stability:
     """The verdict on small motions about a steady state."""
-    A = motion.A
+    acting = _acting(motion)
+    A = motion.A[np.ix_(acting, acting)]
     if not len(A):
         return Stability.STABLE
     from scipy.linalg import eig, matrix_balance
@@ -88,10 +89,20 @@ def judge(motion: SmallMotion) -> Stability:
         return Stability.STABLE
     zeros = critical & (np.abs(values) <= errors)
     if zeros.any():
-        null = _null_space(balanced, size)
-        scaled = [scaling @ x for x in null]
-        return Stability.NEUTRAL if len(null) and all(_stays(motion, x, size) for x in scaled) else Stability.UNDECIDED
+        changes = np.zeros((len(null := _null_space(balanced, size)), len(motion.A)))
+        changes[:, acting] = null @ scaling.T
+        return Stability.NEUTRAL if len(null) and all(_stays(motion, x, size) for x in changes) else Stability.UNDECIDED
     return Stability.STABLE if _has_least_energy(motion) else Stability.NEUTRAL
+
+
+def _acting(motion: SmallMotion) -> list[int]:
+    """The states without those that only record, such as the charge drawn from a battery: nothing depends on them."""
+    acting = list(range(len(motion.A)))
+    while True:
+        recording = [k for k in acting if k >= 2 * motion.n_coordinates and not motion.A[acting, k].any()]
+        if not recording:
+            return acting
+        acting = [k for k in acting if k not in recording]
 
 
 def _null_space(A: Array, size: float) -> Array:
@@ -126,7 +137,7 @@ def _has_least_energy(motion: SmallMotion) -> bool:
     """Whether the state is at rest at a strict minimum of the energy, which only damping changes."""
     n = motion.n_coordinates
     causes = find_causes(motion.dynamics.topology)
-    if motion.at.u.any() or len(motion.A) != 2 * n or not all(cause.endswith(".damping") for cause in causes):
+    if motion.at.u.any() or len(_acting(motion)) != 2 * n or not all(cause.endswith(".damping") for cause in causes):
         return False
     squares = np.linalg.eigvals(-motion.A[n:, :n])  # of the frequencies without damping
     return bool((squares.real > 0.0).all())
