@@ -19,6 +19,8 @@ def test_a_parameter_per_angle_cannot_become_a_lead_unseen():
     system = kn.System("jack")
     with pytest.raises(kn.UnitError, match=r"pitch\.value: 5 mm/rev is a length for an angle.* the length of one turn"):
         system.parameter("pitch", "5 mm/rev")
+    with pytest.raises(kn.UnitError, match=r"pitch\.unit: m/rad is a length for an angle"):
+        system.parameter("pitch", 8e-4, unit="m/rad")
     pitch = system.parameter("pitch", "5 mm")
     assert system.screw("thread", system.world, system.body("nut", mass=1), lead=pitch).lead == pitch
     with pytest.raises(kn.UnitError, match="a length for an angle"):

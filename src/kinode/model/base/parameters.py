@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from kinode.errors import LawError, UnitError
-from kinode.expressions.dimensions import LENGTH
+from kinode.errors import LawError
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, parse_quantity
+from kinode.expressions.units import Dimension, check_plain_length, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
@@ -160,10 +159,8 @@ def find_dimension(raw: Any, value: Value, parameters: Mapping[str, Parameter]) 
     """What is known of a parameter's dimension: from its unit, or from the parameters it is made of."""
     if isinstance(raw, str):
         quantity = parse_quantity(raw)
-        if quantity is not None and quantity.dimension == LENGTH and quantity.angular:
-            message = f"{quantity.text} is a length for an angle, and a parameter keeps a length alone"
-            raise UnitError(f"{message}: write a lead as the length of one turn, a pitch radius as that of a radian")
         if quantity is not None:
+            check_plain_length(quantity.text, quantity.dimension, quantity.angular)
             return quantity.dimension
     if isinstance(value, Expression):
         return value.dimension(lambda name: parameters[name].dimension if name in parameters else None)

@@ -181,6 +181,7 @@ class Drives:
 def compute_sizing(run: RunQuantities) -> Sizing:
     """The drives of a run, in order of declaration, then the motors of networks."""
     drives, rows = Drives(run.system), []
+    run.evaluate(_needed(drives))
     for joint in drives.outputs():
         gears = drives.gears_to(joint)
         if len(gears) == 1:
@@ -196,6 +197,23 @@ def compute_sizing(run: RunQuantities) -> Sizing:
         if isinstance(part, Motor) and part.shaft not in in_rows:
             rows.append(_of_network(run, drives, name, part))
     return Sizing(tuple(rows))
+
+
+def _needed(drives: Drives) -> list[str]:
+    """The quantities of all rows, to be computed by one compiled function."""
+    names: dict[str, None] = {}
+    for joint in drives.outputs():
+        gears, rest = [], drives.gears_to(joint)
+        while rest:
+            gears, rest = gears + rest, [gear for one in rest for gear in drives.gears_to(one.motor)]
+        for name in (joint, *(gear.motor for gear in gears)):
+            names |= dict.fromkeys([f"{name}.u", f"{name}.effort.drive"])
+        names |= dict.fromkeys([f"{joint}.effort.rotor"] if gears else [])
+    for part in (part for part in drives.system.parts.values() if isinstance(part, Motor)):
+        names |= dict.fromkeys(f"{part.name}.{quantity}" for quantity in ("electric_moment", "moment", "speed"))
+        joint_of_part = drives.joint_of(part)
+        names |= dict.fromkeys([] if joint_of_part is None else [f"{joint_of_part}.{x}" for x in ("u", "effort.parts")])
+    return list(names)
 
 
 def _through_gear(run: RunQuantities, drives: Drives, gear: Transmission) -> DriveSizing:
