@@ -60,7 +60,7 @@ def print_run(run: Trajectory) -> None:
     if loads:
         rows = [
             [x.joint, number(x.force.peak), number(x.force.time, 3), number(x.moment.peak), number(x.moment.time, 3),
-             "" if x.effort is None else f"{number(x.effort.peak)} {pretty_unit(x.effort_unit)}"]
+             "" if x.driving is None else f"{number(x.driving.peak)} {pretty_unit(x.effort_unit)}"]
             for x in loads[:MOST_ROWS]
         ]  # fmt: skip
         out.print()

@@ -146,7 +146,7 @@ class FreeFlight:
         return np.array(columns, dtype=object).T
 
     def _center(self, at: Snapshot, name: str) -> Array:
-        return tidy([at.resolve(x) for x in self.system.bodies[name].center()])
+        return tidy([at.resolve(x) for x in self.system.bodies[name].center_of_mass])
 
     @cached_property
     def _moving(self) -> tuple[Array, Array]:
@@ -186,7 +186,7 @@ class FreeFlight:
         for i, (name, body) in enumerate(self.system.bodies.items()):
             r, rho, H, r1, rho1 = range(2 + 5 * i, 7 + 5 * i)
             bodies[name] = ObservedBody(
-                self.snapshot.resolve(body.total_mass()), values[:, r], values[:, rho], values[:, H],
+                self.snapshot.resolve(body.mass), values[:, r], values[:, rho], values[:, H],
                 values[:, r1], values[:, rho1], rates[:, H], rates[:, r1], rates[:, rho1],
             )  # fmt: skip
         return bodies

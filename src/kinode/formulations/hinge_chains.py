@@ -180,6 +180,6 @@ class ChainReactions(Reactions):
         static = self.instant.efforts.gear_effort(follower, lambda name: efforts[k.node_named[name]])[0]
         return static if part == "static" else total - static
 
-    def joint_effort(self, name: str) -> Array:
+    def link_effort(self, name: str) -> Array:
         """The effort along a joint's freedom."""
         return self.chains.joint_effort(name)

@@ -374,5 +374,5 @@ def characteristic_length(system: System) -> float:
     """The characteristic length: the largest coordinate of a joint or mass center on its body; 1 m if all are zero."""
     sides = [joint_frame(joint, side) for joint in system.joints.values() for side in ("parent", "child")]
     arms = [frame.pose(system.nominal).p for frame in sides]
-    arms += [plain([system.nominal(x) for x in body.center()]) for body in system.bodies.values()]
+    arms += [plain([system.nominal(x) for x in body.center_of_mass]) for body in system.bodies.values()]
     return max((float(abs(plain(arm)).max()) for arm in arms), default=0.0) or 1.0

@@ -10,6 +10,7 @@ from kinode.algebra.scalars import Array, Scalar, sign, tidy
 from kinode.algebra.spatial import ZERO3, cross
 from kinode.errors import ModelError
 from kinode.model.base.frames import Frame
+from kinode.model.constraints.gear_coupling import CoordinateCoupling
 from kinode.model.constraints.tooth_mesh import ToothMesh
 from kinode.model.system import joint_frame
 from kinode.multibody.links.link_steps import Spatial
@@ -114,10 +115,11 @@ class Reactions:
         moment, force = (full.motion if balance is None else balance).link_wrenches[i]
         T = node.mechanics.effort_wrench(full.kinematics.node_states[i][0], full.kinematics.geometry.forms[i])
         own = T @ along(link.S, (moment, force)) if node.joint.n_u else np.zeros(6)
+        geared = self._gear_wrench(name, T, balance)
         C = node.joint.axis_rotation(self.kinematics.resolve, self.system.nominal)
         p_FM = link.X.inverse().p
         wrenches = []
-        for m, f in ((moment, force), (moment - own[:3], force - own[3:])):
+        for m, f in ((moment + geared[:3], force + geared[3:]), (moment - own[:3], force - own[3:])):
             if node.reversed:  # the tree's child is a and its axes are F's; b takes the opposite, about its own origin
                 wrenches.append((C @ (cross(p_FM, f) - m), C @ -f))
             else:
@@ -138,6 +140,9 @@ class Reactions:
         moment = sum((load.moment for load in reaction), ZERO3)
         force = sum((load.force for load in reaction), ZERO3)
         whole = (moment + sum((load.moment for load in own), ZERO3), force + sum((load.force for load in own), ZERO3))
+        T = joint.effort_wrench(self.kinematics.joint_state(name)[0], joint.form(self.kinematics.resolve))
+        geared, R_M = self._gear_wrench(name, T, balance), self.kinematics.cut_pose(name)[1].R
+        whole = (whole[0] + R_M @ geared[:3], whole[1] + R_M @ geared[3:])
         return (R.T @ whole[0], R.T @ whole[1]), (R.T @ moment, R.T @ force)
 
     def seen(
@@ -161,6 +166,28 @@ class Reactions:
     # -- efforts -----------------------------------------------------------------------------------
     def joint_effort(self, name: str) -> Array:
         """The effort along a joint's freedoms, including the drive of a prescribed motion and efforts of gears."""
+        effort, geared = self.link_effort(name), self.coupling_effort(name)
+        return effort if geared is None else effort + geared
+
+    def coupling_effort(self, name: str, balance: Statics | None = None) -> Scalar | None:
+        """The effort along a joint of gears that have constraint rows; None if it has none."""
+        rows = [c for c in self.topology.constraints if isinstance(c, CoordinateCoupling)]
+        relations = [(c.name, c.relation(self.system)) for c in rows if name in c.joints().values()]
+        if not relations:
+            return None
+        multipliers, total = self.kinematics.constraints.scatter(self.multipliers(balance)), 0.0
+        for constraint, relation in relations:
+            factor = 1.0 if name == relation.follower else -self.kinematics.resolve(relation.ratio)
+            total = total + factor * multipliers[constraint][0]
+        return total
+
+    def _gear_wrench(self, name: str, T: Array, balance: Statics | None) -> Array:
+        """The same as a wrench; ``T`` is that of a unit effort."""
+        effort = self.coupling_effort(name, balance)
+        return np.zeros(6) if effort is None else T[:, 0] * effort
+
+    def link_effort(self, name: str) -> Array:
+        """The effort along a joint's freedoms, without that of gears that have constraint rows."""
         joint, topology = self.system.joints[name], self.topology
         if joint.n_u == 0:
             return EMPTY

@@ -284,7 +284,7 @@ class Kinematics:
     def solids(self) -> list[Solid]:
         """Every body with its mass and its inertia about its mass center."""
         bodies = self.system.bodies.values()
-        return [Solid(b.com, self.resolve(b.total_mass()), b.central_inertia(self.resolve)) for b in bodies]
+        return [Solid(b.com, self.resolve(b.mass), b.central_inertia(self.resolve)) for b in bodies]
 
     @cached_property
     def mass_rows(self) -> list[Row]:

@@ -174,7 +174,10 @@ class Snapshot(InstantScene):
     @cached_property
     def efforts(self) -> JointEfforts:
         """Efforts along joints, by share."""
-        return JointEfforts(self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort)
+        return JointEfforts(
+            self.loads, self.network, self.reactions, lambda: self.friction_efforts, self.held_effort,
+            lambda: self.lock_rows.locks,
+        )  # fmt: skip
 
     # -- other instants ----------------------------------------------------------------------------
     def at(self, point: EvaluationPoint) -> Snapshot:

@@ -384,7 +384,7 @@ def read_frequency(value: Any) -> float:
         natural = check_dimension(quantity, "frequency", field="frequency")
     else:
         natural = check_dimension(quantity, "angular_velocity", field="frequency") / (2.0 * math.pi)
-        if not any(word in quantity.unit_text for word in ("rpm", "rad", "rev", "deg", "°", "turn")):
+        if quantity.angular != 1:
             raise ArgumentError(f"frequency: {value!r} is cycles or radians? Write Hz, rpm or rad/s")
     if not natural > 0:
         raise ArgumentError(f"frequency: a frequency above zero is expected, not {value!r}")

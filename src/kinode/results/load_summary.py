@@ -15,6 +15,7 @@ from kinode.kernels.tree_size import is_large
 from kinode.model.base.frames import given_axis
 from kinode.results.joint_loads import reactions
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW, Measure, measure
+from kinode.results.sizing.drive_sizing import Drives
 
 if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
@@ -35,7 +36,9 @@ class JointLoads:
     axial, radial : float or None
         Peaks along and across its axis, N, if it has one.
     effort : Measure or None
-        Of a joint with one freedom, in ``effort_unit``.
+        Of a joint with one freedom, in ``effort_unit``: all that reaches the links along the freedom.
+    drive : Measure or None
+        What its drive gives at the joint, rotor and gear losses included, if it has one.
     unique : bool
         Whether the reactions are unique (False in redundant loops).
     left_out : tuple of str
@@ -53,6 +56,12 @@ class JointLoads:
     effort_unit: str = ""
     unique: bool = True
     left_out: tuple[str, ...] = ()
+    drive: Measure | None = None
+
+    @property
+    def driving(self) -> Measure | None:
+        """What its drive gives, else its effort."""
+        return self.effort if self.drive is None else self.drive
 
 
 @IGNORE_OVERFLOW
@@ -87,7 +96,9 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
     """The loads of all joints except free ones, in order of declaration."""
     resolve = run.dynamics.arguments.resolver(run.p)
     wrenches = find_wrenches(run) if wrenches is None else wrenches
-    efforts = run.evaluate(f"{name}.effort" for name in wrenches if run.system.joints[name].n_u == 1)
+    drives, single = Drives(run.system), [name for name in wrenches if run.system.joints[name].n_u == 1]
+    driven = [name for name in single if drives.is_driven(name)]
+    efforts = run.evaluate([*(f"{name}.effort" for name in single), *(f"{name}.effort.drive" for name in driven)])
     loads = []
     for name, wrench in wrenches.items():
         joint = run.system.joints[name]
@@ -102,9 +113,21 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
         unit = "" if values is None else str(run.units(f"{name}.effort"))
         parts = [_clean(x, wrench) for x in (wrench.force, wrench.moment)]
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
+        given = measure(run.t, efforts[f"{name}.effort.drive"]) if name in driven else None
         loads.append(
             JointLoads(
-                name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique, wrench.left_out
+                name,
+                joint.kind,
+                wrench.on,
+                force,
+                moment,
+                axial,
+                radial,
+                effort,
+                unit,
+                wrench.unique,
+                wrench.left_out,
+                given,
             )
         )
     return loads

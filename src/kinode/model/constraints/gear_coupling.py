@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,15 @@ PRESSURE_ANGLE = "of the teeth, in their normal section; without it tooth forces
 HELIX_ANGLE = "of the teeth of the {}, positive for a right-hand helix"
 MESH_AT = "middle of the teeth along the axis of the {}, from its joint point on the carrier"
 BEVEL = "forces of bevel and worm gears are not known; leave pressure_angle out"
+
+
+class Transmission(NamedTuple):
+    """A gear as a drive sees it: the shaft on the motor's side turns ``ratio`` times as fast as the load moves."""
+
+    constraint: str
+    motor: str
+    load: str
+    ratio: Value
 
 
 # -- between joints --------------------------------------------------------------------------------
@@ -105,6 +114,11 @@ class CoordinateCoupling(Constraint):
         """Refuse axes on which teeth cannot meet."""
         raise NotImplementedError
 
+    @property
+    def transmission(self) -> Transmission:
+        """Which joint is on the motor's side and which on the load's, as declared."""
+        raise NotImplementedError
+
     def places(self, system: Any) -> dict[str, Frame]:
         joints = [system.joints[name] for name in self.joints().values()]
         return {side.body: Frame(side.body) for joint in joints for side in (joint.a, joint.b)}
@@ -166,6 +180,10 @@ class GearConstraint(CoordinateCoupling):
     def relation(self, system: Any) -> Relation:
         return Relation(self.input, self.output, self.ratio, self.offset)
 
+    @property
+    def transmission(self) -> Transmission:
+        return Transmission(self.name, self.input, self.output, self.ratio)
+
     def check(self, system: Any) -> None:
         super().check(system)
         if system.joints[self.input].driven:
@@ -213,6 +231,10 @@ class RackConstraint(CoordinateCoupling):
             return Relation(self.rack, self.pinion, self.radius, self.offset)
         return Relation(self.pinion, self.rack, 1.0 / self.radius, -1.0 * self.offset / self.radius)
 
+    @property
+    def transmission(self) -> Transmission:
+        return Transmission(self.name, self.pinion, self.rack, 1.0 / self.radius)
+
     def check(self, system: Any) -> None:
         super().check(system)
         for field, unit in (("rack", "length"), ("pinion", "angle")):
@@ -236,3 +258,8 @@ class RackConstraint(CoordinateCoupling):
         if abs(cosine) > math.sin(PARALLEL_ANGLE):
             message = f"{self.rack} does not travel across the axis of {self.pinion}; leave pressure_angle out"
             raise ModelError(message, component=self.name, field="pressure_angle")
+
+
+def find_transmissions(system: Any) -> tuple[Transmission, ...]:
+    """The gears of a system, each with its motor side and its load side."""
+    return tuple(c.transmission for c in system.constraints.values() if isinstance(c, CoordinateCoupling))
