@@ -34,7 +34,7 @@ _FACE = {
     # functions for laws in Python
     **dict.fromkeys(
         ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
-         "sign", "minimum", "maximum", "where", "floor", "absolute"), "kinode.algebra.scalars"),
+         "sign", "minimum", "maximum", "where", "floor", "mod", "absolute"), "kinode.algebra.scalars"),
     **dict.fromkeys(
         ("air_density", "air_pressure", "air_temperature", "air_sound_speed", "air_viscosity"),
         "kinode.model.environment.atmosphere"),
@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from kinode.algebra.scalars import log as log
     from kinode.algebra.scalars import maximum as maximum
     from kinode.algebra.scalars import minimum as minimum
+    from kinode.algebra.scalars import mod as mod
     from kinode.algebra.scalars import sign as sign
     from kinode.algebra.scalars import sin as sin
     from kinode.algebra.scalars import sinh as sinh

@@ -206,6 +206,14 @@ equal: Binary = _function("equal")
 where: Callable[[Scalar, Scalar, Scalar], Scalar] = _function("where")
 inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
 
+
+def mod(a: Scalar, b: Scalar) -> Scalar:
+    """What is left of a beyond whole multiples of b, with the sign of b, of any scalar type."""
+    if is_zero(b) and is_number(a):
+        return math.nan
+    return a - b * floor(a / b)
+
+
 # Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.
 # Those of piecewise constant functions are zero.  The callers treat "where", "interval" and "fetch" themselves.
 PARTIALS: dict[str, Callable[..., tuple[Scalar, ...]]] = {

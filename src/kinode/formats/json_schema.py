@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from kinode.expressions.lookup_tables import METHODS, OUTSIDE
+from kinode.expressions.lookup_tables import METHODS, MOST_AXES, OUTSIDE
 from kinode.formats.yaml_fields import FIELDS
 from kinode.formats.yaml_files import VERSION
 from kinode.model.base.bodies import ENTRIES, Body
@@ -148,6 +148,7 @@ def _values() -> Schema:
     either = {"oneOf": [_ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
     placed: Schema = {"type": "object", "properties": {"body": text, **pose}, "additionalProperties": False}
     values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
+    outside: Schema = {"enum": list(OUTSIDE)}
     return {
         "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
         "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs and signals"},
@@ -166,7 +167,7 @@ def _values() -> Schema:
             **_object(
                 FIELDS["tables"],
                 {"axes": values, "values": {"type": "array"}, "file": text, "column": {"type": ["string", "integer"]},
-                 "method": {"enum": list(METHODS)}, "outside": {"enum": list(OUTSIDE)}},
+                 "method": {"enum": list(METHODS)}, "outside": {"oneOf": [outside, _array(outside, 1, MOST_AXES)]}},
             ),
             "oneOf": [{"required": ["axes", "values"]}, {"required": ["file"]}],
         },

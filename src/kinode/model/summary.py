@@ -109,7 +109,8 @@ def _quantities(system: System, records: Iterable[Any]) -> list[tuple[str, str]]
 def _table(name: str, table: Any) -> tuple[str, str]:
     size = " x ".join(str(n) for n in table.shape)
     spans = ", ".join(f"{axis[0]:.6g} to {axis[-1]:.6g}" for axis in table.axes)
-    return name, f"{size} values over {spans}; {table.method}, outside: {table.outside}"
+    outside = table.outside if isinstance(table.outside, str) else ", ".join(table.outside)
+    return name, f"{size} values over {spans}; {table.method}, outside: {outside}"
 
 
 def _body(system: System, body: Body) -> tuple[str, str]:

@@ -7,7 +7,7 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -154,11 +154,12 @@ class System(ComponentStore, Shortcuts):
 
     def table(
         self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
-        method: str = "linear", outside: str = "error",
+        method: str = "linear", outside: str | Sequence[str] = "error",
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
-        ``column`` picks one of several columns of values in a file, by name or number.
+        ``column`` picks one of several columns of values in a file, by name or number.  ``outside`` is "error",
+        "hold", "extrapolate" or "repeat", one word for all axes or one for each.
         """
         self.check_quantity_name(name)
         if (file is None) == (values is None):

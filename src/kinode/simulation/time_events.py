@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -142,22 +142,32 @@ def _find_sines(law: Expression) -> Iterator[Expression]:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Values of an argument at which a function of it breaks: all integers (None), or sorted numbers."""
+    """Values of an argument at which a function of it breaks: sorted numbers, again in each period if there is one."""
 
-    numbers: Array | None = None
+    numbers: Array
+    period: float = math.inf
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:
         """The index of the first level from low to high, and how many there are."""
-        if self.numbers is None:
-            return np.ceil(low), np.floor(high) - np.ceil(low) + 1.0
-        first = np.searchsorted(self.numbers, low, "left")
-        return first.astype(float), (np.searchsorted(self.numbers, high, "right") - first).astype(float)
+        first = self._count_below(low, "left")
+        return first, self._count_below(high, "right") - first
+
+    def _count_below(self, x: Array, side: Literal["left", "right"]) -> Array:
+        """The number of levels below x, counted from the first number; with the side "right", also one at x."""
+        if not len(self.numbers) or not math.isfinite(self.period):
+            return np.searchsorted(self.numbers, x, side).astype(float)
+        turns = np.floor((x - self.numbers[0]) / self.period)
+        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x - turns * self.period, side)
+        return count
 
     def value(self, index: Array) -> Array:
-        return index if self.numbers is None else self.numbers[index.astype(np.int64)]
+        turns = np.floor(index / len(self.numbers))
+        numbers = self.numbers[(index - turns * len(self.numbers)).astype(np.int64)]
+        return numbers + turns * self.period if math.isfinite(self.period) else numbers
 
 
 ZERO = _Levels(np.zeros(1))
+INTEGERS = _Levels(np.zeros(1), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,15 +234,25 @@ class _TimeAnalysis:
     def shortest_period(self, law: Expression, with_sines: bool) -> float:
         """The shortest period in s that steps have to resolve.
 
-        It is that of sawtooths (``floor``) which are compared with a state, and of sines if they count.
+        It is that of sawtooths (``floor``) which are compared with a state, and of sines and of tables that repeat if
+        they count.
         """
         periods = [self.period(node.args[0]) for node in _find_sines(law)] if with_sines else []
+        periods += [self.period(x, turn) for x, turn in self._find_repeating(law)] if with_sines else []
         for node in walk(law):
             for x, _ in self._find_break_arguments(node):
                 if isinstance(x, Expression) and not self._is_of_time_alone(x):
                     floors = (inner.args[0] for inner in walk(x) if inner.op == "floor")
                     periods += [self.period(turns, 1.0) for turns in floors]
         return min(periods, default=math.inf)
+
+    def _find_repeating(self, law: Expression) -> Iterator[tuple[object, float]]:
+        """The arguments of tables along axes that repeat, with their periods."""
+        for node in walk(law):
+            table = self.system.tables.get(node.args[0]) if node.op in ("call", "call_derivative") else None
+            for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]) if table is not None else ():
+                if math.isfinite(table.period(axis)):
+                    yield x, table.period(axis)
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
@@ -260,7 +280,7 @@ class _TimeAnalysis:
     def _find_break_arguments(self, node: Expression) -> Iterator[tuple[object, _Levels]]:
         """The arguments at which an operation breaks, with the values at which it does."""
         if node.op == "floor":
-            yield node.args[0], _Levels()
+            yield node.args[0], INTEGERS
         elif node.op in COMPARISONS:
             yield node.args[0] - node.args[1], ZERO
         elif node.op in SIGN_FUNCTIONS:
@@ -268,7 +288,8 @@ class _TimeAnalysis:
         elif node.op in ("call", "call_derivative"):
             table = self.system.tables.get(node.args[0])
             for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]):
-                yield x, _Levels(np.array(table.corners(axis) if table is not None else ()))
+                if table is not None:
+                    yield x, _Levels(np.array(table.corners(axis)), table.period(axis))
 
     def _find_crossings(self, x: Expression, levels: _Levels, breaks: Array) -> Array:
         """Times at which an argument crosses one of its levels; ``breaks`` are those of the argument itself."""
