@@ -81,11 +81,20 @@ __all__ = ["__version__", *_FACE]
 def _find(name: str) -> Any:
     """The public object of a name; found once, it is a global of this module."""
     if name not in _FACE:
-        raise AttributeError(f"module 'kinode' has no attribute {name!r}")
+        raise AttributeError(_unknown(name))
     module = importlib.import_module(_FACE[name])
     value = getattr(module, name, module)  # fields is a module itself
     globals()[name] = value
     return value
+
+
+def _unknown(name: str) -> str:
+    """The message about a name that is not public, with the nearest that are."""
+    from kinode.errors import find_close
+
+    near = [] if name.startswith("_") else find_close(name, _FACE, 2, 0.7)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"module 'kinode' has no attribute {name!r}{hint}"
 
 
 def __dir__() -> list[str]:

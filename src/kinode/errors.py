@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
+
 
 class Error(Exception):
     """Base of everything that kinode raises on purpose."""
@@ -117,10 +119,24 @@ class SimulationError(Error):
 
 
 def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float = 0.6) -> list[str]:
-    """Known names that a wrong one may stand for, the likeliest first."""
+    """Known names that a wrong one may stand for, the likeliest first.
+
+    The same letters in another case; the words of other programs; an owner without its quantity; an abbreviation; else
+    the nearest by their letters.
+    """
     from difflib import get_close_matches  # which right models do without
 
-    return get_close_matches(name, list(known), n=count, cutoff=likeness)
+    from kinode.other_words import translate
+
+    names = list(known)
+    rules = (
+        lambda: [x for x in names if x.lower() == name.lower() and x != name],
+        lambda: translate(name, names),
+        lambda: [x for x in names if x.startswith(f"{name}.")] if name else [],
+        lambda: [x for x in names if x.startswith(name)] if len(name) >= SHORTEST_ABBREVIATION else [],
+        lambda: get_close_matches(name, [x for x in names if x != name], n=count, cutoff=likeness),
+    )
+    return next((near for near in (rule() for rule in rules) if near), [])[:count]
 
 
 def unreadable(file: Path, error: Exception) -> ModelError:
