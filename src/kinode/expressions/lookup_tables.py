@@ -114,6 +114,7 @@ class Table:
             args = tuple(float(arg) for arg in args)
             if any(math.isnan(arg) for arg in args):
                 return math.nan
+        if all(is_number(arg) or isinstance(arg, np.ndarray) for arg in args):
             self._refuse_outside(args)
         value = self._interpolate(tuple(self._moved_inside(k, arg) for k, arg in enumerate(args)), along)
         for k, outside in enumerate(self.outsides):
@@ -152,11 +153,13 @@ class Table:
             if not 0 <= axis < count:
                 raise LawError(f"there is no axis {axis}; the first is 0, the last {count - 1}", component=self.name)
 
-    def _refuse_outside(self, args: tuple[float, ...]) -> None:
+    def _refuse_outside(self, args: tuple[float | np.ndarray, ...]) -> None:
         for k, (x, axis) in enumerate(zip(args, self.axes, strict=True)):
-            if self.outsides[k] == "error" and not axis[0] <= x <= axis[-1]:
+            values = np.atleast_1d(x)
+            outside = values[(values < axis[0]) | (values > axis[-1])] if self.outsides[k] == "error" else ()
+            if len(outside):
                 raise LawError(
-                    f"{x:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
+                    f"{outside[0]:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
                     "widen the table, or choose outside='hold', 'extrapolate' or 'repeat'",
                     component=self.name,
                 )

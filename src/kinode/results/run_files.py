@@ -21,7 +21,6 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compile import compile as compile_system
 from kinode.errors import ArgumentError, Error
-from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
@@ -80,7 +79,7 @@ def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     return Ending(message=message, **more)
 
 
-def load(path: str | os.PathLike[str]) -> Trajectory:
+def load_run(path: str | os.PathLike[str]) -> Trajectory:
     """A run from a NetCDF file that ``save`` wrote."""
     from kinode.formats import yaml_files
 
@@ -171,13 +170,13 @@ def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
             data[coordinate.name] = ("time", run.y[:, k], attrs)
         return data
     for name, values in run.evaluate(_listed(names)).items():
-        quantity = find_quantity(run.system, name)
+        parts = run.parts(name)
         dims: tuple[str, ...] = ("time",)
         if values.ndim == 3:
             dims, data = (*dims, "row", "column"), data.assign_coords(row=list("xyz"), column=list("xyz"))
         elif values.ndim == 2:
-            part = ("" if max(map(len, quantity.parts)) == 1 else "_").join(quantity.parts)
-            dims, data = (*dims, part), data.assign_coords({part: list(quantity.parts)})
+            part = ("" if max(map(len, parts)) == 1 else "_").join(parts)
+            dims, data = (*dims, part), data.assign_coords({part: list(parts)})
         data[name] = (dims, values, {"units": _unit_text(run, name)})
     return data
 
@@ -202,7 +201,7 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
 
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:
     """Header and values of each column of a quantity."""
-    units, parts = run.units(name), find_quantity(run.system, name).parts
+    units, parts = run.units(name), run.parts(name)
     if values.ndim == 1:
         yield f"{name} [{units}]", values
         return

@@ -351,9 +351,9 @@ class Trajectory(RunQuantities):
         -------
         Trajectory
         """
-        from kinode.results.run_files import load
+        from kinode.results.run_files import load_run
 
-        return load(path)
+        return load_run(path)
 
     def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
         """Quantities over time as an xarray Dataset, with units.

@@ -17,13 +17,14 @@ in models with events.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from kinode.algebra.array_functions import ARRAY_FUNCTIONS
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
@@ -45,14 +46,6 @@ MIN_INTERVALS = 64  # of the grid on which crossings of a nonlinear argument are
 INTERVALS_PER_PERIOD = 16  # of that grid, for each period of the fastest sine
 BISECTIONS = 60  # of an interval with a crossing, down to rounding
 TIME_ROUNDING = 16.0 * float(np.finfo(float).eps)  # accuracy of a break, as a share of the largest time
-ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "inv": np.reciprocal, "pow": np.power,
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp,
-    "log": np.log, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum, "floor": np.floor,
-    "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "where": lambda c, a, b: np.where(c != 0, a, b),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
