@@ -111,6 +111,9 @@ class System(ComponentStore, Shortcuts):
         counts = ((len(self._section(many)), many, one) for many, one in sections)
         return f"<System {self.name!r}: {', '.join(f'{n} {one if n == 1 else many}' for n, many, one in counts)}>"
 
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
     # -- adding ------------------------------------------------------------------------------------
     def reader(self, component: str) -> Reader:
         """What reads the fields of one component."""

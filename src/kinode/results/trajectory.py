@@ -56,6 +56,9 @@ class Trajectory(RunQuantities):
     ((101,), 'rad', 'done')
     """
 
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
     @cached_property
     def audit(self) -> Audit:
         """The energy audit: change of the mechanical energy against the work done."""
