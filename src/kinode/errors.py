@@ -12,6 +12,12 @@ SHORTEST_ABBREVIATION = 3  # letters of a word that may stand for a longer one
 class Error(Exception):
     """Base of everything that kinode raises on purpose."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints: the user's own lines and the message."""
+        from kinode.notebook_traceback import render
+
+        return render(self)
+
 
 class ArgumentError(Error, ValueError):
     """A function was given an argument of the wrong shape, type or name."""
