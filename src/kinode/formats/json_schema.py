@@ -136,7 +136,7 @@ def _array(entry: Schema, least: int, most: int | None = None) -> Schema:
 
 def _values() -> Schema:
     """The definitions of the values that fields take."""
-    number, law, text = _ref("number"), _ref("law"), {"type": "string"}
+    number, law, text, outside = _ref("number"), _ref("law"), {"type": "string"}, {"enum": list(OUTSIDE)}
     axis = {"oneOf": [{"enum": [f"{sign}{axis}" for sign in ("", "-", "+") for axis in AXES]}, _ref("vector")]}
     rotation: Schema = {
         "rpy": {**_ref("vector"), "description": "turns about the fixed axes x, y, z"},
@@ -148,7 +148,6 @@ def _values() -> Schema:
     either = {"oneOf": [_ref("vector"), {"type": "object", "properties": pose, "additionalProperties": False}]}
     placed: Schema = {"type": "object", "properties": {"body": text, **pose}, "additionalProperties": False}
     values: Schema = {"oneOf": [_array({"type": "number"}, 2), _array({"type": "array"}, 2)]}
-    outside: Schema = {"enum": list(OUTSIDE)}
     return {
         "number": {"type": ["number", "string"], "description": "a number, '30 deg', or arithmetic with parameters"},
         "law": {"type": ["number", "string"], "description": "a number, or a law of t, state, inputs and signals"},
