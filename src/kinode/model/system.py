@@ -236,8 +236,8 @@ class System(ComponentStore, Shortcuts):
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
         """Add a constraint between frames or joints.
 
-        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.  Each is a method too, which
-        documents its fields: ``help(kn.System.rolling)``.
+        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.  Each is a method
+        too, with its fields in ``help(kn.System.rolling)``.
         """
         constraint: Constraint = self.add_kind("constraints", name, kind, fields)
         return constraint
