@@ -42,7 +42,7 @@ def test_slow_and_fast_steady_precession():
 
 
 def test_nutation_of_a_top_that_is_let_go():
-    """u = cos(th): u'^2 = (1 - u^2)(alpha - beta u) - (b - a u)^2; let go at rest it swings between u0 and a root u1."""
+    """u = cos(th): u'^2 = (1 - u^2)(alpha - beta u) - (b - a u)^2; let go at rest it swings from u0 to a root u1."""
     w3 = 60.0
     run = kn.simulate(top(0.0, w3), 2.0, samples=4001, **TIGHT)
     u, rate = run["body.com.position.z"] / ARM, run["body.com.velocity.z"] / ARM
