@@ -134,15 +134,13 @@ def find_close(name: str, known: Iterable[str], count: int = 1, likeness: float 
 
     from kinode.other_words import translate
 
-    names = list(known)
-    rules = (
-        lambda: [x for x in names if x.lower() == name.lower() and x != name],
-        lambda: translate(name, names),
-        lambda: [x for x in names if x.startswith(f"{name}.")] if name else [],
-        lambda: [x for x in names if x.startswith(name)] if len(name) >= SHORTEST_ABBREVIATION else [],
-        lambda: get_close_matches(name, [x for x in names if x != name], n=count, cutoff=likeness),
-    )
-    return next((near for near in (rule() for rule in rules) if near), [])[:count]
+    names = [x for x in known if x != name]
+    near = [x for x in names if x.lower() == name.lower()] or translate(name, names)
+    if not near and name:
+        near = [x for x in names if x.startswith(f"{name}.")]
+    if not near and len(name) >= SHORTEST_ABBREVIATION:
+        near = [x for x in names if x.startswith(name)]
+    return (near or get_close_matches(name, names, n=count, cutoff=likeness))[:count]
 
 
 def unreadable(file: Path, error: Exception) -> ModelError:

@@ -156,8 +156,8 @@ class Table:
     def _refuse_outside(self, args: tuple[float | np.ndarray, ...]) -> None:
         for k, (x, axis) in enumerate(zip(args, self.axes, strict=True)):
             values = np.atleast_1d(x)
-            outside = values[(values < axis[0]) | (values > axis[-1])] if self.outsides[k] == "error" else ()
-            if len(outside):
+            outside = values[(values < axis[0]) | (values > axis[-1])]
+            if self.outsides[k] == "error" and len(outside):
                 raise LawError(
                     f"{outside[0]:.12g} lies outside axis {k}, which goes from {axis[0]:.12g} to {axis[-1]:.12g}; "
                     "widen the table, or choose outside='hold', 'extrapolate' or 'repeat'",
@@ -263,13 +263,14 @@ def _choose(name: str, field: str, given: object, choices: tuple[str, ...]) -> N
 
 def _read_outside(name: str, given: Any, n_axes: int) -> Outside | tuple[Outside, ...]:
     """One word for all axes, or one for each of them."""
-    words = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    words: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for word in words:
         _choose(name, "outside", word, OUTSIDE)
     if len(words) not in (1, n_axes):
         message = f"one word for all axes or one for each of the {n_axes} is expected, not {len(words)}"
         raise ModelError(message, component=name, field="outside")
-    return words[0] if len(set(words)) == 1 else tuple(words)
+    one: Outside = words[0]
+    return one if len(set(words)) == 1 else tuple(words)
 
 
 def _read_numbers(name: str, field: str, given: Any) -> np.ndarray:

@@ -148,15 +148,18 @@ class _Levels:
     def _count_below(self, x: Array, side: Literal["left", "right"]) -> Array:
         """The number of levels below x, counted from the first number; with the side "right", also one at x."""
         if not len(self.numbers) or not math.isfinite(self.period):
-            return np.searchsorted(self.numbers, x, side).astype(float)
-        turns = np.floor((x - self.numbers[0]) / self.period)
-        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x - turns * self.period, side)
+            turns = np.zeros_like(x)
+        else:
+            turns = np.floor((x - self.numbers[0]) / self.period)
+            x = x - turns * self.period
+        count: Array = turns * len(self.numbers) + np.searchsorted(self.numbers, x, side)
         return count
 
     def value(self, index: Array) -> Array:
         turns = np.floor(index / len(self.numbers))
         numbers = self.numbers[(index - turns * len(self.numbers)).astype(np.int64)]
-        return numbers + turns * self.period if math.isfinite(self.period) else numbers
+        values: Array = numbers + turns * self.period if math.isfinite(self.period) else numbers
+        return values
 
 
 ZERO = _Levels(np.zeros(1))
@@ -243,9 +246,9 @@ class _TimeAnalysis:
         """The arguments of tables along axes that repeat, with their periods."""
         for node in walk(law):
             table = self.system.tables.get(node.args[0]) if node.op in ("call", "call_derivative") else None
-            for axis, x in enumerate(node.args[1 if node.op == "call" else 2 :]) if table is not None else ():
-                if math.isfinite(table.period(axis)):
-                    yield x, table.period(axis)
+            if table is not None:
+                arguments = enumerate(node.args[1 if node.op == "call" else 2 :])
+                yield from ((x, table.period(axis)) for axis, x in arguments if math.isfinite(table.period(axis)))
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
