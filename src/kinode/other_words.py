@@ -117,12 +117,23 @@ _FUNCTIONS = {
     "parameter": "constant variable",
     "summary": "print info describe",
 }
+_CHOICES = {
+    "repeat": "periodic wrap cyclic loop",
+    "hold": "clamp constant saturate hold_last_point hold_last",
+    "extrapolate": "linear_extrapolation last_two_points",
+    "previous": "zoh zero_order_hold step constant_segments",
+    "cubic": "spline akima",
+    "dopri5": "rk45 ode45 rk5",
+    "dop853": "rk853 rk8 ode78",
+    "stiff": "bdf cvode ode15s dassl ida radau lsoda implicit",
+    "rk4": "runge_kutta runge_kutta_4",
+}
 MOST_COMBINATIONS = 1000
 
 
 def _table() -> dict[str, tuple[str, ...]]:
     words: dict[str, dict[str, None]] = {}
-    for group in (_QUANTITIES, _FIELDS, _KINDS, _FUNCTIONS):
+    for group in (_QUANTITIES, _FIELDS, _KINDS, _FUNCTIONS, _CHOICES):
         for own, others in group.items():
             for other in others.split():
                 words.setdefault(other, {})[own] = None

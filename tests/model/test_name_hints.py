@@ -92,6 +92,7 @@ def test_a_derivative_is_a_quantity_of_its_own():
         (lambda s: s.joint("j", "hinge", s.world, "arm"), "no joint is called 'hinge'; did you mean revolute?"),
         (lambda s: s.constraint("c", "wheel"), "no constraint is called 'wheel'; did you mean rolling?"),
         (lambda s: s.element("e", "torque"), "no element is called 'torque'; did you mean moment?"),
+        (lambda s: s.table("T", axes=(0, 1), values=(1, 1), outside="periodic"), "not known; did you mean repeat?"),
         (lambda s: s.parameter("rpm", 3), "the name 'rpm' is reserved: it is a unit; choose another"),
         (lambda s: s.parameter("t", 3), "the name 't' is reserved: it is the time; choose another"),
         (lambda s: s.parameter("sin", 3), "the name 'sin' is reserved: it is a function of laws; choose another"),
