@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.hooks import hook
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,3 +44,21 @@ class Wrench:
     components: tuple[bool, ...] | None = None
     shared: str = ""
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Wrench on {self.on}, about {self.at}, in the axes of {self.frame}: {self._describe()}>"
+
+    def _describe(self) -> str:
+        several = np.ndim(self.force) > 1
+        parts = []
+        for word, values, unit in (("force", self.force, "N"), ("moment", self.moment, "N*m")):
+            if several:
+                largest = np.linalg.norm(values, axis=-1).max(initial=0.0)
+                parts.append(f"{word} up to {largest:.5g} {unit}")
+            else:
+                parts.append(f"{word} ({', '.join(f'{float(x):.5g}' for x in values)}) {unit}")
+        times = f"{len(self.force)} times, " if several else ""
+        return f"{times}{', '.join(parts)}{'' if self.unique else ', not unique'}"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))

@@ -165,7 +165,7 @@ def _within_a_turn(angle: Scalar) -> Scalar:
     return atan2(sin(angle), cos(angle))
 
 
-@register("gear", symbol="gear")
+@register("gear", symbol="gear", shortcut=True)
 class GearConstraint(CoordinateCoupling):
     """input.q = ratio * output.q + offset, for two joints of one freedom."""
 
@@ -213,7 +213,7 @@ class GearConstraint(CoordinateCoupling):
             raise ModelError(message, component=self.name, field="ratio")
 
 
-@register("rack", symbol="rack")
+@register("rack", symbol="rack", shortcut=True)
 class RackConstraint(CoordinateCoupling):
     """rack.q = radius * pinion.q + offset, for a slide and a hinge; a negative radius turns the other way."""
 
