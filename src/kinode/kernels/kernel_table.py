@@ -139,6 +139,7 @@ _ROWS = (
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
+    KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
