@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import kinode as kn
 import numpy as np
+
+import kinode as kn
 from models import robot
 
 THROW, ROD, SPACING = 0.05, 0.15, 0.04  # m

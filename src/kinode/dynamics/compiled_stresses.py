@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache as remember
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.model_loops import in_threads, load_loop
+from kinode.dynamics.stress_loop import analyze_states
 from kinode.dynamics.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
-from kinode.jit import compiler
-from kinode.jit.pointers import Struct, floats_of, ints_of
-from kinode.jit.thread_team import processors
+from kinode.jit.pointers import floats_of, ints_of
 from kinode.model.constraints.constraint import ANGULAR
 
 if TYPE_CHECKING:
-    from kinode.structure.topology import Topology
     from kinode.structure.link_geometry import TreeLink
+    from kinode.structure.topology import Topology
 
 Ints = npt.NDArray[np.int64]
 LEAST_STATES = 64  # for each thread
 LARGEST_CHUNK = 1 << 22  # numbers in the stresses that are kept at once
-_SYMBOL = "kinode_analyze_states"
-_ENGINES: list[Any] = []  # keeps the machine code in memory
-
-
-@remember
-def _loop() -> Callable[[Struct], int]:
-    """The compiled loop, from the cache or compiled now."""
-    from kinode.ode.compiled_loops import loop_at
-
-    def compile_loop() -> bytes:
-        from kinode.dynamics.stress_loop import analyze_states
-        from kinode.jit.translator import translate_together
-
-        return compiler.compile_text(translate_together({_SYMBOL: analyze_states}), optimize=True)
-
-    engine = compiler.load_object(compiler.keep("uniqueness of reactions", compile_loop))
-    _ENGINES.append(engine)
-    return loop_at(engine.get_function_address(_SYMBOL))
 
 
 class StressTables:
@@ -210,8 +189,6 @@ def find_stresses(
         np.zeros((rows, tables.n * tables.m)) if keep else None,
     )
     doubt = np.zeros(rows, dtype=np.int64)
-    threads = max(1, min(processors(), rows // LEAST_STATES))
-    bounds = [rows * k // threads for k in range(threads + 1)]
 
     def work(first: int, last: int) -> None:
         memory = StressMemory()
@@ -223,13 +200,9 @@ def find_stresses(
         N = np.zeros(tables.n * tables.m) if results.N is None else results.N[first:last]
         memory.stresses = floats_of(N)
         _provide_work(memory, sum(tables.n_u))
-        _loop()(memory)
+        load_loop(analyze_states)(memory)
 
-    if threads == 1:
-        work(0, rows)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, bounds[:-1], bounds[1:]))
+    in_threads(work, rows, LEAST_STATES)
     results.doubtful[:] = doubt != 0
     return results
 

@@ -1,10 +1,10 @@
 """The compiled loop of the uniqueness analysis: internal stresses of every state of a batch, and the least norm.
 
-It computes what ``formulations/reaction_uniqueness.py`` does, (T-5.4) to (T-5.6), in machine code (jit/translator.py has
-the language).  The tree carries the forces of cut joints, gears and constraints to the world.  The efforts along its
-free joints must vanish, which leaves a null space.  Ranks come from Householder reflections with pivoting here, from
-singular values there.  Where the two might differ, because a pivot or a row of the null space is neither clearly zero
-nor clearly not, the state is marked as doubtful.
+It computes what ``formulations/reaction_uniqueness.py`` does, (T-5.4) to (T-5.6), in machine code (jit/translator.py
+has the language).  The tree carries the forces of cut joints, gears and constraints to the world.  The efforts along
+its free joints must vanish, which leaves a null space.  Ranks come from Householder reflections with pivoting here,
+from singular values there.  Where the two might differ, because a pivot or a row of the null space is neither clearly
+zero nor clearly not, the state is marked as doubtful.
 
 Matrices are stored by rows.  A row has a column for each force in the loops, so that most work is a row added to
 another.

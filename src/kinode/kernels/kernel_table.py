@@ -126,7 +126,7 @@ _ROWS = (
     KernelRow("mass_matrix", lambda s, _: s.mass_matrix, modes=Modes.UNUSED, lanes=True, arguments=("t", "q"),
               square=True),
     KernelRow("energy", outputs.energy, rolled=_always, lanes=True, arguments=_STATE),
-    KernelRow("power", outputs.power_of_all, rolled=_always),
+    KernelRow("power", outputs.power_of_all, rolled=_always, lanes=True),
     KernelRow("pose", outputs.pose, modes=Modes.UNUSED, rolled=_always),
     # by name
     KernelRow("evaluate", outputs.evaluate, modes=Modes.FITTED, rolled=_always),
