@@ -17,8 +17,8 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
-from kinode.dynamics.compiled_stresses import LARGEST_CHUNK, StressTables, find_stresses
-from kinode.dynamics.compliant_sharing import share_by_compliance
+from kinode.dynamics.state_batches.compiled_stresses import LARGEST_CHUNK, StressTables, find_stresses
+from kinode.dynamics.state_batches.compliant_sharing import share_by_compliance
 from kinode.formulations.reaction_uniqueness import UNIQUE, JointConstants, Uniqueness
 from kinode.kernels.kernel_options import Kernel, LoadOptions
 from kinode.model.quantity_names import QuantityName, find_quantity

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.trial_steps import TrialSteps, take_trial_steps
+from kinode.dynamics.state_batches.trial_steps import TrialSteps, take_trial_steps
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.results.peak_mean_rms import IGNORE_OVERFLOW
@@ -34,9 +34,10 @@ IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
 MAX_STEPS = 64  # the shortest step is this part of an interval between two stored states
 MAX_TOTAL_STEPS = 1 << 21  # of the shortest steps in all intervals
 SHARE_OF_STEP = 0.25  # of the error that an interval may have, for each of its steps
-REFINEMENT = 0.01  # by which the error of all work falls from one refinement to the next
+REFINEMENT = 1e-3  # by which the error of all work falls from one refinement to the next
 UNKNOWN = 1e300  # J: an error that is not finite
-GROW = 1e-3  # share of that error below which the next step is twice as long
+FAR = 100.0  # times that error: the next step is an eighth as long, else half
+GROW = 4e-3  # share of that error below which the next step is twice as long
 MAX_STATE_NUMBERS = 1 << 20  # numbers in the states of one pass, which bounds the memory
 TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number of ticks
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
@@ -181,14 +182,14 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
     n_causes = len(find_causes(run.dynamics.topology))
     with np.errstate(all="ignore"):
         work, errors = _one_step_each(run, n_causes)
-        uncertainty, before = _finite(errors.sum()), np.inf
+        uncertainty, before, stuck = _finite(errors.sum()), np.inf, np.zeros(len(errors), dtype=bool)
         while True:
             scale = float(np.abs(work[np.isfinite(work)]).sum())
             defect = float(np.abs(change[1:] - np.cumsum(work.sum(axis=1))).max()) - uncertainty
             allowed = max(CONVERGED_WORK * scale, CONVERGED_DEFECT * defect if defect > 0.0 else 0.0)
             if uncertainty <= allowed or before <= 2.0 * uncertainty:
                 break
-            _refine(run, work, errors, max(allowed, REFINEMENT * uncertainty if uncertainty < UNKNOWN else 0.0))
+            _refine(run, work, errors, stuck, max(allowed, REFINEMENT * uncertainty if uncertainty < UNKNOWN else 0.0))
             before, uncertainty = uncertainty, _finite(errors.sum())
     if uncertainty <= max(allowed, USABLE_WORK * scale):
         return work, uncertainty
@@ -211,16 +212,17 @@ def _one_step_each(run: RunQuantities, n_causes: int) -> tuple[Array, Array]:
     return work, errors
 
 
-def _refine(run: RunQuantities, work: Array, errors: Array, allowed: float) -> None:
+def _refine(run: RunQuantities, work: Array, errors: Array, stuck: Array, allowed: float) -> None:
     """Compute the work anew, with steps of their own, in the intervals whose error is not negligible.
 
     The steps of an interval are halved where the power has a corner or changes fast, down to 1 / ``MAX_STEPS`` of it.
+    Intervals in which even that does not suffice become ``stuck`` and are not tried again.
     """
     share = 0.5 * allowed / len(errors)
-    n_coarse = max(2, min(MAX_STEPS, MAX_TOTAL_STEPS // len(run)))
+    n_most = max(2, min(MAX_STEPS, 1 << ((MAX_TOTAL_STEPS // len(run)).bit_length() - 1)))
     tolerance = max(allowed / max(float(np.abs(work).sum()), 1e-300), CONVERGED_WORK)
     scales = np.abs(run.y).max(axis=0) * tolerance
-    for rows in _chunks(run, np.flatnonzero(~(errors <= share)), work.shape[1]):
+    for rows in _chunks(run, np.flatnonzero(~(errors <= share) & ~stuck), work.shape[1]):
         t, y, lengths = run.t[rows].copy(), run.y[rows].copy(), np.diff(run.t)[rows]
         work[rows], errors[rows] = 0.0, 0.0
         done, size = np.zeros(len(rows)), np.full(len(rows), 0.5)  # shares of the intervals
@@ -229,13 +231,16 @@ def _refine(run: RunQuantities, work: Array, errors: Array, allowed: float) -> N
             step = _step(run, rows[left], t[left], y[left], size[left] * lengths[left])
             error = step.work_error.sum(axis=1)
             fine = (error <= SHARE_OF_STEP * share) & (step.state_error <= scales).all(axis=1)
-            take = fine | (size[left] * n_coarse <= 1.0)
+            take = fine | (size[left] * n_most <= 1.0)
             taken = left[take]
+            stuck[rows[left[take & ~fine]]] = True
             t[taken] += size[taken] * lengths[taken]
             y[taken], done[taken] = step.y[take], done[taken] + size[taken]
             work[rows[taken]] += step.work[take]
             errors[rows[taken]] += error[take]
-            size[left[~take]] *= 0.5
+            far = error[~take] > FAR * SHARE_OF_STEP * share
+            size[left[~take]] *= np.where(far, 0.125, 0.5)
+            size = np.maximum(size, 1.0 / n_most)
             size[left[fine & (error <= GROW * SHARE_OF_STEP * share)]] *= 2.0
             size = np.minimum(size, 1.0 - done)
             left = left[(done[left] < 1.0) & np.isfinite(errors[rows[left]])]

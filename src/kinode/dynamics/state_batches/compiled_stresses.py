@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.model_loops import in_threads, load_loop
-from kinode.dynamics.stress_loop import analyze_states
-from kinode.dynamics.stress_memory import StressMemory
+from kinode.dynamics.state_batches.model_loops import in_threads, load_loop
+from kinode.dynamics.state_batches.stress_loop import analyze_states
+from kinode.dynamics.state_batches.stress_memory import StressMemory
 from kinode.formulations.reaction_uniqueness import JointConstants
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.model.constraints.constraint import ANGULAR

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.model_loops import in_threads, load_loop
-from kinode.dynamics.trial_step_loop import TrialMemory, take_steps
+from kinode.dynamics.state_batches.model_loops import in_threads, load_loop
+from kinode.dynamics.state_batches.trial_step_loop import TrialMemory, take_steps
 from kinode.jit.pointers import floats_of
 from kinode.kernels.kernel_options import Kernel
 from kinode.ode.tableaus import dop853

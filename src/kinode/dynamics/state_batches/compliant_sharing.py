@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.stress_loop import SURE_PIVOT, SURE_ROW, ZERO_PIVOT, ZERO_ROW
+from kinode.dynamics.state_batches.stress_loop import SURE_PIVOT, SURE_ROW, ZERO_PIVOT, ZERO_ROW
 from kinode.formulations.reaction_uniqueness import RANK_TOLERANCE, UNIQUE
 
 Flags = npt.NDArray[np.bool_]
