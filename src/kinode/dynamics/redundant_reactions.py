@@ -166,7 +166,7 @@ class Analyses:
     def _take_full(self) -> None:
         """Analyze the doubtful states by singular values."""
         self._is_analyzed = True
-        self._full = {int(row): self.analyze_fully(row) for row in np.flatnonzero(self._is_full)}
+        self._full = {row: self.analyze_fully(row) for row in np.flatnonzero(self._is_full).tolist()}
         for row, analysis in self._full.items():
             flags = {**analysis.unique, **analysis.unique_multipliers}
             for name, at in self.tables.starts.items():
@@ -199,13 +199,15 @@ class Analyses:
     @cached_property
     def unique(self) -> dict[str, tuple[bool, ...]]:
         """Whether each component is unique in all states, by the names of ``topology.holding``."""
-        flags, sizes = self.unique_by_state.all(axis=0).tolist(), self.dynamics.topology.holding
+        flags: list[bool] = np.all(self.unique_by_state, axis=0).tolist()
+        sizes = self.dynamics.topology.holding
         return {name: tuple(flags[at : at + sizes[name]]) for name, at in self.tables.starts.items()}
 
     @cached_property
     def elastic(self) -> dict[str, bool]:
         """Whether compliances alone determine what is not unique, in all states."""
-        flags, sizes = self._elastic.all(axis=0), self.dynamics.topology.holding
+        flags: Array = np.asarray(np.all(self._elastic, axis=0))
+        sizes = self.dynamics.topology.holding
         return {name: bool(flags[at : at + sizes[name]].all()) for name, at in self.tables.starts.items()}
 
     @cached_property

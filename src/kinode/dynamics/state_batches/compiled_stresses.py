@@ -116,7 +116,8 @@ class StressTables:
             if other.parent in nodes:
                 nodes.add(other.index)
                 behind.update(other.bodies)
-        records, columns, n_cuts = self.topology.system.joints, set(), len(self.cuts)
+        records, n_cuts = self.topology.system.joints, len(self.cuts)
+        columns: set[int] = set()
 
         def crosses(joint: str) -> bool:
             return (records[joint].a.body in behind) != (records[joint].b.body in behind)
@@ -131,7 +132,8 @@ class StressTables:
     def _order_equations(self, memory: StressMemory, n_u: list[int], reach: list[set[int]]) -> None:
         """Tell the equations of one cut joint alone from the others."""
         local: list[list[int]] = [[] for _ in self.cuts]
-        others, count = [], 0
+        others: list[int] = []
+        count = 0
         for c, name in enumerate(self.cuts):
             if self._drive(name) < 0:
                 local[c] += range(count, count + self.n_u[self.joints[name]])
