@@ -29,7 +29,7 @@ ORDER = (
     "structure",
     "multibody.links", "multibody.networks", "multibody.restraints", "multibody",
     "formulations.circuit", "formulations",
-    "kernels", "dynamics.initialization", "dynamics",
+    "kernels", "dynamics.initialization", "dynamics.state_batches", "dynamics",
     "symbolic", "simulation", "results", "tasks",
     "views.style", "views.diagram", "views.mechanism", "views.plots", "views.report", "views",
     "cli",
