@@ -320,8 +320,7 @@ class Trajectory(RunQuantities):
 
         Returns
         -------
-        Figure
-            A matplotlib figure.
+        matplotlib.figure.Figure
         """
         return hook("plot")(self, *names, **options)
 
@@ -338,11 +337,9 @@ class Trajectory(RunQuantities):
         Returns
         -------
         Path
-            The file.
         """
         return hook("report")(self, folder, **options)
 
-    # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file; ``kn.Trajectory.load`` needs nothing else.
 
