@@ -122,7 +122,7 @@ class Dynamics:
     @property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        return self.start.initial
+        return self.start.initial.copy()
 
     def state(
         self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None, inputs: Any = None

@@ -23,6 +23,10 @@ class State:
         """The state vector [q, u, z]."""
         return np.concatenate([self.q, self.u, self.z])
 
+    def copy(self) -> State:
+        """The same state in arrays of its own."""
+        return State(self.t, self.q.copy(), self.u.copy(), self.z.copy())
+
 
 def state_of(t: float, y: Array, u_at: int, z_at: int) -> State:
     """The state of a vector [q, u, z]; past the constructor of a frozen record, which takes as long as a small step."""
