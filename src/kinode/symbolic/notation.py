@@ -237,7 +237,7 @@ class SymbolWriter:
         return self._decimals(min(candidates, key=lambda expr: expr.count_ops()))
 
     # -- pieces ------------------------------------------------------------------------------------
-    def _rational(self, value: Fraction) -> Any:
+    def _rational(self, value: int | Fraction) -> Any:
         import sympy
 
         return sympy.Rational(value.numerator, value.denominator)
@@ -253,7 +253,7 @@ class SymbolWriter:
         if not atom.function:
             return sympy.Symbol(atom.text)
         if atom.text not in self._atoms:
-            args = [arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args]
+            args: list[Any] = [arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args]
             if atom.function in ("inv", "number"):
                 self._atoms[atom.text] = 1 / args[0] if atom.function == "inv" else args[0]
             else:
@@ -281,12 +281,12 @@ class SymbolWriter:
     def _expansion(self, wave: Wave) -> int:
         """About how many products of single sines and cosines the expansion of a wave has."""
         phase, rest = self._phase(wave)
-        return 2 ** min(len(phase) + math.ceil(sum(abs(value) for _, value in rest)), 20)
+        return 1 << min(len(phase) + math.ceil(sum(abs(float(value)) for _, value in rest)), 20)
 
     def _is_compound(self, wave: Wave) -> bool:
         """Whether an angle is a sum or a multiple, so that products of sines and cosines are another form of it."""
         phase, rest = self._phase(wave)
-        return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
+        return len(rest) + bool(phase) > 1 or any(abs(float(value)) > 1 for _, value in rest)
 
     def _in_single_angles(self, wave: Wave) -> Any:
         """A sine or cosine expanded in those of single angles; the phase of a function of time is one angle."""
