@@ -204,7 +204,8 @@ def test_rounding_in_the_table_of_loads_is_nothing_and_the_table_is_dense():
 
 def test_equations_that_would_be_long_are_said_to_be():
     """A ball joint has a state of quaternions: its equations are short with names, and long without."""
-    assert kn.equations(system := kn.load("examples/spinning_top.yaml")).shape == "named"
+    system = kn.load("examples/spinning_top.yaml")
+    assert kn.equations(system).shape == "named"
     section = describe_equations(system)
     assert "kn.equations gives them with names" in section
     assert "<math" not in section

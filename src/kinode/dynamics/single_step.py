@@ -14,7 +14,7 @@ from kinode.algebra.scalars import Array
 from kinode.errors import ArgumentError, SimulationError
 from kinode.jit.pointers import floats_of
 from kinode.kernels.kernel_options import Kernel
-from kinode.kernels.state import State, state_of
+from kinode.kernels.state import State
 from kinode.ode import compiled_loops
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import provide_rows
@@ -87,7 +87,8 @@ class Stepper:
         code = self._loop(self._run)
         if code != DONE:
             raise self._failure(code, t_new)
-        return state_of(t_new, self._y_new.copy(), self._u_at, self._z_at)
+        y = self._y_new.copy()
+        return State(t_new, y[: self._u_at], y[self._u_at : self._z_at], y[self._z_at :])
 
     def _failure(self, code: int, t: float) -> SimulationError:
         if code == Outcome.LEFT_BRANCH:

@@ -28,13 +28,6 @@ class State:
         return State(self.t, self.q.copy(), self.u.copy(), self.z.copy())
 
 
-def state_of(t: float, y: Array, u_at: int, z_at: int) -> State:
-    """The state of a vector [q, u, z]; past the constructor of a frozen record, which takes as long as a small step."""
-    state = object.__new__(State)
-    state.__dict__.update(t=t, q=y[:u_at], u=y[u_at:z_at], z=y[z_at:])
-    return state
-
-
 @dataclass(frozen=True, eq=False)
 class Wrench:
     """A force and a moment: on which body, about which point, in whose axes.
