@@ -38,7 +38,7 @@ from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 SHAPES = ("auto", "expanded", "named")
 NEWTON_EULER = "newton_euler"
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
-BUDGET = 130_000  # operations of the normal form that shape="auto" may take to expand: less than a second
+BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
 LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation

@@ -212,11 +212,12 @@ class SymbolWriter:
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
         self.intermediates: list[tuple[Any, Any]] = []  # added by the user of the writer
+        self._values: dict[int, Scalar] = {}  # of the nodes of the tape, in normal form
         self._atoms: dict[str, Any] = {}  # functions that are written already, by their text
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """The outputs of a tape, each written out."""
-        return [self.write(x) for x in replay(outputs, self.notation.harmonics)]
+        return [self.write(x) for x in replay(outputs, self.notation.harmonics, self._values)]
 
     def write(self, x: Scalar) -> Any:
         """A scalar as the shortest of three forms."""
