@@ -115,11 +115,7 @@ class Topology:
         """Coordinates after a step along the speeds of the state; quaternions stay unit."""
         advanced = q.copy()
         for name, where in self.q_of.items():
-            joint = self.system.joints[name]
-            advanced[where] = q[where] + np.asarray(joint.rate_map(q[where], step[self.u_of[name]]), dtype=float)
-            if joint.quaternion is not None:
-                turn = slice(where.start + joint.quaternion, where.start + joint.quaternion + 4)
-                advanced[turn] /= np.linalg.norm(advanced[turn])
+            advanced[where] = self.system.joints[name].advance(q[where], step[self.u_of[name]])
         return advanced
 
     # -- constants ---------------------------------------------------------------------------------
