@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.hooks import hook
 from kinode.kernels.kernel_options import Kernel
 from kinode.multibody.power import find_causes
 from kinode.ode.tableaus import dop853
@@ -114,6 +115,12 @@ class Audit:
         rows.append(("defect", self.defect))
         width = max(len(name) for name, _ in rows)
         return "\n".join([*(f"{name:<{width}}  {value: .6e} J" for name, value in rows), self.trust])
+
+    def __repr__(self) -> str:
+        return f"<Audit: {self.trust.removeprefix('trust: ')}>"
+
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
 
 
 @IGNORE_OVERFLOW

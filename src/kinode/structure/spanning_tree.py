@@ -133,7 +133,7 @@ def _light_bodies(system: System) -> set[str]:
     light = set()
     for name, body in system.bodies.items():
         inertia = np.asarray(body.central_inertia(system.nominal), dtype=float)
-        if float(system.nominal(body.total_mass())) == 0.0 or not inertia.any():
+        if float(system.nominal(body.mass)) == 0.0 or not inertia.any():
             light.add(name)
     return light
 
