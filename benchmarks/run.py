@@ -20,6 +20,7 @@ from rich.table import Table
 import dynamics
 import equations
 import measure
+import repeated_calls
 import simulation
 import startup
 
@@ -34,7 +35,7 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true", help="time the peers alone")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 160)
-    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows(), *equations.rows()]
+    rows = [*dynamics.rows(), *simulation.rows(), *startup.rows(), *repeated_calls.rows(), *equations.rows()]
     chosen = [row for row in rows if re.search(options.only, row.work)]
     results = []
     for row in chosen:

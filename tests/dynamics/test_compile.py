@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.dynamics.compile import find_compiled
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +60,80 @@ def test_copies_compile_for_themselves(arm, again):
     other = again(arm)
     np.testing.assert_array_equal(other.acceleration(0.0, Q, U), arm.acceleration(0.0, Q, U))
     assert repr(other) == "<Dynamics of 'arm': 2 q, 2 u, 0 z>"
+
+
+# -- compiled once -----------------------------------------------------------------------------------
+def swing() -> kn.System:
+    system = kn.System("swing", gravity=(0, -9.81, 0))
+    length = system.parameter("length", 1.0)
+    system.table("bump", axes=(0, 1, 2), values=(0, 1, 0), outside="hold")
+    system.signal("push", "bump(t)")
+    bob = system.body("bob", mass=1.0, com=(0, -length, 0), inertia=(0.1, 0.1, 0.1))
+    system.revolute("pivot", system.world, bob, q=0.1, effort="push")
+    return system
+
+
+def test_a_task_takes_the_machine_code_of_the_task_before():
+    system = swing()
+    first = kn.simulate(system, 0.1)
+    assert kn.simulate(system, 0.1).dynamics is first.dynamics
+    assert find_compiled(system) is first.dynamics
+    assert kn.compile(system) is not first.dynamics
+    assert kn.simulate(system.copy(), 0.1).dynamics is not first.dynamics
+
+
+CHANGES = {
+    "parameter": lambda system: system.change("length", value=2.0),
+    "body": lambda system: system.change("bob", mass=2.0, inertia=(0.3, 0.3, 0.3)),
+    "joint": lambda system: system.change("pivot", q=0.3),
+    "signal": lambda system: system.change("push", law="2*bump(t)"),
+    "table": lambda system: system.change("bump", values=(0, 5, 0)),
+    "gravity": lambda system: setattr(system, "gravity", (0, -1.62, 0)),
+    "element": lambda system: system.force("wind", system["bob"].at(0, -1, 0), force=(1, 0, 0)),
+    "whole": lambda system: system.take_over(heavy_swing()),
+}
+
+
+def heavy_swing() -> kn.System:
+    system = swing()
+    system.change("bob", mass=3.0, inertia=(0.5, 0.5, 0.5))
+    return system
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_changed_is_compiled_anew(change):
+    system = swing()
+    before = kn.simulate(system, 0.5, samples=3)["pivot.q"]
+    CHANGES[change](system)
+    after = kn.simulate(system, 0.5, samples=3)["pivot.q"]
+    np.testing.assert_array_equal(after, kn.simulate(system.copy(), 0.5, samples=3)["pivot.q"])
+    assert abs(after - before).max() > 1e-4
+
+
+def test_the_name_of_a_place_and_notes_count():
+    system = swing()
+    first = kn.simulate(system, 0.1).dynamics
+    system.world.at(1, 0, 0, name="corner")
+    second = kn.simulate(system, 0.1).dynamics
+    assert second is not first
+    assert second.pose("world.corner", 0, [0.1])[1].tolist() == [1, 0, 0]
+    system.notes.append("seen")
+    assert kn.simulate(system, 0.1).system.notes == ["seen"]
+
+
+def test_a_run_does_not_change_the_next():
+    """A user changes what a run lent: the model of the run, and its initial state."""
+    system = swing()
+    run = kn.simulate(system, 0.5, samples=3)
+    run.dynamics.initial.q[0] = 1.0
+    run.system.change("pivot", q=0.9)
+    np.testing.assert_array_equal(kn.simulate(system, 0.5, samples=3)["pivot.q"], run["pivot.q"])
+
+
+def test_compiled_systems_are_not_kept_for_ever():
+    system = swing()
+    alive = weakref.ref(kn.simulate(system, 0.01).dynamics)
+    assert alive() is not None
+    del system
+    gc.collect()
+    assert alive() is None

@@ -49,3 +49,17 @@ def test_what_makes_a_run_long_is_named_on_the_way(method, more, monkeypatch):
     assert len(caught) == 1 and caught[0].filename == __file__
     with pytest.warns(LongRunWarning, match='no law of time is that fast, so the motion itself is: method="stiff"'):
         kn.simulate(pushed("0", stiffness=1e8, q=0.1), 1.0, method=method, **more)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+def test_no_method_is_advised_that_the_model_refuses(method, monkeypatch):
+    monkeypatch.setattr(run_length, "LONG", 100)
+    monkeypatch.setattr(solver, "LONG", 100)
+    system = kn.load("examples/four_bar.yaml")
+    joint = next(name for name, joint in system.joints.items() if joint.motion is None and joint.n_u == 1)
+    system.change(joint, stiffness=1e7, damping=1e4)
+    with pytest.warns(LongRunWarning, match="so the motion itself is: make stiff springs") as caught:
+        kn.simulate(system, 0.2, method=method)
+    assert 'stiff"' not in str(caught[0].message)
+    with pytest.raises(kn.ArgumentError, match="cannot keep loops closed"):
+        kn.simulate(system, 0.2, method="stiff")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.simulation import time_events
 from kinode.simulation.time_events import find_law_times
 
 
@@ -187,6 +188,58 @@ def test_breaks_are_those_of_the_numbers_of_each_run():
     for T in (0.31, 0.62, 0.62, 0.31):
         run = kn.simulate(dynamics, 1.0, parameters={"T": T}, times=[1.0], rtol=1e-3, atol=1e-3)
         assert run["slide.q"][-1] == pytest.approx(0.5 * T * T + T * (1 - T), rel=1e-12)
+
+
+# -- searched once -----------------------------------------------------------------------------------
+@pytest.fixture
+def searches(monkeypatch):
+    """The spans that were searched."""
+    spans, search = [], time_events._search
+
+    def counted(dynamics, analysis):
+        spans.append((analysis.t0, analysis.t1))
+        return search(dynamics, analysis)
+
+    monkeypatch.setattr(time_events, "_search", counted)
+    return spans
+
+
+def braked():
+    """A body whose brake acts from a time that follows from two parameters; a third has nothing to do with time."""
+    system = kn.System("braked", gravity=(0, 0, 0))
+    system.parameter("mass", 1.0)
+    system.parameter("begin", 1.0)
+    system.parameter("length", 0.5)
+    system.parameter("end", "begin + length")
+    system.input("level", 2.0)
+    body = system.body("body", mass="mass")
+    system.prismatic("slide", system.world, body, axis="x", effort="level*((t > begin)*(t < end)) + sin(3*t)", u=1.0)
+    return system
+
+
+def test_a_parameter_that_no_law_of_time_names_asks_for_no_search(searches):
+    dynamics = kn.compile(braked())
+    runs = [kn.simulate(dynamics, 3.0, parameters={"mass": mass}, inputs={"level": mass}) for mass in (1.0, 1.5, 2.0)]
+    assert searches == [(0.0, 3.0)]
+    assert all(min(abs(run.t - at)) < 1e-12 for run in runs for at in (1.0, 1.5))
+
+
+def test_a_parameter_that_moves_a_break_moves_it(searches):
+    dynamics = kn.compile(braked())
+    for values in ({}, {"length": 0.7}, {"begin": 0.9}, {"length": 0.7}, {}):
+        begin, length = values.get("begin", 1.0), values.get("length", 0.5)
+        times = kn.simulate(dynamics, 3.0, parameters=values).t
+        assert min(abs(times - begin)) < 1e-12 and min(abs(times - begin - length)) < 1e-12, values
+    assert len(searches) == 3  # each new pair once
+    kn.simulate(dynamics, 2.0)
+    assert searches[-1] == (0.0, 2.0)
+
+
+def test_without_laws_of_time_one_search_serves_every_span(searches):
+    dynamics = kn.compile(pushed("-3*slide.q"))
+    for until in (1.0, 2.0, 3.0):
+        kn.simulate(dynamics, until)
+    assert len(searches) == 1
 
 
 @pytest.mark.parametrize("argument", ["t", "t - 7.3", "20 - t"])

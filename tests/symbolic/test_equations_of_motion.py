@@ -503,6 +503,73 @@ def test_printed_lines_fit_a_terminal():
     assert 60 < max(map(len, lines)) <= 80
 
 
+def oblique_arm(**spring) -> kn.System:
+    """One body on an oblique hinge, between oblique frames, held by a spring."""
+    system = kn.System("oblique_arm")
+    arm = system.body("arm", mass=1.3, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25, 0.01, 0.02, 0.03))
+    mount, foot = system.world.at(0.1, 0.2, 0.3, rpy=(0.3, 0.4, 0.5)), arm.at(0.05, 0.07, 0.01, rpy=(0.1, 0.2, 0.7))
+    system.revolute("hinge", mount, foot, axis=(0.3, -0.5, 0.8), q=0.2)
+    system.spring("spring", system.world.at(0.5, 0.4, 0.3), arm.at(0.3, 0.1, 0.2), stiffness=100, **spring)
+    return system
+
+
+@pytest.mark.parametrize("spring", [{}, {"free_length": 0.4, "damping": 3}], ids=["linear", "damped"])
+def test_an_oblique_hinge_with_a_spring_is_written_out(spring):
+    """The waves of the two oblique frames cancel; what is left is as long as for an axis z."""
+    system = oblique_arm(**spring)
+    derived = kn.equations(system)
+    assert derived.shape == "expanded"
+    assert derived.operations < 80
+    agrees(system, derived)
+
+
+def agrees(system: kn.System, derived) -> None:
+    """The printed Python function gives the compiled acceleration."""
+    scope: dict = {}
+    exec(derived.python(), scope)
+    dynamics = kn.compile(system)
+    state = dynamics.initial
+    result = scope[system.name](0.3, state.q, state.u + 0.1, *([state.z] if len(state.z) else []))
+    u_dot = np.linalg.solve(np.array(result["M"], dtype=float), -np.array(result["bias"], dtype=float))
+    expected = dynamics.acceleration(0.3, state.q, state.u + 0.1, z=state.z)
+    np.testing.assert_allclose(u_dot, expected, rtol=1e-9, atol=1e-9 * abs(expected).max())
+
+
+def test_what_would_be_long_gets_names():
+    """A wrist of oblique hinges: expanding it does not end, so that its budget does."""
+    system = kn.System("wrist")
+    body = system.world
+    for k in range(3):
+        link = system.body(f"link{k}", mass=1.0 + 0.1 * k, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25, 0.01, 0, 0.02))
+        system.revolute(f"hinge{k}", body.at(0.3, 0.1, 0.2, rpy=(0.1, 0.5, 0.3)), link, axis=(1, 2, 3 + k), q=0.3)
+        body = link
+    derived = kn.equations(system)
+    assert derived.shape == "named"
+    agrees(system, derived)
+    with pytest.raises(kn.ArgumentError, match="shape='named'"):
+        kn.equations(oblique_chain := two_balls(), shape="expanded")
+    assert kn.equations(oblique_chain).shape == "named"
+
+
+def two_balls() -> kn.System:
+    system = kn.System("two_balls")
+    body = system.world
+    for k in range(2):
+        link = system.body(f"link{k}", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25, 0.01, 0.02, 0.03))
+        system.spherical(f"ball{k}", body.at(0.3, 0.1, 0.2), link)
+        body = link
+    return system
+
+
+def test_a_table_with_ends_is_written():
+    """Standard air is defined up to an altitude; beyond, the formula says that there is no number."""
+    system = kn.load("examples/spinning_shell.yaml")
+    derived = kn.equations(system)
+    agrees(system, derived)
+    assert "nan" in derived.python()
+    assert "NAN" in derived.c()
+
+
 def test_reactions_at_gears_with_and_without_teeth():
     """Without teeth the heading says what is missing; with them, the equations that cannot have them are refused."""
     system = kn.System("pair", gravity=(0, 0, 0))

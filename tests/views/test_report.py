@@ -10,6 +10,7 @@ import pytest
 import kinode as kn
 from kinode.ode.ending import Ending, EndKind
 from kinode.results.load_summary import compute_loads, find_wrenches
+from kinode.views.report.equations_section import describe_equations
 from kinode.views.report.html_report import compose, report
 
 SECTIONS = [
@@ -200,3 +201,12 @@ def test_rounding_in_the_table_of_loads_is_nothing_and_the_table_is_dense():
     (larger,) = compute_loads(run, {"hinge": replace(wrench, moment=100.0 * noise)})
     assert larger.moment.peak > 0.0
     assert 'class="wide dense"' in compose(run, verify=False)
+
+
+def test_equations_that_would_be_long_are_said_to_be():
+    """A ball joint has a state of quaternions: its equations are short with names, and long without."""
+    system = kn.load("examples/spinning_top.yaml")
+    assert kn.equations(system).shape == "named"
+    section = describe_equations(system)
+    assert "kn.equations gives them with names" in section
+    assert "<math" not in section

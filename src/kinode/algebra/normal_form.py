@@ -6,7 +6,13 @@ cos a cos b - sin a sin b = cos(a + b) hold by construction.  An atom is a symbo
 no such form (a square root, the reciprocal of a sum).  Two atoms are equal if their names and arguments are.
 
 It is a normal form of polynomials in symbols, sines and cosines, and no general simplifier: it does not factor, does
-not cancel common factors of quotients, and gives up (``TooLongError``) at ``LONGEST`` terms.
+not cancel common factors of quotients, and gives up (``TooLongError``) at ``LONGEST`` terms, or when the operations of
+a ``budget`` are used up.
+
+Coefficients are fractions.  Those of a model are exact where a person would write them so (``as_fraction``), else
+decimal numbers of 15 digits; an oblique axis has such.  Terms that cancel up to the rounding of these digits vanish:
+what remains would be noise, and would keep every wave of a rotation matrix alive.  Long coefficients are rounded to
+``DIGITS`` digits, far beyond those of the model.
 
 Why our own: SymPy searches for the identities that hold here by construction.  For a double pendulum in space with two
 universal joints, the mass matrix takes 0.02 s here, 3.9 s with ``sympy.trigsimp`` and 4.7 s with ``sympy.simplify``;
@@ -16,47 +22,91 @@ with a canonical form of trigonometric polynomials over the rationals would make
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
+from weakref import WeakValueDictionary
 
 from kinode.algebra.scalars import Scalar, apply, is_number, register_scalar_type
 
 Monomial = tuple[tuple["Atom", int], ...]  # atoms in order of their text, with powers
-Angle = tuple[tuple[Monomial, Fraction], ...]  # a sum of monomials with coefficients
+Angle = tuple[tuple[Monomial, int | Fraction], ...]  # a sum of monomials with coefficients, whole ones as integers
 Wave = tuple[str, Angle]  # ("cos" | "sin", angle), or ("", ()) for the factor 1
 Key = tuple[Monomial, Wave]
 
 LONGEST = 500  # terms of an expression
+DIGITS = 30  # of a long coefficient
+LONG_BITS = 128  # of a denominator, from which on a coefficient is rounded
+CANCELLED_BITS = 43  # by which a sum is smaller than its terms, if the rest is rounding of the model's 15 digits
+TEXT_LENGTH = 32  # characters of an atom that count as one operation
 PLAIN: Wave = ("", ())
 ONE: Key = ((), PLAIN)
 
 
 class TooLongError(Exception):
-    """An expression has more than ``LONGEST`` terms: too many to read."""
+    """An expression has more than ``LONGEST`` terms, or takes more operations than its budget: too long to read."""
+
+
+class _Budget:
+    """Operations that are left."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, operations: int) -> None:
+        self.left = operations
+
+
+_BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def budget(operations: int) -> Iterator[None]:
+    """Raise ``TooLongError`` within, after so many products and sums of terms; the count is the same on any machine."""
+    token = _BUDGET.set(_Budget(operations))
+    try:
+        yield
+    finally:
+        _BUDGET.reset(token)
+
+
+def spend(operations: int) -> None:
+    """Take operations from the budget, if there is one."""
+    limit = _BUDGET.get()
+    if limit is not None:
+        limit.left -= operations
+        if limit.left < 0:
+            raise TooLongError
 
 
 class Atom:
-    """A symbol, or a function of harmonics that is not expanded; ordered and compared by its text."""
+    """A symbol, or a function of harmonics that is not expanded; one object for each text (``atom_of``)."""
 
-    __slots__ = ("args", "function", "text")
+    __slots__ = ("__weakref__", "args", "function", "text")
 
     def __init__(self, text: str, function: str = "", args: tuple[Any, ...] = ()) -> None:
         self.text = text
         self.function = function
         self.args = args
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Atom) and self.text == other.text
-
     def __lt__(self, other: Atom) -> bool:
         return self.text < other.text
 
-    def __hash__(self) -> int:
-        return hash(self.text)
-
     def __repr__(self) -> str:
         return self.text
+
+
+_ATOMS: WeakValueDictionary[str, Atom] = WeakValueDictionary()
+
+
+def atom_of(text: str, function: str = "", args: tuple[Any, ...] = ()) -> Atom:
+    """The atom of a text; two atoms are equal if they are one object, which dictionaries find out fast."""
+    atom = _ATOMS.get(text)
+    if atom is None:
+        atom = _ATOMS[text] = Atom(text, function, args)
+    return atom
 
 
 class Harmonic:
@@ -70,12 +120,18 @@ class Harmonic:
     @staticmethod
     def symbol(name: str) -> Harmonic:
         """A symbol of this name."""
-        return Harmonic({(((Atom(name), 1),), PLAIN): Fraction(1)})
+        return Harmonic({(((atom_of(name), 1),), PLAIN): Fraction(1)})
+
+    @property
+    def _size(self) -> int:
+        """The number of terms, those of their angles included."""
+        return sum(1 + len(angle) for _, (_, angle) in self.terms)
 
     def __add__(self, other: Scalar) -> Scalar:
         right = as_harmonic(other)
         if right is None:
             return NotImplemented
+        spend(len(right.terms))
         total = dict(self.terms)
         for key, value in right.terms.items():
             _add(total, key, value)
@@ -102,12 +158,18 @@ class Harmonic:
             return NotImplemented
         if len(self.terms) * len(right.terms) > 20 * LONGEST:
             raise TooLongError
+        spend(self._size * len(right.terms) + len(self.terms) * right._size)
         total: dict[Key, Fraction] = {}
         for (mono, wave), value in self.terms.items():
             for (other_mono, other_wave), other_value in right.terms.items():
-                product = _product(mono, other_mono)
-                for key_wave, share in _wave_product(wave, other_wave):
-                    _add(total, (product, key_wave), value * other_value * share)
+                product, coefficient = _product(mono, other_mono), _rounded(value * other_value)
+                if wave is PLAIN or other_wave is PLAIN:
+                    _add(total, (product, other_wave if wave is PLAIN else wave), coefficient)
+                    continue
+                half = coefficient / 2
+                for key_wave, sign in _wave_product(wave, other_wave):
+                    if sign:
+                        _add(total, (product, key_wave), half if sign > 0 else -half)
         return _normal(_without_squared_roots(total))
 
     __rmul__ = __mul__
@@ -130,6 +192,8 @@ def as_harmonic(x: Scalar) -> Harmonic | None:
     if isinstance(x, Harmonic):
         return x
     if isinstance(x, Fraction) or is_number(x):
+        if not isinstance(x, Fraction) and not math.isfinite(x):  # a table beyond its ends
+            return _opaque("number", (float(x),))
         value = x if isinstance(x, Fraction) else as_fraction(x)
         return Harmonic({ONE: value} if value else {})
     return None
@@ -141,6 +205,18 @@ def as_fraction(x: float) -> Fraction:
     return near if abs(float(near) - x) <= 1e-15 * abs(x) else Fraction(f"{float(x):.15g}")
 
 
+def _rounded(value: Fraction) -> Fraction:
+    """The coefficient; a long one rounded to ``DIGITS`` digits."""
+    if value.denominator.bit_length() < LONG_BITS:
+        return value
+    return round(value, max(DIGITS - _bits(value) * 3 // 10, 0))
+
+
+def _bits(value: Fraction) -> int:
+    """The binary logarithm of a coefficient, to about one."""
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
 def _normal(terms: dict[Key, Fraction]) -> Scalar:
     """The sum of the terms; plain 0.0 if there are none, so that products with it vanish at once."""
     if len(terms) > LONGEST:
@@ -149,8 +225,9 @@ def _normal(terms: dict[Key, Fraction]) -> Scalar:
 
 
 def _add(total: dict[Key, Fraction], key: Key, value: Fraction) -> None:
-    coefficient = total.get(key, 0) + value
-    if coefficient:
+    before = total.get(key)
+    coefficient = value if before is None else before + value
+    if coefficient and (before is None or _bits(coefficient) >= _bits(before) - CANCELLED_BITS):
         total[key] = coefficient
     else:
         total.pop(key, None)
@@ -165,37 +242,39 @@ def _product(one: Monomial, two: Monomial) -> Monomial:
     return tuple(sorted((atom, power) for atom, power in powers.items() if power))
 
 
-def _wave_product(one: Wave, two: Wave) -> Iterable[tuple[Wave, Fraction]]:
-    """The product of two sines or cosines, as a sum: 2 cos a cos b = cos(a - b) + cos(a + b), and its like."""
-    if one == PLAIN or two == PLAIN:
-        return ((two if one == PLAIN else one, Fraction(1)),)
-    half = Fraction(1, 2)
+def _wave_product(one: Wave, two: Wave) -> tuple[tuple[Wave, int], tuple[Wave, int]]:
+    """Twice the product of two sines or cosines, as a sum: 2 cos a cos b = cos(a - b) + cos(a + b), and its like."""
     less, more = _angle_sum(one[1], two[1], -1), _angle_sum(one[1], two[1], 1)
     if one[0] == two[0]:
-        return (_wave("cos", less, half), _wave("cos", more, half if one[0] == "cos" else -half))
-    sign = 1 if one[0] == "sin" else -1  # sin a cos b = (sin(a+b) + sin(a-b))/2
-    return (_wave("sin", more, half), _wave("sin", less, sign * half))
+        return _wave("cos", less, 1), _wave("cos", more, 1 if one[0] == "cos" else -1)
+    return _wave("sin", more, 1), _wave(
+        "sin", less, 1 if one[0] == "sin" else -1
+    )  # 2 sin a cos b = sin(a+b) + sin(a-b)
 
 
 def _angle_sum(one: Angle, two: Angle, sign: int) -> Angle:
     total = dict(one)
     for mono, value in two:
-        coefficient = total.get(mono, Fraction(0)) + sign * value
+        coefficient = total.get(mono, 0) + sign * value
         if coefficient:
-            total[mono] = coefficient
+            total[mono] = _whole(coefficient)
         else:
             total.pop(mono, None)
     return tuple(sorted(total.items()))
 
 
-def _wave(function: str, angle: Angle, share: Fraction) -> tuple[Wave, Fraction]:
-    """The wave with the first coefficient of its angle positive: cos(-a) = cos a, sin(-a) = -sin a."""
+def _whole(value: int | Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _wave(function: str, angle: Angle, sign: int) -> tuple[Wave, int]:
+    """The wave with the first coefficient of its angle positive, and its sign: cos(-a) = cos a, sin(-a) = -sin a."""
     if not angle:
-        return (PLAIN, share) if function == "cos" else (PLAIN, Fraction(0))
+        return PLAIN, sign if function == "cos" else 0
     if angle[0][1] < 0:
         angle = tuple((mono, -value) for mono, value in angle)
-        share = -share if function == "sin" else share
-    return (function, angle), share
+        sign = -sign if function == "sin" else sign
+    return (function, angle), sign
 
 
 def _without_squared_roots(terms: dict[Key, Fraction]) -> dict[Key, Fraction]:
@@ -225,17 +304,17 @@ def _single(x: Harmonic) -> tuple[Monomial, Fraction] | None:
     """Monomial and coefficient of a harmonic that is one product of atoms, else None."""
     if len(x.terms) == 1:
         ((mono, wave), value), *_ = x.terms.items()
-        if wave == PLAIN:
+        if wave is PLAIN:
             return mono, value
     return None
 
 
 def _apply_harmonic(name: str, args: tuple[Scalar, ...]) -> Scalar:
     x = args[0]
-    if name in ("sin", "cos") and isinstance(x, Harmonic) and all(wave == PLAIN for _, wave in x.terms):
-        angle = tuple(sorted((mono, value) for (mono, _), value in x.terms.items()))
-        wave, share = _wave(name, angle, Fraction(1))
-        return _normal({((), wave): share} if share else {})
+    if name in ("sin", "cos") and isinstance(x, Harmonic) and all(wave is PLAIN for _, wave in x.terms):
+        angle = tuple(sorted((mono, _whole(value)) for (mono, _), value in x.terms.items()))
+        wave, sign = _wave(name, angle, 1)
+        return _normal({((), wave): Fraction(sign)} if sign else {})
     match name:
         case "add":
             return x + args[1]
@@ -277,7 +356,8 @@ def _opaque(name: str, args: tuple[Scalar, ...]) -> Harmonic:
 
 def _atom(name: str, args: tuple[Scalar, ...]) -> Atom:
     inner = ", ".join(text_of(arg) if isinstance(arg, Harmonic) else repr(arg) for arg in args)
-    return Atom(f"{name}({inner})", name, args)
+    spend(len(inner) // TEXT_LENGTH)
+    return atom_of(f"{name}({inner})", name, args)
 
 
 def text_of(x: Harmonic) -> str:

@@ -244,15 +244,19 @@ def needed(outputs: Iterable[Scalar]) -> list[Traced]:
     return nodes
 
 
-def replay(outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar]) -> list[Scalar]:
+def replay(
+    outputs: Iterable[Scalar], inputs: Mapping[tuple[str, int], Scalar], known: dict[int, Scalar] | None = None
+) -> list[Scalar]:
     """Compute the outputs again, with other scalars in place of the inputs.
 
     Floats give values, symbols formulas, duals of nodes the code of a directional derivative.  An input without a
-    replacement stays an input.
+    replacement stays an input.  ``known`` keeps the values of nodes for the next call with the same tape and inputs.
     """
     outputs = list(outputs)
-    values: dict[int, Scalar] = {}
+    values = {} if known is None else known
     for node in needed(outputs):
+        if node.index in values:
+            continue
         if node.op == "input":
             values[node.index] = inputs.get(node.args, node)
         else:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.model.system import System
+
+MOST_KEPT = 16  # systems whose machine code is kept for the next task
+_COMPILED: dict[int, tuple[weakref.ref[System], Dynamics]] = {}  # the last used last
 
 
 def compile(system: System, formulation: str = "recursive") -> Dynamics:
@@ -33,4 +38,16 @@ def compile(system: System, formulation: str = "recursive") -> Dynamics:
     """
     dynamics = Dynamics(system, formulation)
     dynamics.start.prepare()
+    return dynamics
+
+
+def find_compiled(system: System) -> Dynamics:
+    """The system as machine code for a task: that of the task before, if nothing was changed since."""
+    key = id(system)
+    owner, dynamics = _COMPILED.pop(key, (None, None))
+    if owner is None or dynamics is None or owner() is not system or not dynamics.system.is_copy_of(system):
+        dynamics, owner = compile(system), weakref.ref(system, lambda _: _COMPILED.pop(key, None))
+    while len(_COMPILED) >= MOST_KEPT:
+        _COMPILED.pop(next(iter(_COMPILED)), None)
+    _COMPILED[key] = owner, dynamics
     return dynamics

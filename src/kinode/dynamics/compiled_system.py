@@ -8,13 +8,13 @@ here; errors name the argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compositions import find_composition
+from kinode.dynamics.compiled_formulations import find_composition
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -36,6 +36,7 @@ from kinode.structure.topology import Topology, find_topology
 
 if TYPE_CHECKING:  # what loops and reactions need is imported there: many runs do without
     from kinode.dynamics.initialization.loop_equations import LoopEquations
+    from kinode.dynamics.single_step import Steppers
     from kinode.structure.loop_closure import Closure
 
 
@@ -121,7 +122,7 @@ class Dynamics:
     @property
     def initial(self) -> State:
         """The state that the model's own initial values, parameters and inputs give, at time 0."""
-        return self.start.initial
+        return self.start.initial.copy()
 
     def state(
         self, values: Mapping[str, Any] | State | None = None, *, t: float = 0.0, p: Any = None, inputs: Any = None
@@ -190,8 +191,7 @@ class Dynamics:
 
     def modes(self, t: Any, q: Any, u: Any, p: Any = None, inputs: Any = None) -> Array:
         """z with the consistent modes of a state."""
-        kernel = Kernel("acceleration")
-        return self._read_point(kernel, t, q, u, None, p, inputs, np.empty(0)).z
+        return self._read_point(Kernel("acceleration"), t, q, u, None, p, inputs, np.empty(0)).z
 
     # -- functions ---------------------------------------------------------------------------------
     @fast
@@ -262,9 +262,8 @@ class Dynamics:
 
     def rate_jacobian(self, t: float, y: Any, *, p: Any = None, inputs: Any = None) -> Array:
         """Jacobian of ``rate`` by the state, exact: one directional derivative for each column."""
-        n = np.size(y)
-        rows = np.broadcast_to(np.asarray(y, dtype=float), (n, n))
-        return self._call("direction", t, *self._split(rows), p, inputs, np.eye(n)).T
+        rows = np.broadcast_to(np.asarray(y, dtype=float), (np.size(y), np.size(y)))
+        return self._call("direction", t, *self._split(rows), p, inputs, np.eye(np.size(y))).T
 
     def _split(self, y: Any) -> tuple[Array, Array, Array]:
         return self.arguments.topology.layout.split(np.asarray(y, dtype=float))
@@ -355,9 +354,13 @@ class Dynamics:
 
     def step(self, state: State, dt: float, *, p: Any = None, inputs: Any = None) -> State:
         """The state a time dt later, by one classical Runge-Kutta step; ``kn.simulate`` controls the error."""
-        from kinode.dynamics.single_step import take_step
+        return self._steppers.own.advance(state, dt, p, inputs)
 
-        return take_step(self, state, dt, p, inputs)
+    @cached_property
+    def _steppers(self) -> Steppers:
+        from kinode.dynamics.single_step import Steppers
+
+        return Steppers(self)
 
     # -- calls -------------------------------------------------------------------------------------
     def _read_point(

@@ -34,6 +34,7 @@ class Arguments:
         values = self.system.parameter_values()
         self.parameters = np.array([values[name] for name in topology.parameters])
         self.inputs = np.array([self.system.nominal(x.value) for x in self.system.inputs.values()])
+        self.parameters.flags.writeable = self.inputs.flags.writeable = False  # compiled functions and runs share them
         self._checked = b""  # the parameters with which components were last checked
 
     def read_point(self, t: Any, q: Any, u: Any, z: Any, p: Any, inputs: Any, default_z: Array) -> EvaluationPoint:

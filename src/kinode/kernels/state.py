@@ -24,6 +24,10 @@ class State:
         """The state vector [q, u, z]."""
         return np.concatenate([self.q, self.u, self.z])
 
+    def copy(self) -> State:
+        """The same state in arrays of its own."""
+        return State(self.t, self.q.copy(), self.u.copy(), self.z.copy())
+
 
 @dataclass(frozen=True, eq=False)
 class Wrench:

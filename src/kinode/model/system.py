@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from kinode.errors import ModelError, UnitError, find_close
@@ -21,7 +21,7 @@ from kinode.model import frame_lookup
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import ELEMENTS, Element
 from kinode.model.base.field_reader import Reader
-from kinode.model.base.fields import Value, Vector, short, unknown
+from kinode.model.base.fields import Component, Value, Vector, short, unknown
 from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import FRAMES, Observer
 from kinode.model.base.parameters import (
@@ -286,6 +286,19 @@ class System(ComponentStore, Shortcuts):
         twin.name, twin.notes, twin._run_defaults = name or self.name, list(self.notes), dict(self._run_defaults)
         return twin
 
+    def is_copy_of(self, other: System) -> bool:
+        """Whether one is a copy of the other and neither was changed since; records are replaced, never changed."""
+        mappings = ((self.kinds, other.kinds), (self._run_defaults, other._run_defaults))
+        return (
+            self.name == other.name
+            and self.notes == other.notes
+            and self._gravity is other._gravity
+            and _is_same_record(self._world, other._world)
+            and all(a.keys() == b.keys() and all(a[key] is b[key] for key in a) for a, b in mappings)
+            and len(self.components) == len(other.components)
+            and all(map(_is_same_record, self.components.values(), other.components.values()))
+        )
+
     def take_over(self, other: System) -> None:
         """Replace the whole content by that of another system, whose bodies then belong to this one."""
         self._sections, self._prefixes, self.components, self.kinds = {}, set(), {}, dict(other.kinds)
@@ -373,3 +386,13 @@ class System(ComponentStore, Shortcuts):
     def save(self, path: Any) -> None:
         """Write the system to a YAML file."""
         hook("save")(self, path)
+
+
+_BODY_FIELDS = tuple(field.name for field in fields(Body) if field.name != "system")
+
+
+def _is_same_record(one: Component, two: Component) -> bool:
+    """Whether two records are one; of a body, which belongs to one system, whether all other fields are."""
+    if one is two:
+        return True
+    return isinstance(one, Body) and type(two) is Body and all(getattr(one, x) is getattr(two, x) for x in _BODY_FIELDS)

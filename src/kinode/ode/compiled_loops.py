@@ -25,6 +25,7 @@ COMPILED_TOGETHER = (
     ("advance_fixed",),
     ("advance_outside", "check_events", "check_between"),
     ("run_groups",),
+    ("step_once",),
 )
 """Groups of loops that are compiled together, since they are used together."""
 _ENGINES: list[Any] = []  # keeps the machine code in memory
@@ -46,9 +47,9 @@ def _source_digest() -> str | None:
 
 def find_source(name: str) -> Loop:
     """The loop as a Python function, which Python can run too."""
-    from kinode.ode.loops import advance, batch_groups, event_triggers
+    from kinode.ode.loops import advance, batch_groups, event_triggers, fixed_step
 
-    modules = (advance, event_triggers, batch_groups)
+    modules = (advance, event_triggers, batch_groups, fixed_step)
     loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
     return loop
 

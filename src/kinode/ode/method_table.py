@@ -115,3 +115,9 @@ def write_methods() -> str:
     """The table of the methods in Markdown, as the documentation shows it."""
     rows = [f"| `{method.name}` | {method.what} | {method.scope} |" for method in METHODS.values()]
     return "\n".join(["| `method` | what | for |", "|---|---|---|", *rows, ""])
+
+
+def find_stiff_method(constrained: bool) -> str | None:
+    """The name of a method for stiff systems that serves a system with or without loops; None if there is none."""
+    names = (m.name for m in METHODS.values() if m.tableau is None and (m.keeps_loops_closed or not constrained))
+    return next(names, None)

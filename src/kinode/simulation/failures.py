@@ -21,6 +21,7 @@ from kinode.model.system_checks import laws_of
 from kinode.multibody.restraints.coupled_friction import find_jammed
 from kinode.multibody.snapshot import Snapshot
 from kinode.ode.ending import Ending, EndKind
+from kinode.ode.method_table import find_stiff_method
 from kinode.simulation.event_log import find_abrupt, find_singular
 from kinode.simulation.parameter_guards import find_vanished
 from kinode.simulation.solver import StateHistory
@@ -70,8 +71,10 @@ def _explain_stall(dynamics: Dynamics, motion: StateHistory) -> Ending:
         return replace(ending, message=f"{ending.message}; {cause}")
     value = float(motion.y_end[dynamics.coordinates.index(coordinate)])
     fastest = f"{coordinate.name} of {coordinate.joint}, then {value:.4g}, changes fastest"
-    stiff = ending.kind is EndKind.SOLVER_FAILED
-    hint = "" if stiff else '; the laws may jump there, or the system is stiff (method="stiff")'
+    method = find_stiff_method(dynamics.topology.constrained)
+    advice = f' (method="{method}")' if method is not None else ": springs or dampers softer, or rigid, may help"
+    tried = ending.kind is EndKind.SOLVER_FAILED
+    hint = "" if tried else f"; the laws may jump there, or the system is stiff{advice}"
     return replace(ending, message=f"{ending.message}; {fastest}{hint}", component=coordinate.joint)
 
 

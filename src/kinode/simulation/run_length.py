@@ -12,6 +12,7 @@ import warnings
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import LongRunWarning, ModelError
+from kinode.ode.method_table import find_stiff_method
 from kinode.simulation.call_site import caller_depth
 from kinode.simulation.time_events import find_shortest_sine
 
@@ -47,8 +48,16 @@ def warn_long(dynamics: Dynamics, p: Array, inputs: Array, span: tuple[float, fl
     if (t - t0) / period > LONG / STEPS_PER_PERIOD:
         message = f"{message}; {name} changes within {period:g} s, {(t1 - t0) / period:.1e} times in the run"
     else:
-        message = f'{message}; no law of time is that fast, so the motion itself is: method="stiff" may do with less'
+        message = f"{message}; no law of time is that fast, so the motion itself is: {_advise(dynamics)}"
     _warn(message)
+
+
+def _advise(dynamics: Dynamics) -> str:
+    """What may make the steps of a fast motion longer: a method for stiff systems, where one serves the model."""
+    method = find_stiff_method(dynamics.topology.constrained)
+    if method is not None:
+        return f'method="{method}" may do with less'
+    return "make stiff springs and strong dampers softer, or rigid; methods for stiff systems do not keep loops closed"
 
 
 def _clocks(dynamics: Dynamics) -> list[tuple[float, str]]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,8 +44,6 @@ DRIVEN_SAMPLES = 1000
 """Samples of a run without states, where no times are given."""
 MAX_ROW_CHOICES = 4
 """Sets of independent constraint rows that a run is tried with."""
-
-_LAW_TIMES: WeakKeyDictionary[Dynamics, tuple[tuple[Any, ...], LawTimes]] = WeakKeyDictionary()
 
 OnProgress = Callable[[float], bool]
 
@@ -283,15 +280,6 @@ class Solver:
         return self.dynamics.rate_jacobian(t, y, p=self.p, inputs=self.inputs)
 
 
-def _law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
-    """The breaks of expressions of time, computed once for repeated runs over the same time."""
-    key = (t0, t1, p.tobytes(), inputs.tobytes())
-    cached = _LAW_TIMES.get(dynamics)
-    if cached is None or cached[0] != key:
-        cached = _LAW_TIMES[dynamics] = key, find_law_times(dynamics, p, inputs, t0, t1)
-    return cached[1]
-
-
 def check_span(t0: float, until: float) -> None:
     """Raise for an end of a run that is not finite or lies before its start."""
     if not math.isfinite(until):
@@ -314,7 +302,7 @@ def compute_motion(
         if dynamics.n_z == 0:
             output_times = np.linspace(start.t, until, DRIVEN_SAMPLES)
         options = replace(options, max_step=min(options.max_step, (until - start.t) / (DRIVEN_SAMPLES - 1)))
-    solver = Solver(dynamics, p, inputs, options, _law_times(dynamics, p, inputs, start.t, until))
+    solver = Solver(dynamics, p, inputs, options, find_law_times(dynamics, p, inputs, start.t, until))
     solver.check_start(start)
     check_lengths(dynamics, options.step, options.max_step, start.t, until)
     if stop_when is not None:

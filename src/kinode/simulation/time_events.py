@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from kinode.model.system import System
 from kinode.model.system_checks import laws_of
 
 MAX_BREAKS = 10_000_000  # of one expression in one run
+MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
+MOST_KEPT_SEARCHES = 16  # of a compiled system
 STEPS_PER_PERIOD = 8  # at least, where a period bounds the steps
 MIN_STEP_SHARE = 1e-6  # share of the run: a period does not ask for shorter steps
 COMPARISONS = frozenset({"less", "less_equal", "equal", "min", "max"})  # break where their two arguments are equal
@@ -60,18 +63,55 @@ class LawTimes:
     """The longest step in s."""
 
 
+NO_TIMES = LawTimes()  # of a system without expressions of time
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search over a run, with the parameters and inputs that it read: with their values any search ends alike."""
+
+    span: tuple[float, float] | None
+    """Start and end in s; None where there are no expressions of time."""
+    read: Mapping[str, float]
+    times: LawTimes
+
+    def holds(self, span: tuple[float, float], constants: Mapping[str, float]) -> bool:
+        """Whether a search over that run, with those values, would find the same."""
+        return self.span in (None, span) and all(constants[name] == value for name, value in self.read.items())
+
+
+_SEARCHES: WeakKeyDictionary[Dynamics, tuple[_Search, ...]] = WeakKeyDictionary()
+
+
 def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: float) -> LawTimes:
-    """The breaks of all expressions of time from t0 to t1, and the longest step that resolves their periods."""
+    """The breaks of all expressions of time from t0 to t1, and the longest step that resolves their periods.
+
+    They are searched for once for the values of what these expressions name, whatever the other parameters are.
+    """
     if not t1 > t0:
         return LawTimes()
-    system, topology = dynamics.system, dynamics.topology
-    analysis = _TimeAnalysis(system, _constant_values(dynamics, p, inputs), t0, t1)
-    longest, breaks_by_law = math.inf, list[Array]()
+    constants, searches = _constant_values(dynamics, p, inputs), _SEARCHES.get(dynamics, ())
+    for search in searches:
+        if search.holds((t0, t1), constants):
+            return search.times
+    analysis = _TimeAnalysis(dynamics.system, constants, t0, t1)
+    times = _search(dynamics, analysis)
+    if times.breaks.size <= MOST_KEPT_BREAKS:
+        new = _Search(None if times is NO_TIMES else (t0, t1), analysis.read, times)
+        _SEARCHES[dynamics] = (new, *searches[: MOST_KEPT_SEARCHES - 1])
+    return times
+
+
+def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
+    """The breaks and the longest step, from the expressions themselves."""
+    system, topology, t0, t1 = dynamics.system, dynamics.topology, analysis.t0, analysis.t1
+    longest, breaks_by_law, of_time_laws = math.inf, list[Array](), 0
     for component in system.components.values():
         for name, law in laws_of(component):
             of_time = analysis.expand(law)
             if of_time is None:
                 continue
+            of_time_laws += 1
             try:
                 breaks_by_law.append(analysis.find_breaks(of_time))
             except _TooManyError as error:
@@ -80,6 +120,8 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
                 raise ModelError(message, component=component.name, field=name) from None
             shortest = analysis.shortest_period(of_time, with_sines=topology.events is not None)
             longest = min(longest, shortest / STEPS_PER_PERIOD)
+    if of_time_laws == 0:
+        return NO_TIMES
     longest = max(longest, MIN_STEP_SHARE * (t1 - t0))
     margin = TIME_ROUNDING * max(abs(t0), abs(t1))
     breaks_by_law = [times for times in breaks_by_law if times.size]
@@ -174,6 +216,8 @@ class _TimeAnalysis:
     constants: Mapping[str, float]
     t0: float
     t1: float
+    read: dict[str, float] = field(default_factory=dict)
+    """The constants that were read."""
 
     # -- dependence on time ----------------------------------------------------------------------------
     @cached_property
@@ -223,9 +267,10 @@ class _TimeAnalysis:
 
     def _parameter(self, name: str) -> float:
         if name in self.constants:
-            return self.constants[name]
-        value = self.system.parameters[name].value
-        return float(value.evaluate(self._parameter)) if isinstance(value, Expression) else float(value)
+            value = self.read[name] = self.constants[name]
+            return value
+        given = self.system.parameters[name].value
+        return float(given.evaluate(self._parameter)) if isinstance(given, Expression) else float(given)
 
     def shortest_period(self, law: Expression, with_sines: bool) -> float:
         """The shortest period in s that steps have to resolve.

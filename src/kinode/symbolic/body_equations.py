@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from kinode.algebra.normal_form import TooLongError
+from kinode.algebra.normal_form import TooLongError, budget
 from kinode.algebra.scalars import Array, Scalar, is_number, is_zero, tidy
 from kinode.algebra.spatial import cross
 from kinode.algebra.trace import Tape, count_operations, replay
@@ -50,6 +50,7 @@ from kinode.symbolic.traced_derivation import friction_of
 AXES = "xyz"
 PARTS = ("MX", "MY", "MZ", "X", "Y", "Z")
 LARGEST_CHECKED = 1000  # operations up to which entries are checked for being zero in every motion
+CHECK_BUDGET = 30_000  # operations of the normal form that one check may take
 
 
 class BodyMatrices(NamedTuple):
@@ -120,7 +121,8 @@ class BodyEquations(Printed):
         if sum(count_operations(values).values()) > LARGEST_CHECKED:
             return list(values)
         try:
-            known = replay(values, self.notation.harmonics)
+            with budget(CHECK_BUDGET):
+                known = replay(values, self.notation.harmonics)
         except TooLongError:
             return list(values)
         return [0.0 if is_zero(k) else value for k, value in zip(known, values, strict=True)]

@@ -15,14 +15,14 @@ is used more than once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinode.algebra.normal_form import TooLongError
+from kinode.algebra.normal_form import TooLongError, budget
 from kinode.algebra.scalars import tidy
 from kinode.algebra.trace import needed
 from kinode.errors import ArgumentError
@@ -38,6 +38,8 @@ from kinode.symbolic.traced_derivation import TRACED_FORMULATIONS, Derivation
 SHAPES = ("auto", "expanded", "named")
 NEWTON_EULER = "newton_euler"
 READABLE = 400  # operations up to which shape="auto" writes expanded formulas
+BUDGET = 80_000  # operations of the normal form that shape="auto" may take to expand: less than a second
+LARGEST_BUDGET = 2_000_000  # operations that shape="expanded" may take
 LARGEST_TRIED = 1500  # operations on the tape up to which shape="auto" tries to
 READABLE_SPEEDS = 6  # speeds up to which lagrange is the default formulation
 READABLE_BODIES = 4  # bodies up to which shape="auto" expands the equations of newton_euler
@@ -119,8 +121,16 @@ def equations(
     if method == NEWTON_EULER and topology.meshes:
         message = f"which flank of the teeth of {', '.join(topology.meshes)} carries the load is not linear"
         raise ArgumentError(f"newton_euler writes linear equations: {message}; leave pressure_angle out")
-    try:
+    with _expanding(system):
         return _written(topology, method, shape, names, formulation is not None)
+
+
+@contextmanager
+def _expanding(system: System) -> Iterator[None]:
+    """Write formulas out within the largest budget; where it does not last, say so in the user's words."""
+    try:
+        with budget(LARGEST_BUDGET):
+            yield
     except TooLongError:
         message = "written out, the equations have thousands of terms; shape='named' gives names to what recurs"
         raise ArgumentError(f"{system.name}: {message}") from None
@@ -129,19 +139,19 @@ def equations(
 def _written(
     topology: Topology, method: str, shape: str, names: Sequence[str], chosen: bool
 ) -> Equations | BodyEquations:
-    """The equations in the given shape; with "auto" expanded if they are short, else named."""
+    """The equations in the given shape; with "auto" expanded if they are short and their budget lasts, else named."""
     if method == NEWTON_EULER:
         if shape == "expanded":
             return BodyEquations(topology, "expanded")
         if shape == "auto" and len(topology.system.bodies) <= READABLE_BODIES:
-            with suppress(TooLongError):
+            with suppress(TooLongError), budget(BUDGET * len(topology.system.bodies)):
                 return BodyEquations(topology, "expanded")
         return BodyEquations(topology, "named")
     derivation = Derivation(topology, method, names)
     if shape == "expanded":
         return Equations(derivation, "expanded")
     if shape == "auto" and derivation.operations <= (READABLE if topology.layout.quaternions else LARGEST_TRIED):
-        with suppress(TooLongError):
+        with suppress(TooLongError), budget(BUDGET):
             written = Equations(derivation, "expanded")
             if written.operations <= READABLE:
                 return written
@@ -196,6 +206,7 @@ class Equations(Printed):
         self.reactions = {
             name: Reaction(*(matrix([next(written) for _ in range(3)], 1) for _ in range(2))) for name in d.joints
         }
+        self._lines = self._write_lines()
 
     @property
     def heading(self) -> str:
@@ -245,11 +256,11 @@ class Equations(Printed):
         (Matrix([[L**2/3]]), Matrix([[4.905*L*cos(q_pivot)]]))
         """
         d, n = self._derivation, self._derivation.topology.n_u
-        C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
+        with _expanding(self.system):
+            C, G, Q = (self._writer.write_all(list(np.asarray(x, dtype=object).ravel())) for x in (d.C, d.G, d.Q))
         return MotionMatrices(self.M, matrix(C, n), matrix(G, 1), matrix(Q, 1))
 
-    @cached_property
-    def _lines(self) -> list[EquationLine]:
+    def _write_lines(self) -> list[EquationLine]:
         """One line for each speed of the state: terms of accelerations and speeds on the left, forces on the right."""
         import sympy
 
@@ -316,7 +327,8 @@ class Equations(Printed):
         for joint, terms in self._derivation.terms.items():
             rows = []
             for term, (moment, force) in terms:
-                written = self._writer.write_all([*force, *moment])
+                with _expanding(self.system):
+                    written = self._writer.write_all([*force, *moment])
                 if any(x != 0 for x in written):
                     rows.append((term.name, Reaction(matrix(written[:3], 1), matrix(written[3:], 1))))
             terms_of_joint[joint] = rows

@@ -9,13 +9,14 @@ operations of the tape, with a name for each value that is used more than once.
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction
+from kinode.algebra.normal_form import Angle, Atom, Harmonic, Monomial, Wave, as_fraction, spend
 from kinode.algebra.scalars import Scalar, apply, is_number
 from kinode.algebra.trace import Traced, needed, replay
 from kinode.multibody.restraints.loop_constraints import loop_constraints_of
@@ -24,6 +25,11 @@ from kinode.structure.topology import Topology
 
 MOST_TERMS = 60  # of a sum for which all three forms are tried
 MOST_FACTORED = 25  # terms of a sum that is factored: for longer ones it takes long and seldom succeeds
+LONGEST_FACTORED = (
+    10**9
+)  # numerators and denominators of its coefficients: longer ones come from decimals, do not factor
+MOST_EXPANDED = 400  # products of single sines and cosines in a sum for which all three forms are tried
+WRITTEN_TERM = 200  # operations of the budget that writing one term counts as
 LARGEST_DENOMINATOR = 64  # of a number that is written as a fraction
 
 
@@ -189,7 +195,9 @@ class Namer:
 
         if type(arg) is Traced:
             return self._written[arg.index]
-        return arg if isinstance(arg, tuple) else _plain_number(as_fraction(arg), sympy)
+        if isinstance(arg, tuple):
+            return arg
+        return _plain_number(as_fraction(arg), sympy) if math.isfinite(arg) else sympy.sympify(float(arg))
 
 
 def _plain_number(value: Fraction, sympy: Any) -> Any:
@@ -204,29 +212,33 @@ class SymbolWriter:
     def __init__(self, notation: Notation) -> None:
         self.notation = notation
         self.intermediates: list[tuple[Any, Any]] = []  # added by the user of the writer
+        self._values: dict[int, Scalar] = {}  # of the nodes of the tape, in normal form
+        self._atoms: dict[str, Any] = {}  # functions that are written already, by their text
 
     def write_all(self, outputs: Sequence[Scalar]) -> list[Any]:
         """The outputs of a tape, each written out."""
-        return [self.write(x) for x in replay(outputs, self.notation.harmonics)]
+        return [self.write(x) for x in replay(outputs, self.notation.harmonics, self._values)]
 
     def write(self, x: Scalar) -> Any:
         """A scalar as the shortest of three forms."""
         import sympy
 
         if is_number(x):
-            return self._decimals(self._rational(as_fraction(x)))
+            return self._decimals(self._rational(as_fraction(x))) if math.isfinite(x) else sympy.sympify(float(x))
         if not isinstance(x, Harmonic):
             return sympy.sympify(x)
+        spend(WRITTEN_TERM * len(x.terms))
         waves: dict[Wave, Any] = {}
         for (mono, wave), value in x.terms.items():
             waves[wave] = waves.get(wave, sympy.S.Zero) + self._rational(value) * self._monomial(mono)
         candidates = [_sum(waves, self._wave)]
-        if len(x.terms) <= MOST_TERMS and any(self._is_compound(wave) for wave in waves):
+        short = len(x.terms) <= MOST_TERMS and sum(map(self._expansion, waves)) <= MOST_EXPANDED
+        if short and any(self._is_compound(wave) for wave in waves):
             candidates += [self._in_powers(waves, keep) for keep in (sympy.sin, sympy.cos)]
         return self._decimals(min(candidates, key=lambda expr: expr.count_ops()))
 
     # -- pieces ------------------------------------------------------------------------------------
-    def _rational(self, value: Fraction) -> Any:
+    def _rational(self, value: int | Fraction) -> Any:
         import sympy
 
         return sympy.Rational(value.numerator, value.denominator)
@@ -241,9 +253,13 @@ class SymbolWriter:
 
         if not atom.function:
             return sympy.Symbol(atom.text)
-        if atom.function == "inv":
-            return 1 / self.write(atom.args[0])
-        return apply(atom.function, *(arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args))
+        if atom.text not in self._atoms:
+            args: list[Any] = [arg if isinstance(arg, tuple) else self.write(arg) for arg in atom.args]
+            if atom.function in ("inv", "number"):
+                self._atoms[atom.text] = 1 / args[0] if atom.function == "inv" else args[0]
+            else:
+                self._atoms[atom.text] = apply(atom.function, *args)
+        return self._atoms[atom.text]
 
     def _angle(self, angle: Angle) -> Any:
         import sympy
@@ -263,10 +279,15 @@ class SymbolWriter:
         phase = [term for term in wave[1] if _has_time(term[0]) or {atom.text for atom, _ in term[0]} <= given]
         return tuple(phase), tuple(term for term in wave[1] if term not in phase)
 
+    def _expansion(self, wave: Wave) -> int:
+        """About how many products of single sines and cosines the expansion of a wave has."""
+        phase, rest = self._phase(wave)
+        return 1 << min(len(phase) + math.ceil(sum(abs(float(value)) for _, value in rest)), 20)
+
     def _is_compound(self, wave: Wave) -> bool:
         """Whether an angle is a sum or a multiple, so that products of sines and cosines are another form of it."""
         phase, rest = self._phase(wave)
-        return len(rest) + bool(phase) > 1 or any(abs(value) > 1 for _, value in rest)
+        return len(rest) + bool(phase) > 1 or any(abs(float(value)) > 1 for _, value in rest)
 
     def _in_single_angles(self, wave: Wave) -> Any:
         """A sine or cosine expanded in those of single angles; the phase of a function of time is one angle."""
@@ -314,7 +335,10 @@ def _factored(expr: Any) -> Any:
 
     if not expr.is_Add or len(expr.args) > MOST_FACTORED or expr.has(sympy.Piecewise):
         return expr
-    return min((expr, sympy.factor_terms(expr), sympy.factor(expr)), key=lambda form: form.count_ops())
+    forms = [expr, sympy.factor_terms(expr)]
+    if all(max(abs(x.p), x.q) <= LONGEST_FACTORED for x in expr.atoms(sympy.Rational)):
+        forms.append(sympy.factor(expr))
+    return min(forms, key=lambda form: form.count_ops())
 
 
 def _is_square_of(function: Any) -> Callable[[Any], bool]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import find_misfit, with_mode
 from kinode.errors import ArgumentError, Error, ModelError
@@ -109,7 +109,7 @@ def equilibrium(
     (True, True)
     """
     model = find_model(model)
-    dynamics = model if isinstance(model, Dynamics) else compile_system(model)
+    dynamics = model if isinstance(model, Dynamics) else find_compiled(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     begin = find_start(dynamics, start, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     locked: set[int] = set()

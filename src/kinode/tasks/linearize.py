@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from kinode.algebra.scalars import Array, rate
-from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.mode_fitting import fit_modes
 from kinode.errors import ArgumentError
@@ -169,7 +169,7 @@ def linearize(
     ('rail.q', 'hinge.q', 'rail.u', 'hinge.u')
     """
     model = find_model(model)
-    dynamics = model if isinstance(model, Dynamics) else compile_system(model)
+    dynamics = model if isinstance(model, Dynamics) else find_compiled(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
     at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)

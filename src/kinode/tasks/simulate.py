@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kinode.algebra.scalars import Array
-from kinode.dynamics.compile import compile as compile_system
+from kinode.dynamics.compile import find_compiled
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.dynamics.initialization.assembly import Assembly
 from kinode.dynamics.initialization.far_guesses import find_far_guesses
@@ -101,7 +101,7 @@ def simulate(
     defaults = (model.system if isinstance(model, Dynamics) else model).run_defaults
     options = _options(defaults, method, step, rtol, atol, max_step)
     prepare(METHODS[options.method].loop)
-    dynamics = model if isinstance(model, Dynamics) else compile_system(model)
+    dynamics = model if isinstance(model, Dynamics) else find_compiled(model)
     until = defaults.get("until") if until is None else until
     if t0 is None and (start is None or isinstance(start, Mapping)):
         t0 = defaults.get("t0")

@@ -41,6 +41,16 @@ def classical_step(run: RunMemory, t: float, h: float) -> int:
     return not_finite(run, new)
 
 
+def step_once(run: RunMemory) -> int:
+    """One classical step by itself, from ``step.t`` and ``state.y`` to ``step.t_new`` and ``state.y_new``."""
+    step = run.step
+    rate(run, step.t, run.state.y, run.state.slopes)
+    if classical_step(run, step.t, step.t_new - step.t) != 0:
+        run.counts.failed = first_not_finite(run.state.y_new, run.model.n)
+        return Outcome.NOT_FINITE
+    return Outcome.DONE if _close_end(run) else Outcome.LEFT_BRANCH
+
+
 def _tableau_step(run: RunMemory, t: float, h: float) -> int:
     """One step by the stages of the method's table, the last of which is the end of the step; nonzero if not finite."""
     last, nodes, stage = run.method.last, table_row(run, run.method.stages), run.state.y_stage

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from kinode.model.system import System
 
 MOST_FREEDOMS = 4  # of the state, and as many bodies
+LONG = "Written out, the equations of motion are long; kn.equations gives them with names for what recurs."
 NOTE = "Written out by kn.equations, which also gives them as SymPy, LaTeX, Python and C, with joint reactions."
 
 
 def describe_equations(system: System) -> Markup:
-    """The equations of motion, typeset; nothing where they would be long."""
+    """The equations of motion, typeset; of a small model whose equations are long, a sentence in their place.
+
+    ``equations`` has a budget of operations, so that a report does not wait for them.
+    """
     if find_topology(system).n_u not in range(1, MOST_FREEDOMS + 1) or len(system.bodies) > MOST_FREEDOMS:
         return Markup("")
     from kinode.symbolic.equations_of_motion import equations
@@ -27,5 +31,5 @@ def describe_equations(system: System) -> Markup:
     except Error:  # an initial state that cannot be assembled, or a law without a formula
         return Markup("")
     if derived.shape != "expanded":
-        return Markup("")
+        return join([tag("h2", "Equations"), tag("p", LONG)])
     return join([tag("h2", "Equations"), tag("p", NOTE), equations_markup(derived)])

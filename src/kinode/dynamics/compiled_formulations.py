@@ -1,4 +1,4 @@
-"""Which parts a formulation that can be compiled puts a snapshot together from."""
+"""The formulations that can be compiled, by name."""
 
 from __future__ import annotations
 
