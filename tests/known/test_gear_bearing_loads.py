@@ -83,6 +83,8 @@ def test_teeth_push_wheels_apart_whichever_flank_carries(turn):
     assert run["large.reaction.force"][0] == pytest.approx(expected)
     assert run["large.reaction.moment"][0] == pytest.approx([0, axial * turn * 0.2, 0])  # axial force at x = -0.2
     assert run["small.reaction.radial"][0] == pytest.approx(np.hypot(radial, F_t))
+    assert run["ground.force"][0] == pytest.approx(np.zeros(3), abs=1e-9)
+    assert run["ground.moment"][0] == pytest.approx(np.zeros(3), abs=1e-9)  # nothing turns faster and faster
 
 
 def planetary():
@@ -108,7 +110,9 @@ def test_a_planet_between_sun_and_ring():
     pin = run.reaction("pin")
     assert pin.force[0] == pytest.approx([0, -2 * F_t, 0])
     assert pin.moment[0] == pytest.approx([0, -2 * 0.05 * sun[2], 0])
-    assert run["main.effort.drive"][0] == pytest.approx(-0.15 * F_t)  # the carrier is held against the ring's torque
+    assert run["ground.force"][0] == pytest.approx(np.zeros(3), abs=1e-9)  # all forces are inner ones
+    assert run["ground.moment"][0] == pytest.approx(np.zeros(3), abs=1e-9)
+    assert run["ring.on.world.moment"][0][2] == pytest.approx(-0.15 * F_t)  # three times the torque of the sun
 
 
 def test_a_rack_lifts_off_its_pinion():

@@ -104,7 +104,7 @@ def test_every_body_is_in_balance(ratio, angles, flips, bolted):
         center, R, w = plain(now.pose(body.com).p), plain(now.pose(body.com).R), plain(now.velocity(body.com)[0])
         eps, acceleration = (plain(x) for x in now.acceleration(body.com))
         J = R @ plain(body.central_inertia(now.resolve)) @ R.T
-        mass = float(body.total_mass())
+        mass = float(body.mass)
         needed = np.concatenate(
             [J @ eps + np.cross(w, J @ w) + np.cross(center, mass * (acceleration - G)), mass * (acceleration - G)]
         )

@@ -72,7 +72,9 @@ def _ground(snapshot: Snapshot, name: QuantityName) -> Array:
     moment, force = ZERO3, ZERO3
     for joint in system.joints.values():
         if "world" in (joint.a.body, joint.b.body):
-            own = snapshot.reaction(joint.name, whole=True, on="world", about=world, expressed_in=world)
+            # Tooth forces load wheels and carriers in pairs: with or without them the sum is the same (T-5.11).
+            whole = snapshot.reactions.wrench_without_teeth(joint.name)[0]
+            own = snapshot.reactions.seen(joint.name, whole, "world", world, world)
             moment, force = moment + own[0], force + own[1]
     loads = [load for load in snapshot.loads.outer_loads if load.on.body == "world"]
     for constraint in snapshot.topology.constraints:
