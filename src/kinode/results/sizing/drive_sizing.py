@@ -203,7 +203,8 @@ def _needed(drives: Drives) -> list[str]:
     """The quantities of all rows, to be computed by one compiled function."""
     names: dict[str, None] = {}
     for joint in drives.outputs():
-        gears, rest = [], drives.gears_to(joint)
+        gears: list[Transmission] = []
+        rest = drives.gears_to(joint)
         while rest:
             gears, rest = gears + rest, [gear for one in rest for gear in drives.gears_to(one.motor)]
         for name in (joint, *(gear.motor for gear in gears)):
