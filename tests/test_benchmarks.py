@@ -1,5 +1,6 @@
 """The benchmarks find the models that they measure; peers are not needed for that."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -9,12 +10,15 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 MECHANISMS = ("andrews", "four_bars_2", "stewart_platform", "spatial_slider_crank")
 
 
-@pytest.fixture
-def loop_models(monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    import loop_models
-
-    return loop_models
+@pytest.fixture(scope="module")
+def loop_models():
+    """The module by its file: the tests have one of the same name."""
+    spec = importlib.util.spec_from_file_location("benchmark_loop_models", BENCHMARKS / "loop_models.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -47,6 +47,32 @@ def test_load_gives_the_same_run(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["arm.nc"]
 
 
+@pytest.mark.parametrize("name", ["arm.nc", "arm.NC", "arm.h5", "arm.run", "arm"])
+def test_kn_load_takes_runs(run, tmp_path, name):
+    """By the ending, or by the first bytes where the ending says nothing."""
+    run.save(tmp_path / name)
+    again = kn.load(tmp_path / name)
+    assert isinstance(again, kn.Trajectory)
+    assert np.array_equal(again.y, run.y)
+    assert again.system == run.system
+
+
+def test_kn_load_of_a_run_takes_no_options_of_models(run, tmp_path):
+    run.save(tmp_path / "arm.nc")
+    with pytest.raises(kn.ModelError, match="a saved run is loaded as it is"):
+        kn.load(tmp_path / "arm.nc", base="free")
+    with pytest.raises(kn.ArgumentError, match="a System, a compiled one or a file is expected, not Trajectory"):
+        kn.simulate(tmp_path / "arm.nc", 1.0)
+
+
+def test_kn_load_of_what_is_no_run(tmp_path):
+    (tmp_path / "text.nc").write_text("kinode: 1\n")
+    with pytest.raises(kn.Error, match="cannot be read as NetCDF"):
+        kn.load(tmp_path / "text.nc")
+    with pytest.raises(kn.Error, match="no such file"):
+        kn.load(tmp_path / "missing.nc")
+
+
 def test_the_file_is_plain_netcdf(run, tmp_path):
     run.save(tmp_path / "arm.nc")
     with h5py.File(tmp_path / "arm.nc") as stored:

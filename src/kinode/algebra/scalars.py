@@ -107,7 +107,7 @@ def _float_power(a: float, b: float) -> float:
 
 
 def apply(name: str, *args: Scalar) -> Scalar:
-    """Apply the named function to scalars of any type; the types may be mixed."""
+    """Apply the named function to scalars of any type, or to each entry of arrays; the types may be mixed."""
     for arg in args:
         type_ = type(arg)
         if type_ is float or type_ is int or type_ is tuple:
@@ -119,6 +119,10 @@ def apply(name: str, *args: Scalar) -> Scalar:
             return handler(name, args)
         if _is_symbolic(arg):
             return _apply_symbolic(name, args)
+        if any(isinstance(x, np.ndarray) for x in args):
+            from kinode.algebra.array_functions import apply_to_arrays
+
+            return apply_to_arrays(name, args)
         if not isinstance(arg, (np.floating, np.integer)):
             raise TypeError(f"{name}() was given {arg!r}, which is no number that kinode knows")
     return FLOAT_FUNCTIONS[name](*args)
@@ -205,6 +209,14 @@ less_equal: Binary = _function("less_equal")
 equal: Binary = _function("equal")
 where: Callable[[Scalar, Scalar, Scalar], Scalar] = _function("where")
 inverse, interval, fetch = _function("inv"), _function("interval"), _function("fetch")
+
+
+def mod(a: Scalar, b: Scalar) -> Scalar:
+    """What is left of a beyond whole multiples of b, with the sign of b, of any scalar type."""
+    if is_zero(b) and is_number(a):
+        return math.nan
+    return a - b * floor(a / b)
+
 
 # Partial derivatives: name -> function of the arguments that gives one partial derivative for each of them.
 # Those of piecewise constant functions are zero.  The callers treat "where", "interval" and "fetch" themselves.

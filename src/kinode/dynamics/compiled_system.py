@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.compositions import find_composition
 from kinode.dynamics.initialization.initial_values import InitialValues, read_initial_values
 from kinode.dynamics.initialization.start import Start
 from kinode.dynamics.mode_fitting import check_modes, needs_modes, with_modes
@@ -27,7 +28,6 @@ from kinode.kernels.state import State, Wrench
 from kinode.kernels.tree_size import is_large
 from kinode.model.base.fields import short
 from kinode.model.system import System
-from kinode.multibody.composition import RECURSIVE, Composition
 from kinode.multibody.restraints.loop_statics import Support
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.evaluation_point import EvaluationPoint
@@ -391,15 +391,3 @@ class Dynamics:
             return method  # type: ignore[no-any-return]
         defaults = {"p": self.parameters, "inputs": self.inputs, "z": self.start.initial_values.z, "u": np.zeros(size)}
         return make_builtin(row, self.kernels.machine(kernel), defaults, size, method)
-
-
-def find_composition(formulation: str) -> Composition:
-    """The parts of a snapshot by which a formulation computes motion and reactions."""
-    if formulation == "recursive":
-        return RECURSIVE
-    if formulation != "circuit":
-        names = "'recursive' and 'circuit'"
-        raise ArgumentError(f"compile: the formulations that can be compiled are {names}, not {formulation!r}")
-    from kinode.formulations.circuit.component_circuit import CIRCUIT
-
-    return CIRCUIT

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.left_out_loads import find_left_out
 from kinode.dynamics.redundant_reactions import ReactionSharing, StateBatch, is_redundant, share
 from kinode.dynamics.support_argument import check_support, read_support
 from kinode.errors import ArgumentError
@@ -70,7 +71,7 @@ def joint_wrenches(
         check_support(dynamics, wanted.support, states.t, compiled[..., -1])
     if sharing is None and is_redundant(dynamics) and depends_on_loops(wanted):
         sharing = share(dynamics, states, wanted.part, wanted.support)
-    wrenches = {}
+    wrenches, left_out = {}, find_left_out(dynamics.topology)
     overlocked = joints_in_loops(dynamics.topology) if is_overlocked(dynamics, states) else ()
     for k, name in enumerate(wanted.joints):
         joint = dynamics.system.joints[name]
@@ -95,6 +96,7 @@ def joint_wrenches(
             unique=all(unique),
             components=unique if in_own_axes or all(unique) else None,
             shared=shared,
+            left_out=left_out.get(name, ()),
         )
     return wrenches
 

@@ -175,8 +175,7 @@ def find_unit_name(text: str) -> str:
     """The name of the dimension that an SI unit measures, if it has one: "rad/s" is angular_velocity."""
     if text in DIMENSIONS:
         return text
-    unit = text.replace(" ", "")
-    same = [name for name, named in DIMENSIONS.items() if named.unit == unit]
+    same = [name for name, named in DIMENSIONS.items() if named.unit == text.replace(" ", "")]
     dimension = DIMENSIONS[text].dimension if not same else None
     return next(iter(same or (name for name, named in DIMENSIONS.items() if named.dimension == dimension)), text)
 
@@ -279,8 +278,7 @@ _UNIT_WORDS |= {"gram": "g", "kilogram": "kg", "second": "s", "sec": "s", "minut
 
 def _suggest(name: str) -> str:
     word = _UNIT_WORDS.get(name.lower().removesuffix("s"))
-    same = [word] if word else [unit for unit in UNITS if unit.lower() == name.lower()]
-    close = same or find_close(name, UNITS)
+    close = [word] if word else [x for x in UNITS if x.lower() == name.lower()] or find_close(name, UNITS)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -131,7 +131,7 @@ _ROWS = (
     KernelRow("mass_matrix", lambda s, _: s.mass_matrix, modes=Modes.UNUSED, lanes=True, arguments=("t", "q"),
               square=True),
     KernelRow("energy", outputs.energy, rolled=_always, lanes=True, arguments=_STATE),
-    KernelRow("power", outputs.power_of_all, rolled=_always),
+    KernelRow("power", outputs.power_of_all, rolled=_always, lanes=True),
     KernelRow("pose", outputs.pose, modes=Modes.UNUSED, rolled=_always),
     # by name
     KernelRow("evaluate", outputs.evaluate, modes=Modes.FITTED, rolled=_always),
@@ -144,6 +144,7 @@ _ROWS = (
     KernelRow("holding_of_motion", outputs.holding, **_MOTION),
     KernelRow("unit_wrench", outputs.unit_wrench),
     KernelRow("unit_loads", lambda s, _: s.constraints.unit_loads()),
+    KernelRow("stress_directions", outputs.stress_directions, modes=Modes.UNUSED),
     # accelerations by cause
     KernelRow("tiers", outputs.tiers, modes=Modes.FITTED),
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
+from kinode.expressions.function_table import CONSTANTS
 from kinode.model.base.bodies import Body
 from kinode.model.base.element import Element
 from kinode.model.base.fields import unknown
@@ -18,8 +19,10 @@ from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
 from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
+from kinode.model.name_hints import explain_constant, explain_owner, explain_unknown
 from kinode.model.network.nodes import COORDINATES
 from kinode.model.network.part import DOMAINS, Part
+from kinode.other_words import translate
 
 if TYPE_CHECKING:
     from kinode.model.system import System
@@ -101,6 +104,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
             axes = system.find_frame(frame_name)
         except ModelError as error:
             raise LawError(str(error), text=text, position=len(head) + 1) from None
+    if head in CONSTANTS or head.startswith(("t.", *(f"{name}." for name in CONSTANTS))):
+        raise LawError(explain_constant(head), text=text, position=0)
     if head == "t":
         return QuantityName(text, "t", "time", "t", (), None, None, None, "time", "position")
     owner, rest = split_owner(system, head, text)
@@ -166,7 +171,7 @@ def _network_quantity(
         raise LawError(f"{owner} has no axes to be expressed in", text=text, position=text.index("@"))
     if rest not in units:
         if not rest:
-            raise LawError(f"{owner} is no number; ask for one of {', '.join(units)}", text=text, position=0)
+            raise LawError(explain_owner(owner, "a part" if sort == "part" else "a node", units), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", rest, units), text=text, position=len(owner) + 1)
     needs = "position" if units[rest] in ("angle", "length") else "velocity"
     return QuantityName(text, owner, sort, rest, (), None, None, None, units[rest], needs)
@@ -200,7 +205,7 @@ def _constraint_quantity(
                     text, constraint.name, "constraint", quantity, XYZ, index, point, axes, what, "acceleration"
                 )
     if not rest:
-        raise LawError(f"{constraint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+        raise LawError(explain_owner(constraint.name, "a constraint", known), text=text, position=0)
     message = unknown(f"{constraint.name} has no quantity", rest, known)
     raise LawError(message, text=text, position=min(len(constraint.name) + 1, len(text) - 1))
 
@@ -218,6 +223,8 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
         message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
         raise LawError(message, text=text, position=0)
     known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
+    components = [f"{quantity}.{axis}" for quantity in ("position", "velocity") for axis in XYZ]
+    known = translate(first, components) or known  # arm.x
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
     raise LawError(message, text=text, position=len(body.name) + 1)
 
@@ -236,8 +243,7 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
         if node in system.nodes:
             return node, rest
-    known = [*system.components, *system.nodes, "system", "ground", "t"]
-    raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
+    raise LawError(explain_unknown(system, words), text=text, position=0)
 
 
 def _pick(
@@ -248,7 +254,8 @@ def _pick(
     if quantity not in table:
         position = len(text.partition("@")[0]) - len(rest)
         if not rest:
-            raise LawError(f"{owner} is no number; ask for one of {', '.join(table)}", text=text, position=0)
+            what = {"frame": "a body" if frame and frame.is_plain else "a frame", "system": "the whole system"}
+            raise LawError(explain_owner(owner, what.get(sort, f"an {sort}"), table), text=text, position=0)
         raise LawError(unknown(f"{owner} has no quantity", quantity, table), text=text, position=position)
     unit, parts, needs = table[quantity]
     return QuantityName(text, owner, sort, quantity, parts, _part(text, part, parts), frame, axes, unit, needs)
@@ -320,7 +327,8 @@ def _joint_quantity(
         return make(rest, (), "", "power", "acceleration")
     known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, *POWERS]
     if not rest:
-        raise LawError(f"{joint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
+        what = "a joint" if joint.n_u == 1 else f"a joint of {joint.n_u} freedoms"
+        raise LawError(explain_owner(joint.name, what, known if joint.n_u else JOINT_WRENCHES), text=text, position=0)
     position = min(len(joint.name) + 1, len(text) - 1)
     raise LawError(unknown(f"{joint.name} has no quantity", rest, known), text=text, position=position)
 

@@ -7,7 +7,7 @@ is copied in with its names behind a prefix, so that nothing later knows that it
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -109,6 +109,9 @@ class System(ComponentStore, Shortcuts):
         counts = ((len(self._section(many)), many, one) for many, one in sections)
         return f"<System {self.name!r}: {', '.join(f'{n} {one if n == 1 else many}' for n, many, one in counts)}>"
 
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
     # -- adding ------------------------------------------------------------------------------------
     def reader(self, component: str) -> Reader:
         """What reads the fields of one component."""
@@ -160,11 +163,12 @@ class System(ComponentStore, Shortcuts):
 
     def table(
         self, name: str, *, axes: Any = None, values: Any = None, file: Any = None, column: Any = None,
-        method: str = "linear", outside: str = "error",
+        method: str = "linear", outside: str | Sequence[str] = "error",
     ) -> Any:  # fmt: skip
         """Declare a table that laws call by its name; what comes back does so in Python laws.
 
-        ``column`` picks one of several columns of values in a file, by name or number.
+        ``column`` picks one of several columns of values in a file, by name or number.  ``outside`` is "error",
+        "hold", "extrapolate" or "repeat", one word for all axes or one for each.
         """
         self.check_quantity_name(name)
         if (file is None) == (values is None):
@@ -235,7 +239,8 @@ class System(ComponentStore, Shortcuts):
     def constraint(self, name: str, kind: str, **fields: Any) -> Constraint:
         """Add a constraint between frames or joints.
 
-        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.
+        Kinds: distance, point_on_line, point_on_plane, angle, rolling, knife_edge, gear, rack.  Each is a method
+        too, with its fields in ``help(kn.System.rolling)``.
         """
         constraint: Constraint = self.add_kind("constraints", name, kind, fields)
         return constraint

@@ -117,10 +117,10 @@ class JointEfforts:
         total: Scalar = 0.0
         for follower, coupling in self.topology.couplings.items():
             if coupling.leader == name:
-                total = total + self.kinematics.resolve(coupling.ratio) * self._gear_effort(follower, effort)
+                total = total + self.kinematics.resolve(coupling.ratio) * self.gear_effort(follower, effort)
         return total
 
-    def _gear_effort(self, follower: str, effort: Efforts) -> Array:
+    def gear_effort(self, follower: str, effort: Efforts) -> Array:
         """The effort of a gear along its following joint."""
         needed = effort(follower) - sum(self.shares(follower).values()) - self._outer(follower)
         gear: Array = needed + self._passed_on(follower, effort)
@@ -129,29 +129,27 @@ class JointEfforts:
     # -- load-bearing constraints ------------------------------------------------------------------
     def holding(self, origin: str, part: str = "total", hold: Support = None) -> Array:
         """Force and moment of a joint, effort of a drive or gear, or multipliers (``topology.holding``)."""
+        if origin in self.kinematics.system.joints:
+            moment, force = self.reactions.joint_wrench(origin, part, hold)[1]
+            return np.concatenate([force, moment])
         first, *rest = (self._in_balance(origin, balance) for balance in self.reactions.balances(part, hold))
         difference: Array = first - rest[0] if rest else first
         return difference
 
     def _in_balance(self, origin: str, balance: Statics | None) -> Array:
-        """``holding`` in one balance."""
-        if origin in self.kinematics.system.joints:
-            moment, force = self.reactions.balanced_wrench(origin, balance)[1]
-            return np.concatenate([force, moment])
+        """``holding`` of efforts and multipliers in one balance."""
         if origin in self.kinematics.system.constraints:
             return self.multipliers_of(origin, balance)
         name, effort = origin.removesuffix(".effort"), self._efforts_in(balance)
         return (
-            self._gear_effort(name, effort)
-            if name in self.topology.couplings
-            else self.own_share(name, "drive", effort)
+            self.gear_effort(name, effort) if name in self.topology.couplings else self.own_share(name, "drive", effort)
         )
 
     def multipliers_of(self, constraint: str, balance: Statics | None = None) -> Array:
         """The multipliers of a constraint: a force or moment for each of its rows."""
         for follower, coupling in self.topology.couplings.items():
             if coupling.constraint == constraint:
-                return self._gear_effort(follower, self._efforts_in(balance))
+                return self.gear_effort(follower, self._efforts_in(balance))
         return self.kinematics.constraints.scatter(self.reactions.multipliers(balance))[constraint]
 
     def _efforts_in(self, balance: Statics | None) -> Efforts:

@@ -27,6 +27,7 @@ from kinode.multibody.laws import Laws
 from kinode.multibody.links import recursive_dynamics, tree_inertia
 from kinode.multibody.links.link_steps import LinkKinematics, Spatial
 from kinode.multibody.restraints.constraint_forces import Constraints
+from kinode.multibody.restraints.tooth_forces import ToothForces
 from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 from kinode.structure.link_geometry import WORLD, Geometry, Tree, find_node_frame
 from kinode.structure.topology import Topology
@@ -229,6 +230,11 @@ class Kinematics:
     def constraints(self) -> Constraints:
         """The loop constraints."""
         return Constraints(self)
+
+    @cached_property
+    def tooth_forces(self) -> ToothForces:
+        """The forces of gears whose teeth are known."""
+        return ToothForces(self)
 
     # -- between the state and the tree ------------------------------------------------------------
     def state_of(self, name: str) -> tuple[int, Scalar] | None:

@@ -156,12 +156,17 @@ def _wrench_on(snapshot: Snapshot, name: QuantityName, lam: Array) -> Array:
     """Force of a constraint on a body, or moment about the constraint's frame on it, in world axes or others."""
     constraint, about = snapshot.system.constraints[name.owner], name.frame
     assert about is not None
-    loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)
-    loads = [load for load in loads if load.on.body == about.body]
-    total = sum((load.force for load in loads), ZERO3)
-    if name.quantity.endswith("moment"):
-        at = snapshot.pose(about).p
-        total = sum((load.moment + cross(snapshot.pose(load.on).p - at, load.force) for load in loads), ZERO3)
+    mesh, teeth = snapshot.topology.meshes.get(name.owner), snapshot.kinematics.tooth_forces
+    if mesh is None:
+        loads = snapshot.constraints.loads_of(loop_constraints.loop_constraint_of(snapshot.topology, constraint), lam)
+    else:
+        loads = teeth.loads(mesh, teeth.forces[mesh.constraint].force(lam[0]))
+    total = ZERO3
+    for load in loads:
+        if load.on.body == about.body:
+            arm = (snapshot.pose(load.on).p if load.at is None else load.at) - snapshot.pose(about).p
+            moment = name.quantity.endswith("moment")
+            total = total + (load.moment + cross(arm, load.force) if moment else load.force)
     return _in_axes(snapshot, total, name.axes)
 
 

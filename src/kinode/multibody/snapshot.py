@@ -347,6 +347,10 @@ class Snapshot(InstantScene):
         """The whole wrench of a joint, and its reaction: (moment, force) by a on b, about M, in F's given axes."""
         return self.reactions.joint_wrench(name, part, hold)
 
+    def pressing_wrench(self, name: str) -> tuple[Spatial, Array]:
+        """The reaction of a joint without separating forces of teeth, and the efforts of the gears that have them."""
+        return self.reactions.pressing_wrench(name)
+
     def reaction(
         self, name: str, part: str = "total", *, hold: Support = None, whole: bool = False,
         on: str | None = None, about: Frame | None = None, expressed_in: Frame | None = None,

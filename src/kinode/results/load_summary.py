@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ class JointLoads:
         What its drive gives at the joint, rotor and gear losses included, if it has one.
     unique : bool
         Whether the reactions are unique (False in redundant loops).
+    left_out : tuple of str
+        Loads that are not in it: ("tooth force",) at a gear whose teeth are not given.
     """
 
     joint: str
@@ -53,6 +55,7 @@ class JointLoads:
     effort: Measure | None
     effort_unit: str = ""
     unique: bool = True
+    left_out: tuple[str, ...] = ()
     drive: Measure | None = None
 
     @property
@@ -112,7 +115,20 @@ def compute_loads(run: RunQuantities, wrenches: dict[str, Wrench] | None = None)
         force, moment = (measure(run.t, np.linalg.norm(x, axis=1)) for x in parts)
         given = measure(run.t, efforts[f"{name}.effort.drive"]) if name in driven else None
         loads.append(
-            JointLoads(name, joint.kind, wrench.on, force, moment, axial, radial, effort, unit, wrench.unique, given)
+            JointLoads(
+                name,
+                joint.kind,
+                wrench.on,
+                force,
+                moment,
+                axial,
+                radial,
+                effort,
+                unit,
+                wrench.unique,
+                wrench.left_out,
+                given,
+            )
         )
     return loads
 
@@ -125,6 +141,18 @@ def describe_sharing(loads: Sequence[JointLoads]) -> str:
     return (
         f"Not unique in every component: {', '.join(names)}. Joints of their loops are redundant, and one "
         "of the ways to share the load is shown."
+    )
+
+
+def describe_left_out(left_out: Mapping[str, tuple[str, ...]]) -> str:
+    """A sentence on loads that are left out of the reactions of joints; empty if none is."""
+    words = sorted({word for each in left_out.values() for word in each})
+    if not words:
+        return ""
+    names = ", ".join(name for name, each in left_out.items() if each)
+    return (
+        f"Without {' and '.join(words)}: {names}. Their gears have no pressure_angle, so that it is not known where "
+        "the force acts."
     )
 
 

@@ -57,6 +57,9 @@ class Trajectory(RunQuantities):
     ((101,), 'rad', 'done')
     """
 
+    def _repr_html_(self) -> str:
+        return str(hook("notebook_html")(self))
+
     @cached_property
     def audit(self) -> Audit:
         """The energy audit: change of the mechanical energy against the work done."""
@@ -317,8 +320,7 @@ class Trajectory(RunQuantities):
 
         Returns
         -------
-        Figure
-            A matplotlib figure.
+        matplotlib.figure.Figure
         """
         return hook("plot")(self, *names, **options)
 
@@ -335,11 +337,9 @@ class Trajectory(RunQuantities):
         Returns
         -------
         Path
-            The file.
         """
         return hook("report")(self, folder, **options)
 
-    # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write states, parameters and the model to a NetCDF file; ``kn.Trajectory.load`` needs nothing else.
 
@@ -365,9 +365,9 @@ class Trajectory(RunQuantities):
         -------
         Trajectory
         """
-        from kinode.results.run_files import load
+        from kinode.results.run_files import load_run
 
-        return load(path)
+        return load_run(path)
 
     def to_xarray(self, names: Iterable[str] | None = None) -> xarray.Dataset:
         """Quantities over time as an xarray Dataset, with units.

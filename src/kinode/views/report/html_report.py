@@ -22,6 +22,7 @@ from kinode.results.load_summary import (
     JointLoads,
     compute_loads,
     compute_parts,
+    describe_left_out,
     describe_sharing,
     find_wrenches,
     is_negligible,
@@ -281,8 +282,9 @@ def _loads(run: Trajectory, loads: Sequence[JointLoads], wrenches: dict[str, Wre
             *(number(v) for v in shares.get(x.joint, ())), axial, radial,
             number(x.moment.peak), number(x.moment.time), number(x.moment.rms), *peaks,
         ])  # fmt: skip
-    sharing = tag("p", describe_sharing(loads), class_="note") if describe_sharing(loads) else Markup("")
-    parts += [table(head, rows, numbers=range(1, len(head)), dense=True), sharing, describe_limits(run)]
+    notes = [describe_sharing(loads), describe_left_out({x.joint: x.left_out for x in loads})]
+    parts.append(table(head, rows, numbers=range(1, len(head)), dense=True))
+    parts += [*(tag("p", note, class_="note") for note in notes if note), describe_limits(run)]
     order = sorted(loads, key=lambda x: -np.nan_to_num(x.force.peak))[:limit]
     shown = [x for x in loads if x in order]
     for x in shown:
