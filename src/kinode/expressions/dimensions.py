@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kinode.errors import UnitError
+
 BASE_UNITS = ("kg", "m", "s", "A", "K")
 
 
@@ -120,6 +122,13 @@ _ROWS: list[tuple[str, Dimension, str]] = [
     ("speed_constant", CURRENT / ENERGY, "rad/s/V"),
 ]
 NAMED_DIMENSIONS = {name: NamedDimension(name, dimension, unit) for name, dimension, unit in _ROWS}
+
+
+def check_plain_length(text: str, dimension: Dimension, angular: int) -> None:
+    """Refuse a length for an angle where the angle would be forgotten, and a lead be 2 pi too small."""
+    if dimension == LENGTH and angular:
+        message = f"{text} is a length for an angle, and a parameter keeps a length alone"
+        raise UnitError(f"{message}: write a lead as the length of one turn, a pitch radius as that of a radian")
 
 
 def describe_dimension(dimension: Dimension) -> str:

@@ -45,7 +45,6 @@ __all__ = [
     "Quantity",
     "Unit",
     "check_dimension",
-    "check_plain_length",
     "describe",
     "describe_dimension",
     "find_unit_name",
@@ -292,13 +291,6 @@ def parse_unit(text: str) -> Unit:
     if len(text) > LONGEST_TEXT:
         raise UnitError(f"a unit of {len(text)} characters is too long")
     return _UnitParser(text, fail).read()
-
-
-def check_plain_length(text: str, dimension: Dimension, angular: int) -> None:
-    """Refuse a length for an angle where the angle would be forgotten, and a lead be 2 pi too small."""
-    if dimension == LENGTH and angular:
-        message = f"{text} is a length for an angle, and a parameter keeps a length alone"
-        raise UnitError(f"{message}: write a lead as the length of one turn, a pitch radius as that of a radian")
 
 
 def parse_si_unit(text: str) -> Dimension:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from kinode.errors import LawError, ModelError, UnitError
+from kinode.expressions.dimensions import check_plain_length
 from kinode.expressions.parser import locate, parse
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import (
     Dimension,
     Quantity,
     check_dimension,
-    check_plain_length,
     parse_quantity,
     parse_si_unit,
     parse_unit,

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from kinode.errors import LawError
+from kinode.expressions.dimensions import check_plain_length
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, check_plain_length, parse_quantity
+from kinode.expressions.units import Dimension, parse_quantity
 from kinode.model.base.field_reader import Reader
 from kinode.model.base.fields import Component, Spec, Value, Values, choice, declare, number, record, short, special
 from kinode.ode.method_table import METHODS, name_fixed
