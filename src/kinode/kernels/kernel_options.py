@@ -58,3 +58,11 @@ class ContributionOptions:
     support: Support = None
     about: str | None = None
     axes: str | None = None
+
+
+@dataclass(frozen=True)
+class BoundOptions:
+    """What the kernel of bounds covers: expressions as text, and event functions by their index in the table."""
+
+    laws: tuple[str, ...] = ()
+    event_functions: tuple[int, ...] = ()

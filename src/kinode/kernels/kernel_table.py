@@ -1,7 +1,7 @@
 """The table of kernels: one row for each compiled model function, with its properties.
 
 ``x`` is the argument of a kernel besides the evaluation point: accelerations, added efforts and wrenches, a direction,
-or flags of the events that occurred.
+flags of the events that occurred, or the upper corner of a box of states.
 """
 
 from __future__ import annotations
@@ -154,6 +154,7 @@ _ROWS = (
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
+    KernelRow("bounds", trace=lambda s, tape, x, options: outputs.bounds(s, x, options), n_x=lambda t: 1 + t.layout.n_y),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),

@@ -11,7 +11,7 @@ import numpy as np
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
-from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.kernel_spec import BoundSpec, KernelSpec
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.ode_arguments import Array
@@ -97,7 +97,20 @@ class LoopRun:
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
         self.events = None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick)
+        self._set_bounds(kernel)
         self._first_rows(span[0], y0)
+
+    def _set_bounds(self, kernel: KernelSpec) -> None:
+        """Give the loop the bounds of laws and event functions."""
+        spec, bounds = kernel.bounds or BoundSpec(0), self.memory.bounds
+        bounds.kernel, bounds.n_laws, bounds.count = spec.address, spec.n_laws, spec.n_laws + len(spec.functions)
+        covered = np.zeros(0 if kernel.events is None else len(kernel.events.modes), dtype=np.int64)
+        covered[list(spec.functions)] = 1
+        bounds.covered, bounds.functions = ints_of(covered), ints_of(np.array(spec.functions, dtype=np.int64))
+        bounds.n_states, bounds.states = len(spec.states), ints_of(np.array(spec.states, dtype=np.int64))
+        n, laws = (self.y.size, spec.n_laws) if spec.address else (0, 0)
+        arrays = provide_arrays(n, n + 1, 2 * bounds.count, laws, laws, laws, laws)
+        bounds.low, bounds.high, bounds.out, bounds.least, bounds.most, bounds.now, bounds.end = map(floats_of, arrays)
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
         """Give the loop the breaks of expressions of time, in s, and their accuracy."""

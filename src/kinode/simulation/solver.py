@@ -36,6 +36,7 @@ from kinode.simulation.event_functions import find_spec
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
+from kinode.simulation.watched_laws import find_bounds
 
 CLOSED_TOLERANCE = 1e-6
 """Largest closure error of a start, as a share of the mechanism's size; the first step removes a smaller one."""
@@ -175,9 +176,10 @@ class Solver:
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
         events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
+        bounds, bound_work = find_bounds(dynamics)
         self.kernel = KernelSpec(
-            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work),
-            projection=projection.address if projection else 0, events=events,
+            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
+            projection=projection.address if projection else 0, bounds=bounds, events=events,
         )  # fmt: skip
 
     def check_start(self, start: State) -> None:

@@ -14,6 +14,7 @@ from kinode.ode.loops.event_triggers import find_growth, restore_values
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
+from kinode.ode.loops.step_bounds import find_hidden
 from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
 
 _EPSILON = 2.0**-52
@@ -214,7 +215,7 @@ def _find_middle(run: RunMemory) -> None:
 
 
 def _step_to_event(run: RunMemory) -> int:
-    """One step, up to the first event in it; repeated shorter if event functions may hide an event."""
+    """One step, up to the first event in it; repeated shorter if a law or an event function may hide something."""
     step, counts, refused = run.step, run.counts, 0
     while True:
         tried = step.h
@@ -222,22 +223,25 @@ def _step_to_event(run: RunMemory) -> int:
         if code != Outcome.DONE:
             return code
         counts.pending, counts.dense_ready = Pending.STEPPED, 0
-        if run.events.count == 0:
-            return Outcome.DONE
-        _find_middle(run)
-        if find_event(run):
-            counts.pending = Pending.STEPPED_TO_EVENT
-            return Outcome.DONE
-        growth = find_growth(run)
-        if growth >= 1.0 or refused == MAX_REFUSALS:
-            step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
-            return Outcome.DONE
-        refused += 1
-        step.h = REFUSED_FACTOR * step.h_done
+        share = find_hidden(run)
+        if share == 0.0:
+            if run.events.count == 0:
+                return Outcome.DONE
+            _find_middle(run)
+            if find_event(run):
+                counts.pending = Pending.STEPPED_TO_EVENT
+                return Outcome.DONE
+            growth = find_growth(run)
+            if growth >= 1.0 or refused == MAX_REFUSALS:
+                step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
+                return Outcome.DONE
+            refused += 1
+            share = REFUSED_FACTOR
+            restore_values(run)
+        step.h = share * step.h_done
         counts.pending = Pending.READY
         counts.steps -= 1
         counts.rejected += 1
-        restore_values(run)
 
 
 def take_adaptive_step(run: RunMemory) -> int:

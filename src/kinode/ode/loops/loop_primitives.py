@@ -143,5 +143,6 @@ def start(run: RunMemory) -> bool:
         for i in range(model.n_continuous, model.n):
             counts.failed = i if y[i] != y[i] else counts.failed
     run.step.failed_time = run.step.t
+    run.bounds.known = 0  # the state, or a law of time, has jumped
     counts.started, counts.restarted = 1, 1
     return counts.failed < 0

@@ -264,6 +264,41 @@ class EventFunctions(Struct):
 
 
 @struct
+class StepBounds(Struct):
+    """Bounds of laws and event functions within a step (step_bounds.py)."""
+
+    kernel: int
+    """Address of the kernel that gives the lower, then the upper bounds in a box of states; 0 for none."""
+    count: int
+    """Number of laws and event functions."""
+    n_laws: int
+    """The laws are the first of them."""
+    functions: Ints
+    """For each of the others: its event function."""
+    covered: Ints
+    """For each event function: 1 if it has bounds."""
+    n_states: int
+    states: Ints
+    """Indices of the states that they depend on."""
+    low: Floats
+    """Lower corner of a box: a state."""
+    high: Floats
+    """Upper corner of a box: a time, then a state."""
+    out: Floats
+    """The bounds as evaluated last."""
+    least: Floats
+    """For each law: its least value at the stages of the step."""
+    most: Floats
+    """For each law: its largest value at the stages of the step."""
+    known: int
+    """1 if ``now`` is known."""
+    now: Floats
+    """For each law: its value at the start of the step."""
+    end: Floats
+    """For each law: its value at the end of the step."""
+
+
+@struct
 class ChatterCounts(Struct):
     """Counts of recent events, to detect chatter (chatter.py)."""
 
@@ -320,6 +355,7 @@ class RunMemory(Struct):
     breaks: LawBreaks
     clocks: ClockTicks
     events: EventFunctions
+    bounds: StepBounds
     chatter: ChatterCounts
     monitor: SingularityMonitor
 
