@@ -62,7 +62,8 @@ class ContributionOptions:
 
 @dataclass(frozen=True)
 class BoundOptions:
-    """What the kernel of bounds covers: expressions as text, and event functions by their index in the table."""
+    """What the kernels of bounds cover: laws as text, event functions by their index, and how many arguments."""
 
     laws: tuple[str, ...] = ()
     event_functions: tuple[int, ...] = ()
+    n_arguments: int = 0

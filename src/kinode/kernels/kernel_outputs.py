@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kinode.algebra.intervals import Interval, interval_of
 from kinode.algebra.scalars import Array, Dual, Scalar
 from kinode.algebra.trace import Tape, replay
 from kinode.expressions.parser import parse
-from kinode.kernels.kernel_options import BoundOptions, ContributionOptions, LoadOptions, ReactionOptions
+from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
 from kinode.model.quantity_names import find_quantity
 from kinode.multibody import power
 from kinode.multibody.dependent_joints import measures
@@ -168,24 +167,3 @@ def directional_derivative(
         for i in range(size):
             seeds[name, i] = Dual(tape.input(name, i), tape.input("x", len(seeds)))
     return [x.rate if isinstance(x, Dual) else 0.0 for x in replay(outputs, seeds)]
-
-
-# -- bounds ----------------------------------------------------------------------------------------
-def bounded_values(snapshot: Snapshot, options: BoundOptions) -> list[Scalar]:
-    """The values of expressions and event functions, one after the other."""
-    counts, table = snapshot.system.call_counts(), snapshot.topology.events
-    values = [snapshot.resolve(parse(text, counts)) for text in options.laws]
-    return values + [table.roots[k].root.g(snapshot) for k in options.event_functions if table is not None]
-
-
-def bounds(snapshot: Snapshot, x: Array, options: BoundOptions) -> list[Scalar]:
-    """The least, then the largest value of each expression and event function in a box of times and states.
-
-    The lower corner of the box is the evaluation point, the upper one is ``x``: the time, then the state.
-    """
-    point = snapshot.point
-    corner = dict(zip([("t", 0), *((name, i) for name in "quz" for i in range(len(getattr(point, name))))], x))
-    low = {("t", 0): point.t, **{(name, i): v for name in "quz" for i, v in enumerate(getattr(point, name))}}
-    box = {key: Interval(low[key], corner[key]) for key in corner}
-    intervals = [interval_of(value) for value in replay(bounded_values(snapshot, options), box)]
-    return [interval.low for interval in intervals] + [interval.high for interval in intervals]

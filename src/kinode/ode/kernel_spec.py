@@ -9,14 +9,18 @@ from kinode.ode.event_spec import EventSpec
 
 @dataclass(frozen=True)
 class BoundSpec:
-    """Compiled bounds of laws and event functions in a box of states (loops/step_bounds.py)."""
+    """Compiled bounds of laws and event functions within a step (loops/step_bounds.py).
 
-    address: int
+    Both kernels have the signature of a rate. That of the ``bounds`` gives the lower, then the upper bounds for ranges
+    of the arguments in x. That of the ``arguments`` gives these, their rates, and the laws; x is the state's rate.
+    """
+
+    bounds: int = 0
+    arguments: int = 0
+    n_arguments: int = 0
     n_laws: int = 0
     functions: tuple[int, ...] = ()
-    """Indices of the event functions that follow the laws."""
-    states: tuple[int, ...] = ()
-    """Indices of the states that laws and event functions depend on."""
+    """Indices of the event functions, which follow the laws."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
-from kinode.ode.kernel_spec import BoundSpec, KernelSpec
+from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.ode_arguments import Array
@@ -102,15 +102,22 @@ class LoopRun:
 
     def _set_bounds(self, kernel: KernelSpec) -> None:
         """Give the loop the bounds of laws and event functions."""
-        spec, bounds = kernel.bounds or BoundSpec(0), self.memory.bounds
-        bounds.kernel, bounds.n_laws, bounds.count = spec.address, spec.n_laws, spec.n_laws + len(spec.functions)
-        covered = np.zeros(0 if kernel.events is None else len(kernel.events.modes), dtype=np.int64)
-        covered[list(spec.functions)] = 1
-        bounds.covered, bounds.functions = ints_of(covered), ints_of(np.array(spec.functions, dtype=np.int64))
-        bounds.n_states, bounds.states = len(spec.states), ints_of(np.array(spec.states, dtype=np.int64))
-        n, laws = (self.y.size, spec.n_laws) if spec.address else (0, 0)
-        arrays = provide_arrays(n, n + 1, 2 * bounds.count, laws, laws, laws, laws)
-        bounds.low, bounds.high, bounds.out, bounds.least, bounds.most, bounds.now, bounds.end = map(floats_of, arrays)
+        spec, bounds = kernel.bounds, self.memory.bounds
+        if kernel.events is not None:
+            covered = np.zeros(len(kernel.events.modes), dtype=np.int64)
+            for j, k in enumerate(() if spec is None else spec.functions):
+                covered[k] = spec.n_laws + j + 1
+            bounds.covered = ints_of(covered)
+        if spec is None:
+            return
+        n, laws, count = spec.n_arguments, spec.n_laws, spec.n_laws + len(spec.functions)
+        bounds.kernel, bounds.arguments = spec.bounds, spec.arguments
+        bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
+        bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
+        arrays = provide_arrays(2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws)
+        ranges, out, before, after, least, most = map(floats_of, arrays)
+        bounds.ranges, bounds.out, bounds.before, bounds.after = ranges, out, before, after
+        bounds.least, bounds.most = least, most
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
         """Give the loop the breaks of expressions of time, in s, and their accuracy."""

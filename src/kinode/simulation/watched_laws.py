@@ -4,99 +4,92 @@ Sums and products of states are as smooth as the states, whose error is controll
 where its argument is not: a comparison, ``max(0, x)``, ``exp(-x*x)``, a table, a sine.  The outermost of these parts of
 each law are watched, and the event functions that follow from the state alone.
 
-Not watched are parts of time alone that are piecewise linear, since steps end at their breaks (time_events.py), and
-parts that take more than ``MAX_OPERATIONS`` to compute, such as those of accelerations and reactions of a large system.
+Not watched are parts of time alone made of lines, jumps and sines, whose breaks and periods limit the steps
+(time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of accelerations and reactions of a large system.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from kinode.algebra.scalars import Scalar
-from kinode.algebra.trace import Tape, Traced, needed
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import Error
 from kinode.expressions.syntax_tree import Expression, walk
+from kinode.kernels.bound_outputs import count_operations
 from kinode.kernels.kernel_options import BoundOptions, Kernel
+from kinode.model.base.parameters import Signal
 from kinode.model.system import System
 from kinode.model.system_checks import laws_of
-from kinode.multibody.snapshot import Snapshot
 from kinode.ode.kernel_spec import BoundSpec
 
 MAX_OPERATIONS = 400
-"""Operations of a watched part; bounds take some four times as many."""
+"""Operations of a watched part and of its arguments; they are computed once or twice a step."""
 SMOOTH = frozenset({"name", "add", "sub", "mul", "neg"})
-LINEAR_PIECES = SMOOTH | {"less", "less_equal", "equal", "min", "max", "abs", "sign", "floor", "where"}
-"""Operations whose breaks, as functions of time alone, are found before the run."""
+FOLLOWED = SMOOTH | {
+    *("less", "less_equal", "equal", "min", "max", "abs", "sign", "floor", "where", "sin", "cos", "inv"),
+}
+"""Operations of time alone that the search for breaks and periods follows (time_events.py)."""
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What is watched, and the indices of the states that it depends on."""
-
-    options: BoundOptions
-    states: tuple[int, ...]
+_WATCHED: WeakKeyDictionary[Dynamics, BoundOptions | None] = WeakKeyDictionary()
 
 
-_WATCHED: WeakKeyDictionary[Dynamics, Watched | None] = WeakKeyDictionary()
+def find_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
+    """The compiled bounds of what is watched, and the size of the work array that they need."""
+    options = find_watched(dynamics)
+    if options is None:
+        return None, 0
+    arguments, bounds = (dynamics.kernels.machine(Kernel(name, options)) for name in ("arguments", "bounds"))
+    spec = BoundSpec(bounds.address, arguments.address, options.n_arguments, len(options.laws), options.event_functions)
+    return spec, max(arguments.sizes["work"], bounds.sizes["work"])
 
 
-def find_watched(dynamics: Dynamics) -> Watched | None:
+def find_watched(dynamics: Dynamics) -> BoundOptions | None:
     """The parts of laws, and the event functions, that a step could pass over; None if there are none."""
     if dynamics not in _WATCHED:
         _WATCHED[dynamics] = _find(dynamics)
     return _WATCHED[dynamics]
 
 
-def find_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
-    """The compiled bounds of what is watched, and the size of the work array that they need."""
-    watched = find_watched(dynamics)
-    if watched is None:
-        return None, 0
-    machine, options = dynamics.kernels.machine(Kernel("bounds", watched.options)), watched.options
-    spec = BoundSpec(machine.address, len(options.laws), options.event_functions, watched.states)
-    return spec, machine.sizes["work"]
-
-
-def _find(dynamics: Dynamics) -> Watched | None:
+def _find(dynamics: Dynamics) -> BoundOptions | None:
     system, table = dynamics.system, dynamics.topology.events
-    texts = dict.fromkeys(
-        part.text()
-        for component in system.components.values()
-        for field, law in laws_of(component)
-        for part in _narrow_parts(system, component.own(field, law))
-    )
+    laws_in_use = [*_own_laws(system), *(signal.law for signal in _signals_in_use(system))]
+    texts = dict.fromkeys(part.text() for law in laws_in_use for part in _narrow_parts(system, law))
     roots = [] if table is None else [k for k, entry in enumerate(table.roots) if entry.root.by_state]
-    laws = {text: nodes for text in texts if (nodes := measure(dynamics, BoundOptions((text,)))) is not None}
-    functions = {k: nodes for k in roots if (nodes := measure(dynamics, BoundOptions((), (k,)))) is not None}
-    if not laws and not functions:
-        return None
-    options = BoundOptions(tuple(laws), tuple(functions))
-    return Watched(options, find_states(dynamics, [*laws.values(), *functions.values()]))
+    laws = tuple(text for text in texts if complete(dynamics, BoundOptions((text,))) is not None)
+    functions = tuple(k for k in roots if complete(dynamics, BoundOptions((), (k,))) is not None)
+    return complete(dynamics, BoundOptions(laws, functions), math.inf) if laws or functions else None
 
 
-def measure(dynamics: Dynamics, options: BoundOptions) -> list[Traced] | None:
-    """The operations of what is to be watched; None if they are too many, or none depends on the state or time."""
-    from kinode.kernels.kernel_outputs import bounded_values
+def _own_laws(system: System) -> Iterator[Expression]:
+    """The laws of all components but signals, which act only where other laws name them."""
+    for component in system.components.values():
+        if not isinstance(component, Signal):
+            yield from (component.own(field, law) for field, law in laws_of(component))
 
-    tape = Tape()
+
+def _signals_in_use(system: System) -> list[Signal]:
+    """The signals that laws of other components name, directly or by other signals."""
+    used: dict[str, Signal] = {}
+    waiting = {name for law in _own_laws(system) for name in law.names()}
+    while waiting:
+        signal = system.signals.get(name := waiting.pop())
+        if signal is not None and name not in used:
+            used[name] = signal
+            waiting |= signal.law.names() if isinstance(signal.law, Expression) else frozenset()
+    return [signal for name, signal in system.signals.items() if name in used]
+
+
+def complete(dynamics: Dynamics, options: BoundOptions, most: float = MAX_OPERATIONS) -> BoundOptions | None:
+    """The options with the number of arguments; None if constant, or if it takes too many operations."""
     try:
-        snapshot = Snapshot(dynamics.topology, dynamics.topology.layout.traced_point(tape))
-        values: list[Scalar] = bounded_values(snapshot, options)
+        counted = count_operations(dynamics.topology, options)
     except (Error, ArithmeticError, ValueError):
         return None
-    nodes = needed(values)
-    changes = any(node.op == "input" and node.args[0] in ("t", "q", "u", "z") for node in nodes)
-    return nodes if changes and len(nodes) <= MAX_OPERATIONS else None
-
-
-def find_states(dynamics: Dynamics, programs: list[list[Traced]]) -> tuple[int, ...]:
-    """The indices of the states that are inputs of some operations."""
-    starts = {role: where.start for role, where in dynamics.topology.layout.role_slices.items()}
-    inputs = (node.args for nodes in programs for node in nodes if node.op == "input")
-    return tuple(sorted({starts[array] + i for array, i in inputs if array in starts}))
+    return replace(options, n_arguments=counted[1]) if counted[1] and counted[0] <= most else None
 
 
 def _narrow_parts(system: System, law: Expression | float) -> Iterator[Expression]:
@@ -123,15 +116,15 @@ def _is_whole_power(node: Expression) -> bool:
 
 
 def _is_followed(system: System, node: Expression) -> bool:
-    """Whether a function of time alone is a polynomial between the breaks that are found before the run."""
+    """Whether a function of time alone has breaks and periods that are found before the run, and nothing else."""
     for part in walk(node):
         if part.op in ("call", "call_derivative"):
             table = system.tables.get(part.args[0])
             arguments = part.args[1 if part.op == "call" else 2 :]
             if table is None or any(len(table.corners(k)) < len(table.axes[k]) for k in range(len(arguments))):
                 return False
-        elif part.op == "inv" and not isinstance(part.args[0], float):
-            return False
-        elif part.op not in LINEAR_PIECES and part.op != "inv" and not _is_whole_power(part):
+        elif (part.op == "inv" and isinstance(part.args[0], Expression) and "t" in part.args[0].names()) or (
+            part.op not in FOLLOWED and not _is_whole_power(part)
+        ):
             return False
     return True

@@ -14,8 +14,8 @@ from kinode.ode.loops.event_triggers import find_growth, restore_values
 from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_finite, project, rate, slope
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.step_bounds import find_hidden
 from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
+from kinode.ode.loops.step_bounds import find_hidden, finish_bounds, prepare_bounds
 
 _EPSILON = 2.0**-52
 ALLOWED_CORRECTION = 10.0  # tolerances by which the projection onto the constraints may move the end of a step
@@ -223,7 +223,10 @@ def _step_to_event(run: RunMemory) -> int:
         if code != Outcome.DONE:
             return code
         counts.pending, counts.dense_ready = Pending.STEPPED, 0
-        share = find_hidden(run)
+        share = 0.0
+        if run.bounds.count != 0:
+            prepare_bounds(run)
+            share = find_hidden(run)
         if share == 0.0:
             if run.events.count == 0:
                 return Outcome.DONE
@@ -253,6 +256,8 @@ def take_adaptive_step(run: RunMemory) -> int:
     code = _step_to_event(run)
     if code != Outcome.DONE:
         return code
+    if run.bounds.count != 0:
+        finish_bounds(run)
     if run.counts.pending == Pending.STEPPED_TO_EVENT:
         # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
         first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t))

@@ -24,7 +24,7 @@ from kinode.ode.loops.event_triggers import (
 )
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.step_bounds import MAX_HALVINGS, MAX_PIECES, lowest_bound
+from kinode.ode.loops.step_bounds import MAX_HALVINGS, MAX_PIECES, lowest_bound, stays_clear
 
 DIP_SAMPLES = 16  # parts of a step that is sampled for a short dip of an event function below zero
 
@@ -47,6 +47,9 @@ def find_event(run: RunMemory) -> bool:
     ``state.between`` holds the state about its middle.
     """
     events, t, end = run.events, run.step.t, run.step.t_new
+    if stays_clear(run):
+        run.chatter.stalled = 0
+        return False
     store_values(run, events.g_before)
     half = t + 0.5 * run.step.h_done
     if not is_clear(run, half, run.state.between):

@@ -268,7 +268,10 @@ class StepBounds(Struct):
     """Bounds of laws and event functions within a step (step_bounds.py)."""
 
     kernel: int
-    """Address of the kernel that gives the lower, then the upper bounds in a box of states; 0 for none."""
+    """Address of the kernel that gives the lower, then the upper bounds for ranges of the arguments; 0 for none."""
+    arguments: int
+    """Address of the kernel that gives the arguments, their rates, and the laws."""
+    n_arguments: int
     count: int
     """Number of laws and event functions."""
     n_laws: int
@@ -276,26 +279,21 @@ class StepBounds(Struct):
     functions: Ints
     """For each of the others: its event function."""
     covered: Ints
-    """For each event function: 1 if it has bounds."""
-    n_states: int
-    states: Ints
-    """Indices of the states that they depend on."""
-    low: Floats
-    """Lower corner of a box: a state."""
-    high: Floats
-    """Upper corner of a box: a time, then a state."""
+    """For each event function: 1 + the index of its bounds; 0 for none."""
+    ranges: Floats
+    """The ends of the range of each argument."""
     out: Floats
     """The bounds as evaluated last."""
+    before: Floats
+    """At the start of the step: the arguments, their rates, and the laws."""
+    after: Floats
+    """The same at its end."""
     least: Floats
     """For each law: its least value at the stages of the step."""
     most: Floats
     """For each law: its largest value at the stages of the step."""
     known: int
-    """1 if ``now`` is known."""
-    now: Floats
-    """For each law: its value at the start of the step."""
-    end: Floats
-    """For each law: its value at the end of the step."""
+    """1 if ``before`` is known."""
 
 
 @struct

@@ -1,9 +1,10 @@
 """Bounds of laws and event functions within a step, so that none acts between two evaluations unseen.
 
-The path of the state in a step is taken as the cubic through both ends and their slopes. The control points of a piece
-of a cubic enclose it; they are the corners of a box of states. A kernel of interval arithmetic gives the least and the
-largest value that each law and event function has in that box. A piece of the step whose bounds do not settle the
-question is halved. As bounds narrow with the piece, few halvings reach a short effect, however short.
+Laws are functions of sums and products of time and other quantities, their arguments. The path of each argument in a step is taken as the
+cubic through its values at both ends and their rates. The control points of a piece of a cubic enclose it; they give
+the range of the argument there. A kernel of interval arithmetic gives the least and the largest value of each law and
+event function for these ranges. A piece of the step whose bounds do not settle the question is halved. As bounds narrow
+with the piece, few halvings reach a short effect, however short.
 
 A law hides something if its values in the step exceed those at the stages, which is all that the error estimate knows.
 An event function hides an event if it is negative between two times at which it is positive.
@@ -22,29 +23,38 @@ ALLOWED_SHARE = 0.5  # of the range of a law at the stages, by which its values 
 LAW_ROUNDING = 1e-9  # the same, in the unit of the law, and relative to its size
 
 
+def prepare_bounds(run: RunMemory) -> None:
+    """Evaluate the arguments of laws and event functions at the ends of the step that was just accepted."""
+    bounds, step = run.bounds, run.step
+    if bounds.known == 0:
+        run_kernel(run, bounds.arguments, law_time(run, step.t), run.state.y, run.state.slopes, bounds.before)
+        bounds.known = 1
+    last = slope(run, run.method.last)
+    run_kernel(run, bounds.arguments, law_time(run, step.t_new), run.state.y_new, last, bounds.after)
+
+
+def finish_bounds(run: RunMemory) -> None:
+    """The next step begins with the arguments and laws at the end of this one."""
+    before, after = run.bounds.before, run.bounds.after
+    for i in range(2 * run.bounds.n_arguments + run.bounds.n_laws):
+        before[i] = after[i]
+
+
 def _bound(run: RunMemory, a: float, b: float) -> None:
     """The bounds of all laws and event functions from share a to share b of the step."""
-    bounds, y, new, h = run.bounds, run.state.y, run.state.y_new, run.step.h_done
-    low, high, states = bounds.low, bounds.high, bounds.states
-    k, k_last, third = run.state.slopes, slope(run, run.method.last), (b - a) / 3.0
-    for j in range(bounds.n_states):
-        i = states[j]
-        first, last = y[i], y[i]
-        if i < run.model.n_continuous:
-            linear, change = h * k[i], new[i] - y[i]
-            cubic = linear + h * k_last[i] - 2.0 * change
-            square = change - linear - cubic
-            first += a * (linear + a * (square + a * cubic))
-            last += b * (linear + b * (square + b * cubic))
-            second = first + third * (linear + a * (2.0 * square + 3.0 * a * cubic))
-            third_point = last - third * (linear + b * (2.0 * square + 3.0 * b * cubic))
-            low[i] = min(min(first, last), min(second, third_point))
-            high[1 + i] = max(max(first, last), max(second, third_point))
-        else:
-            low[i], high[1 + i] = first, last
-    begin, end = law_time(run, run.step.t + a * h), law_time(run, run.step.t + b * h)
-    high[0] = max(begin, end)
-    run_kernel(run, bounds.kernel, min(begin, end), low, high, bounds.out)
+    bounds, n, h = run.bounds, run.bounds.n_arguments, run.step.h_done
+    before, after, ranges, third = bounds.before, bounds.after, bounds.ranges, (b - a) / 3.0
+    for i in range(n):
+        linear, change = h * before[n + i], after[i] - before[i]
+        cubic = linear + h * after[n + i] - 2.0 * change
+        square = change - linear - cubic
+        first = before[i] + a * (linear + a * (square + a * cubic))
+        last = before[i] + b * (linear + b * (square + b * cubic))
+        second = first + third * (linear + a * (2.0 * square + 3.0 * a * cubic))
+        third_point = last - third * (linear + b * (2.0 * square + 3.0 * b * cubic))
+        ranges[2 * i] = min(min(first, last), min(second, third_point))
+        ranges[2 * i + 1] = max(max(first, last), max(second, third_point))
+    run_kernel(run, bounds.kernel, run.step.t, run.state.y, ranges, bounds.out)
 
 
 def _widen(run: RunMemory) -> None:
@@ -69,25 +79,11 @@ def _any_exceeds(run: RunMemory) -> bool:
 
 def _begin_range(run: RunMemory) -> None:
     """Start the range of each law with its values at both ends of the step."""
-    bounds, out = run.bounds, run.bounds.out
-    least, most, now, end = bounds.least, bounds.most, bounds.now, bounds.end
-    if bounds.known == 0:
-        _bound(run, 0.0, 0.0)
-        for j in range(bounds.n_laws):
-            now[j] = out[j]
-        bounds.known = 1
-    _bound(run, 1.0, 1.0)
+    bounds, least, most, first = run.bounds, run.bounds.least, run.bounds.most, 2 * run.bounds.n_arguments
+    before, after = bounds.before, bounds.after
     for j in range(bounds.n_laws):
-        end[j] = out[j]
-        least[j], most[j] = now[j], now[j]
-    _widen(run)
-
-
-def _end_range(run: RunMemory) -> None:
-    """Keep the values of laws at the end of an accepted step: the next one begins with them."""
-    now, end = run.bounds.now, run.bounds.end
-    for j in range(run.bounds.n_laws):
-        now[j] = end[j]
+        least[j] = min(before[first + j], after[first + j])
+        most[j] = max(before[first + j], after[first + j])
 
 
 def find_hidden(run: RunMemory) -> float:
@@ -104,8 +100,6 @@ def find_hidden(run: RunMemory) -> float:
             _bound(run, nodes[s], nodes[s])
             _widen(run)
         at = _search_laws(run)
-    if at == 0.0:
-        _end_range(run)
     return at
 
 
@@ -126,6 +120,26 @@ def _search_laws(run: RunMemory) -> float:
             while depth > 0 and index % 2 == 0:
                 depth, index, length = depth - 1, index // 2, 2.0 * length
     return 0.0
+
+
+def stays_clear(run: RunMemory) -> bool:
+    """Whether bounds show that all active event functions are clearly positive throughout the step; they are armed.
+
+    Then none has to be evaluated. Their present values are replaced by the bounds.
+    """
+    events, out, covered, active = run.events, run.bounds.out, run.bounds.covered, run.events.active
+    if events.n_costly != 0 or run.bounds.count == run.bounds.n_laws:
+        return False
+    _bound(run, 0.0, 1.0)
+    for i in range(events.n_active):
+        at = covered[active[i]]
+        if at == 0 or not out[at - 1] > ZERO_LEVEL:
+            return False
+    g, armed = events.g, events.armed
+    for i in range(events.n_active):
+        g[active[i]] = out[covered[active[i]] - 1]
+        armed[active[i]] = 1
+    return True
 
 
 def lowest_bound(run: RunMemory, a: float, b: float) -> float:
