@@ -5,7 +5,8 @@ where its argument is not: a comparison, ``max(0, x)``, ``exp(-x*x)``, a table, 
 each law are watched, and the event functions that follow from the state alone.
 
 Not watched are parts of time alone made of lines, jumps and sines, whose breaks and periods limit the steps
-(time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of accelerations and reactions of a large system.
+(time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of accelerations and
+reactions of a large system.
 """
 
 from __future__ import annotations

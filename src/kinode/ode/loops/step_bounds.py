@@ -1,10 +1,10 @@
 """Bounds of laws and event functions within a step, so that none acts between two evaluations unseen.
 
-Laws are functions of sums and products of time and other quantities, their arguments. The path of each argument in a step is taken as the
-cubic through its values at both ends and their rates. The control points of a piece of a cubic enclose it; they give
-the range of the argument there. A kernel of interval arithmetic gives the least and the largest value of each law and
-event function for these ranges. A piece of the step whose bounds do not settle the question is halved. As bounds narrow
-with the piece, few halvings reach a short effect, however short.
+Laws are functions of sums and products of time and other quantities, their arguments. The path of each argument in a
+step is taken as the cubic through its values at both ends and their rates. The control points of a piece of a cubic
+enclose it; they give the range of the argument there. A kernel of interval arithmetic gives the least and the largest
+value of each law and event function for these ranges. A piece of the step whose bounds do not settle the question is
+halved. As bounds narrow with the piece, few halvings reach a short effect, however short.
 
 A law hides something if its values in the step exceed those at the stages, which is all that the error estimate knows.
 An event function hides an event if it is negative between two times at which it is positive.
