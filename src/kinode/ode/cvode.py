@@ -190,7 +190,7 @@ class StiffRun(LoopRun):
         """The ending if the run cannot continue after a step, else None."""
         step = self.memory.step
         length, eps = abs(result.t - step.t), float(np.finfo(float).eps)
-        small = length <= 16.0 * eps * max(abs(step.t), abs(step.t_end) * 1e-9)
+        small = length <= max(16.0 * eps * abs(step.t), step.least)
         self.small_steps = self.small_steps + 1 if small else 0
         stuck = self.small_steps > MAX_SMALL_STEPS
         if result.status >= 0 and not stuck and np.isfinite(result.y).all():
@@ -201,8 +201,8 @@ class StiffRun(LoopRun):
             return self._not_finite()
         if stuck:
             return self.describe(Outcome.STEP_TOO_SMALL)
-        message = f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
-        return Ending(EndKind.SOLVER_FAILED, step.t, message)
+        message = f"the stiff method failed at t = {self.now:.9g} s: {result.message}"
+        return Ending(EndKind.SOLVER_FAILED, self.now, message)
 
     def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
         """Serve the loop's requests for steps and states until the run ends."""
@@ -213,17 +213,17 @@ class StiffRun(LoopRun):
                 memory.counts.budget = 1
                 code = advance(memory)
                 if code == Outcome.STEP_WANTED:
-                    if memory.counts.steps and on_progress is not None and on_progress(memory.step.t) is False:
-                        return stopped_at(memory.step.t)
+                    if memory.counts.steps and on_progress is not None and on_progress(self.now) is False:
+                        return stopped_at(self.now)
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_requested)
                 elif code == Outcome.DONE:
-                    return reached_end(memory.step.t)
+                    return reached_end(self.now)
                 elif not self.serve(code):
                     ending = self.describe(code)
         except KeyboardInterrupt:
-            return interrupted_at(memory.step.t)
+            return interrupted_at(self.now)
         return ending
 
     def solution(self, ending: Ending) -> OdeSolution:

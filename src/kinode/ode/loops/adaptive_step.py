@@ -25,6 +25,7 @@ GROWTH_AFTER_EVENT = 10.0  # longest first step after an event, as a multiple of
 MAX_REFUSALS = 8  # repetitions of a step in which event functions change too much
 REFUSED_FACTOR = 0.25  # length of a repetition, as a share of the step before it
 MIN_STEP_SHARE = 1e-12  # share of the time: shortest first step after an event
+STALL_STEPS, STALL_SHARE = 200_000, 1e-6  # steps that advance a run by less than that share of its length: a stall
 MAX_ROUNDING = 1e-3  # relative: a larger error is no rounding
 NONFINITE_SPAN = 1e-9  # share of the run in which steps with values that are not finite are counted together
 MAX_NONFINITE_STEPS = 1000  # of these
@@ -193,7 +194,7 @@ def _find_step(run: RunMemory) -> int:
         final = left <= 1.01 * abs(h) and left <= 1.000001 * max_step
         if final:
             h = end - t
-        elif abs(h) <= 16.0 * _EPSILON * abs(t) or abs(h) < 1e-300:
+        elif abs(h) <= max(16.0 * _EPSILON * abs(t), step.least):
             return Outcome.NOT_FINITE if counts.failed >= 0 else Outcome.STEP_TOO_SMALL
         if counts.steps + counts.rejected >= run.method.max_steps:
             return Outcome.TOO_MANY_STEPS
@@ -247,6 +248,17 @@ def _step_to_event(run: RunMemory) -> int:
         counts.rejected += 1
 
 
+def _stalls(run: RunMemory) -> bool:
+    """Whether very many steps have hardly advanced the run, so that it would not end."""
+    step, counts = run.step, run.counts
+    counts.stall_steps += 1
+    if counts.stall_steps < STALL_STEPS:
+        return False
+    counts.stall_steps = 0
+    advance, step.stall_time = abs(step.t_new - step.stall_time), step.t_new
+    return advance < STALL_SHARE * abs(step.t_end - step.t_start)
+
+
 def take_adaptive_step(run: RunMemory) -> int:
     """One accepted step, with its events and its pass of singular positions."""
     step = run.step
@@ -258,9 +270,11 @@ def take_adaptive_step(run: RunMemory) -> int:
         return code
     if run.bounds.count != 0:
         finish_bounds(run)
+    if _stalls(run):
+        return Outcome.STALLED
     if run.counts.pending == Pending.STEPPED_TO_EVENT:
         # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
-        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t))
+        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
         step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
     elif run.model.projection != 0 and monitor_step(run):
         return Outcome.NEAR_SINGULAR

@@ -138,7 +138,7 @@ def _cut(run: RunMemory, before: float, after: float) -> None:
     k = first_triggering(run, run.state.y_new if after == run.step.t_new else between)
     low, peak = g[k], 0.0
     high = -low
-    while before < 0.5 * (before + after) < after:
+    while before < 0.5 * (before + after) < after and after - before > run.step.least:
         at = _next_guess(before, after, high, low, iterations)
         iterations += 1
         if _triggers_at(run, at):

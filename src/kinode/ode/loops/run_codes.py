@@ -35,6 +35,8 @@ class Outcome(IntEnum):
     """The caller is to take a step: from ``step.t``, ``state.y`` to ``step.t_new``, ``state.y_new``."""
     STATE_WANTED = 13
     """The caller is to put the state at ``step.t_requested`` into ``state.between``."""
+    STALLED = 14
+    """Very many steps have hardly advanced the run."""
 
 
 class Pending(IntEnum):

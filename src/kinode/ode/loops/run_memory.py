@@ -92,8 +92,17 @@ class StateRows(Struct):
 
 @struct
 class StepTimes(Struct):
-    """Times of the run and of the current step in s, and the memory of step control."""
+    """Times of the run and of the current step in s, and the memory of step control.
 
+    All times in the memory of a run count from its start, so that a late start costs no digits.
+    """
+
+    origin: float
+    """Time of the start, which expressions of time need."""
+    least: float
+    """The shortest step, a share of the length of the run."""
+    stall_time: float
+    """Time at which ``counts.stall_steps`` was zero."""
     t: float
     """Start of the step: the present time."""
     t_new: float
@@ -142,6 +151,8 @@ class StepCounts(Struct):
     """1 if a step of fixed length begins off its grid."""
     failed: int
     """The component that was not finite; -1 for none."""
+    stall_steps: int
+    """Steps since ``step.stall_time``."""
     nonfinite_steps: int
     """Rejected steps with values that are not finite, within a short span of time."""
 
@@ -200,6 +211,9 @@ class ClockTicks(Struct):
     """A base tick lasts numerator / denominator seconds."""
     modes_depend: int
     """1 if event functions depend on states that clocks change."""
+    base: int
+    """A base tick, and its time in s: those of the others follow from it."""
+    base_time: float
     first: int
     """The first base tick to come."""
     due: int
