@@ -5,6 +5,7 @@
 vanishes for the exact motion.  The work between two stored states is computed along the exact motion that starts at the
 first one: all intervals are integrated in parallel with one step of order 8 [Dormand, Prince 1981], then with two and
 more until the work no longer changes.  So the defect is the error of the run's own steps, whatever its output times.
+A second quadrature looks at what both may have passed over: no step of it is longer than a small share of the run.
 If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
 error.
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
+LOOKS = 64  # parts of the run: the second quadrature takes at least one step in each
 MAX_STEPS = 64  # per interval between two stored states
 MAX_TOTAL_STEPS = 1 << 21  # in one pass over all intervals
 MAX_STAGE_NUMBERS = 1 << 22  # numbers in the stages of one pass, which bounds the memory
@@ -37,6 +39,7 @@ TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
 CONVERGED_DEFECT = 1e-3  # the same change, relative to the defect: fine enough to judge it
 USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
+SEEN_WORK = 0.5  # the same change, relative to the work: the motion is not too stiff, and the work is about right
 GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
@@ -185,12 +188,33 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
             work = finer
             defect = float(np.abs(change[1:] - np.cumsum(finer.sum(axis=1))).max())
             if difference <= max(CONVERGED_WORK * scale, CONVERGED_DEFECT * defect):
-                return finer, difference
+                return _look_closer(run, finer, steps, difference)
     if np.isfinite(difference) and difference <= USABLE_WORK * scale:
-        return work, difference
+        return _look_closer(run, work, steps, difference)
     other, uncertainty = _interpolated(run, n_causes)
+    seen = np.isfinite(difference) and difference <= SEEN_WORK * scale  # two passes agree on what a cubic may not see
+    uncertainty = max(uncertainty, _largest(work - other)) if seen else uncertainty
     use_other = uncertainty < difference or not np.isfinite(difference)
     return (other, uncertainty) if use_other else (work, difference)
+
+
+def _look_closer(run: RunQuantities, work: Array, steps: int, uncertainty: float) -> tuple[Array, float]:
+    """The work by a second quadrature in long intervals, at other times and closer together; and its uncertainty.
+
+    What acts for a short time within a long step is seen by neither the run nor a quadrature with few steps.
+    """
+    lengths, n_causes = np.diff(run.t), work.shape[1]
+    limit = (run.t[-1] - run.t[0]) / LOOKS
+    parts = np.ceil(lengths / limit) if limit > 0.0 else np.zeros(len(lengths))
+    closer = work.copy()
+    for count in (1 << k for k in range(1, LOOKS.bit_length() + 1)):
+        chosen = np.flatnonzero((parts > steps) & (parts <= count) & (parts > count // 2))
+        if len(chosen):
+            closer[chosen] = _integrated(run, count + 1, n_causes, chosen)
+            if not np.allclose(closer[chosen], work[chosen], rtol=USABLE_WORK, atol=0.0):  # something was passed over
+                once, closer[chosen] = closer[chosen], _integrated(run, 2 * count + 1, n_causes, chosen)
+                uncertainty += float(np.nan_to_num(np.abs((closer[chosen] - once).sum(axis=1)).sum()))
+    return (closer, uncertainty) if np.isfinite(closer).all() else (work, uncertainty)
 
 
 def _largest(works: Array) -> float:
@@ -198,15 +222,20 @@ def _largest(works: Array) -> float:
     return float(np.abs(np.cumsum(works.sum(axis=1))).max())
 
 
-def _integrated(run: RunQuantities, steps: int, n_causes: int) -> Array:
-    """The work along the motions that start at the stored states, with ``steps`` equal steps of order 8, J."""
+def _integrated(run: RunQuantities, steps: int, n_causes: int, chosen: Array | None = None) -> Array:
+    """The work along the motions that start at the stored states, with ``steps`` equal steps of order 8, J.
+
+    ``chosen`` are the indices of some intervals between stored states; None for all.
+    """
     table = dop853()
     last, nodes, weights = table.last, table.nodes, table.stages
-    chunk = max(1, MAX_STAGE_NUMBERS // ((last + 1) * (run.y.shape[1] + n_causes)))
-    work = np.zeros((len(run) - 1, n_causes))
-    for first in range(0, len(work), chunk):
-        intervals = slice(first, min(first + chunk, len(work)))
-        t, y, h = run.t[intervals].copy(), run.y[intervals].copy(), np.diff(run.t)[intervals] / steps
+    size = max(1, MAX_STAGE_NUMBERS // ((last + 1) * (run.y.shape[1] + n_causes)))
+    indices = np.arange(len(run) - 1) if chosen is None else chosen
+    work = np.zeros((len(indices), n_causes))
+    for first in range(0, len(indices), size):
+        part = slice(first, first + size)
+        intervals = indices[part]
+        t, y, h = run.t[intervals], run.y[intervals], np.diff(run.t)[intervals] / steps
         begin, end = (times[intervals] for times in _sides(run))
         for _ in range(steps):
             rates: list[Array] = []
@@ -217,7 +246,7 @@ def _integrated(run: RunQuantities, steps: int, n_causes: int) -> Array:
                 rates.append(_rates(run, np.clip(t + nodes[s] * h, begin, end), stage))
             total = sum((weights[last, j] * rates[j] for j in range(last)), np.zeros((len(y), y.shape[1] + n_causes)))
             y = y + h[:, None] * total[:, : y.shape[1]]
-            work[intervals] += h[:, None] * total[:, y.shape[1] :]
+            work[part] += h[:, None] * total[:, y.shape[1] :]
             t = t + h
     return work
 

@@ -1,8 +1,8 @@
 """The arguments of a law along the steps of a run, and the parts of steps in which the law may be positive.
 
-As in loops/step_bounds.py: the path of an argument in a step is the cubic through both ends and their rates, its control
-points give the range of the argument in a part of the step, and interval arithmetic the bounds of the law there.  Here
-many steps are searched at a time.
+As in loops/step_bounds.py: the path of an argument in a step is the cubic through both ends and their rates.  Its
+control points give the range of the argument in a part of the step, and interval arithmetic the bounds of the law
+there.  Here many steps are searched at a time.
 """
 
 from __future__ import annotations

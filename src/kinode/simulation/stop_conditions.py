@@ -3,8 +3,8 @@
 The run is integrated in pieces of some hundred steps.  After each piece the condition is evaluated at every step and
 at three times between two steps, with states from a cubic through the states and their time derivatives.  A step in
 which it is false at all of these, but could be true between them by its bounds (argument_paths.py), is sampled ever
-closer.  Where the condition has become true, bisection finds the time; it integrates anew from the step before.  Where an event makes it true, the time
-of the event counts.  A condition that is true at the start must become false first.
+closer.  Where the condition has become true, bisection finds the time; it integrates anew from the step before.  Where
+an event makes it true, the time of the event counts.  A condition that is true at the start must become false first.
 """
 
 from __future__ import annotations
