@@ -252,7 +252,7 @@ class Solver:
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
-                    events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
+                    model=(self.kernel, self.p, self.inputs),
                 )  # fmt: skip
             if not self.warned_long and o.step is None:
                 more["on_long"] = (max(1, LONG - self.steps), partial(self._warn_long, (self.t_begin, t1)))

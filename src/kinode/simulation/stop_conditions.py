@@ -34,6 +34,7 @@ from kinode.simulation.watched_laws import complete
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
 CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew
+MAX_DRIVEN_TIMES, CLOSER_TIMES = 200_000, 33  # of a run without states, in all and where something may hide
 _STEP_FRACTIONS = (0.0, 0.25, 0.5, 0.75)  # of a step, at which the condition is evaluated
 
 Hit = tuple[float, Array]
@@ -284,7 +285,13 @@ def _run_driven(
     """The run of a system without states: the condition is a function of time."""
     times = np.linspace(start.t, until, 1000) if output_times is None else output_times
     fine = np.unique(np.concatenate([times, np.linspace(start.t, until, 4001)]))
-    true = condition(fine, np.zeros((len(fine), 0)), solver.p, solver.inputs) > 0
+    for _ in range(MAX_CLOSER):
+        true = condition(fine, np.zeros((len(fine), 0)), solver.p, solver.inputs) > 0
+        hiding = _find_possible(solver, condition, fine, np.zeros((len(fine), 0))) & ~true[1:] & ~true[:-1]
+        if not hiding.any() or len(fine) > MAX_DRIVEN_TIMES:
+            break
+        between = np.linspace(fine[:-1][hiding], fine[1:][hiding], CLOSER_TIMES)
+        fine = np.unique(np.concatenate([fine, between.ravel()]))
     rises = np.flatnonzero(true[1:] & ~true[:-1])
     solution = solver.run(start.y, start.t, until, times)
     if not len(rises):

@@ -12,8 +12,10 @@ reactions of a large system.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from weakref import WeakKeyDictionary
 
 from kinode.dynamics.compiled_system import Dynamics
@@ -94,21 +96,53 @@ def complete(dynamics: Dynamics, options: BoundOptions, most: float = MAX_OPERAT
 
 
 def _narrow_parts(system: System, law: Expression | float) -> Iterator[Expression]:
-    """The outermost parts of a law that can be narrower than their arguments."""
-    constants = {"t", *system.parameters, *system.inputs}
-    waiting, visited = [law], set[int]()
+    """The parts of a law that can be narrower than their arguments.
+
+    A sum or product with one such part is as narrow as that part.  Several of them in a sum or product may be narrow
+    only together, as a step up and a step down are: they are one part.
+    """
+    narrow = _find_narrow(system, law) if isinstance(law, Expression) else frozenset()
+    waiting = [law] if narrow else []
     while waiting:
         node = waiting.pop()
-        if not isinstance(node, Expression) or id(node) in visited:
-            continue
-        visited.add(id(node))
-        names = node.names()
-        if not names - (constants - {"t"}):
-            continue
-        if node.op in SMOOTH or _is_whole_power(node):
-            waiting.extend(arg for arg in node.args if isinstance(arg, Expression))
-        elif names - constants or not _is_followed(system, node):
+        terms = [(term, negative) for term, negative in _find_terms(node) if id(term) in narrow]
+        if node.op not in SMOOTH and not _is_whole_power(node):
             yield node
+        elif len(terms) == 1:
+            waiting.append(terms[0][0])
+        elif terms:
+            signed = [-term if negative else term for term, negative in terms]
+            yield reduce(operator.mul if node.op == "mul" else operator.add, signed)
+
+
+def _find_narrow(system: System, law: Expression) -> frozenset[int]:
+    """The nodes of a law, by identity, that are or contain a part that is to be watched."""
+    constants = {"t", *system.parameters, *system.inputs}
+    narrow = set[int]()
+    for node in walk(law):
+        if any(isinstance(arg, Expression) and id(arg) in narrow for arg in node.args):
+            narrow.add(id(node))
+        elif node.op not in SMOOTH and not _is_whole_power(node):
+            names = node.names()
+            changes = bool(names - (constants - {"t"}))
+            if changes and (names - constants or not _is_followed(system, node)):
+                narrow.add(id(node))
+    return frozenset(narrow)
+
+
+def _find_terms(node: Expression) -> list[tuple[Expression, bool]]:
+    """The operands of an operation; for a sum all its terms, and whether they are subtracted."""
+    if node.op not in ("add", "sub"):
+        return [(arg, False) for arg in node.args if isinstance(arg, Expression)]
+    terms, waiting = list[tuple[Expression, bool]](), [(node, False)]
+    while waiting:
+        term, negative = waiting.pop()
+        if term.op in ("add", "sub"):
+            signs = negative, negative != (term.op == "sub")
+            waiting += [(x, sign) for x, sign in zip(term.args, signs, strict=True) if isinstance(x, Expression)]
+        else:
+            terms.append((term, negative))
+    return terms
 
 
 def _is_whole_power(node: Expression) -> bool:

@@ -24,7 +24,7 @@ from kinode.ode.loops.event_triggers import (
 )
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
-from kinode.ode.loops.step_bounds import MAX_HALVINGS, MAX_PIECES, lowest_bound, stays_clear
+from kinode.ode.loops.step_bounds import search_functions, stays_clear
 
 DIP_SAMPLES = 16  # parts of a step that is sampled for a short dip of an event function below zero
 
@@ -89,30 +89,14 @@ def _find_dip(run: RunMemory) -> bool:
 
 
 def _find_covered_dip(run: RunMemory) -> bool:
-    """Whether an event function with bounds triggers between two evaluations; the step is then cut there.
-
-    A piece of the step in which all lower bounds are positive has no event; others are halved, the earliest first.
-    """
-    t, h, evaluated = run.step.t, run.step.h_done, False
-    depth, index, length, pieces = 0, 0, 1.0, 0
-    while not (depth == 0 and index == 1):
-        pieces += 1
-        settled = pieces >= MAX_PIECES or depth >= MAX_HALVINGS
-        if not settled and lowest_bound(run, index * length, (index + 1) * length) <= 0.0:
-            middle = (index + 0.5) * length
-            if lowest_bound(run, middle, middle) < 0.0:
-                evaluated = True
-                if _triggers_at(run, t + middle * h):
-                    _cut(run, t + index * length * h, t + middle * h)
-                    return True
-            depth, index, length = depth + 1, 2 * index, 0.5 * length
-        else:
-            index += 1
-            while depth > 0 and index % 2 == 0:
-                depth, index, length = depth - 1, index // 2, 2.0 * length
-    if evaluated:
-        evaluate(run, run.step.t_new, run.state.y_new)  # the next step begins with these values
-    return False
+    """Whether an event function with bounds triggers between two evaluations; the step is then cut there."""
+    if not search_functions(run):
+        return False
+    t, h = run.step.t, run.step.h_done
+    if _triggers_at(run, t + run.bounds.share * h):
+        _cut(run, t + run.bounds.left * h, t + run.bounds.share * h)
+        return True
+    return _find_dip(run)  # the dense output differs from the path that has bounds
 
 
 def _next_guess(before: float, after: float, high: float, low: float, iterations: int) -> float:

@@ -39,6 +39,16 @@ class Outcome(IntEnum):
     """Very many steps have hardly advanced the run."""
 
 
+class Hidden(IntEnum):
+    """What bounds find in the step of an external solver, at ``bounds.share`` of it."""
+
+    NOTHING = 0
+    LAW = 1
+    """A law acts as neither end of the step has seen it."""
+    EVENT = 2
+    """An event function is negative; it is not up to ``bounds.left`` of the step."""
+
+
 class Pending(IntEnum):
     """The next action of a run."""
 

@@ -308,6 +308,9 @@ class StepBounds(Struct):
     """For each law: its largest value at the stages of the step."""
     known: int
     """1 if ``before`` is known."""
+    left: float
+    share: float
+    """Where something hides in the step, as a share of it; it does not before the share ``left``."""
 
 
 @struct

@@ -15,6 +15,7 @@ from __future__ import annotations
 from kinode.ode.loops.dense_output import table_row
 from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
 from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope
+from kinode.ode.loops.run_codes import Hidden
 from kinode.ode.loops.run_memory import RunMemory
 
 MAX_HALVINGS = 40  # a piece of a step is not halved more often: what acts for a shorter time has no effect
@@ -95,10 +96,11 @@ def find_hidden(run: RunMemory) -> float:
     _bound(run, 0.0, 1.0)
     at = 0.0
     if _any_exceeds(run):
-        nodes = table_row(run, run.method.stages)
+        nodes, errors = table_row(run, run.method.stages), table_row(run, run.method.stages + 1)
         for s in range(1, run.method.last):
-            _bound(run, nodes[s], nodes[s])
-            _widen(run)
+            if errors[s] != 0.0:  # the error estimate knows nothing of the others
+                _bound(run, nodes[s], nodes[s])
+                _widen(run)
         at = _search_laws(run)
     return at
 
@@ -142,7 +144,7 @@ def stays_clear(run: RunMemory) -> bool:
     return True
 
 
-def lowest_bound(run: RunMemory, a: float, b: float) -> float:
+def _lowest_bound(run: RunMemory, a: float, b: float) -> float:
     """The least lower bound of the event functions that were positive at the start, from share a to b of the step."""
     bounds, out, functions = run.bounds, run.bounds.out, run.bounds.functions
     armed, before, lowest = run.events.armed, run.events.g_before, 1.0
@@ -152,3 +154,38 @@ def lowest_bound(run: RunMemory, a: float, b: float) -> float:
         if armed[k] != 0 and before[k] > ZERO_LEVEL and is_active(run, k, run.state.y) and not out[j] > 0.0:
             lowest = min(lowest, -1.0 if out[j] != out[j] else out[j])
     return lowest
+
+
+def search_functions(run: RunMemory) -> bool:
+    """Whether an event function is negative in the step: at ``bounds.share`` of it, and not up to ``bounds.left``.
+
+    A piece of the step in which all lower bounds are positive has no event; others are halved, the earliest first.
+    """
+    depth, index, length, pieces = 0, 0, 1.0, 0
+    while not (depth == 0 and index == 1):
+        pieces += 1
+        settled = pieces >= MAX_PIECES or depth >= MAX_HALVINGS
+        if not settled and _lowest_bound(run, index * length, (index + 1) * length) <= 0.0:
+            middle = (index + 0.5) * length
+            if _lowest_bound(run, middle, middle) < 0.0:
+                run.bounds.left, run.bounds.share = index * length, middle
+                return True
+            depth, index, length = depth + 1, 2 * index, 0.5 * length
+        else:
+            index += 1
+            while depth > 0 and index % 2 == 0:
+                depth, index, length = depth - 1, index // 2, 2.0 * length
+    return False
+
+
+def check_bounds(run: RunMemory) -> int:
+    """For an external solver: what its step passed over (`Hidden`); the slopes are those at both ends."""
+    bounds = run.bounds
+    bounds.known = 0
+    prepare_bounds(run)
+    bounds.share = find_hidden(run)
+    if bounds.share > 0.0:
+        return Hidden.LAW
+    if bounds.count > bounds.n_laws and search_functions(run):
+        return Hidden.EVENT
+    return Hidden.NOTHING
