@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinode as kn
-from kinode.simulation.watched_laws import find_watched
+from kinode.simulation.law_bounds.watched_laws import find_watched
 
 METHODS = ["dopri5", "dop853", "stiff"]
 

@@ -164,7 +164,7 @@ class StiffRun(LoopRun):
                 if self.bad is not None:
                     return self._not_finite()
             self._restart()
-        before, hidden = step.t, Hidden.LAW
+        before, hidden = step.t, int(Hidden.LAW)
         while hidden == Hidden.LAW:
             self._t_stop = min(step.t_end, memory.clocks.time, memory.breaks.time)
             self._t_stop = min(self._t_stop, self.look_until) if self.look_until > before else self._t_stop

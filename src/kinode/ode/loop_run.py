@@ -124,7 +124,7 @@ class LoopRun:
         if kernel.events is not None:
             covered = np.zeros(len(kernel.events.modes), dtype=np.int64)
             for j, k in enumerate(() if spec is None else spec.functions):
-                covered[k] = spec.n_laws + j + 1
+                covered[k] = 1 + j
             bounds.covered = ints_of(covered)
         if spec is None:
             return

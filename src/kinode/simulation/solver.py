@@ -33,10 +33,10 @@ from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.event_functions import find_spec
+from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
-from kinode.simulation.watched_laws import find_bounds
 
 CLOSED_TOLERANCE = 1e-6
 """Largest closure error of a start, as a share of the mechanism's size; the first step removes a smaller one."""

@@ -28,9 +28,9 @@ from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind, interrupted_at
 from kinode.ode.solution import OdeSolution
-from kinode.simulation.argument_paths import find_paths
+from kinode.simulation.law_bounds.argument_paths import find_paths
+from kinode.simulation.law_bounds.watched_laws import complete
 from kinode.simulation.solver import Solver, StateHistory, to_motion
-from kinode.simulation.watched_laws import complete
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
 CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew

@@ -130,16 +130,17 @@ def stays_clear(run: RunMemory) -> bool:
     Then none has to be evaluated. Their present values are replaced by the bounds.
     """
     events, out, covered, active = run.events, run.bounds.out, run.bounds.covered, run.events.active
+    first = run.bounds.n_laws - 1
     if events.n_costly != 0 or run.bounds.count == run.bounds.n_laws:
         return False
     _bound(run, 0.0, 1.0)
     for i in range(events.n_active):
         at = covered[active[i]]
-        if at == 0 or not out[at - 1] > ZERO_LEVEL:
+        if at == 0 or not out[first + at] > ZERO_LEVEL:
             return False
     g, armed = events.g, events.armed
     for i in range(events.n_active):
-        g[active[i]] = out[covered[active[i]] - 1]
+        g[active[i]] = out[first + covered[active[i]]]
         armed[active[i]] = 1
     return True
 

@@ -71,7 +71,8 @@ def _own_laws(system: System) -> Iterator[Expression]:
     """The laws of all components but signals, which act only where other laws name them."""
     for component in system.components.values():
         if not isinstance(component, Signal):
-            yield from (component.own(field, law) for field, law in laws_of(component))
+            laws = (component.own(field, law) for field, law in laws_of(component))
+            yield from (law for law in laws if isinstance(law, Expression))
 
 
 def _signals_in_use(system: System) -> list[Signal]:
@@ -101,7 +102,9 @@ def _narrow_parts(system: System, law: Expression | float) -> Iterator[Expressio
     A sum or product with one such part is as narrow as that part.  Several of them in a sum or product may be narrow
     only together, as a step up and a step down are: they are one part.
     """
-    narrow = _find_narrow(system, law) if isinstance(law, Expression) else frozenset()
+    if not isinstance(law, Expression):
+        return
+    narrow = _find_narrow(system, law)
     waiting = [law] if narrow else []
     while waiting:
         node = waiting.pop()
