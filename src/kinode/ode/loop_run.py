@@ -101,9 +101,7 @@ class LoopRun:
         run.output.sampled, run.output.n_times = times is not None, self.times.size
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
-        self.events = (
-            None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick, self.absolute)
-        )
+        self.events = None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick, span)
         if self.events is not None:
             run.step.t_end = float(self.events.align(np.array([run.step.t_end]), np.array([span[1]]))[0])
         self._set_bounds(kernel)

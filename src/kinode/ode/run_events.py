@@ -6,7 +6,6 @@ The loops return to Python where that list is full, and at the ticks of clocks t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -25,10 +24,10 @@ class RunEvents:
     """The events of one run, whose present state is ``y``."""
 
     def __init__(
-        self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None, absolute: Callable[[float], float]
+        self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None, span: tuple[float, float]
     ) -> None:
         m, n, room = len(spec.modes), y.size, LIST_SIZE + 2 * len(spec.modes)
-        self.spec, self.run, self.y, self.absolute = spec, run, y, absolute
+        self.spec, self.run, self.y, self.span = spec, run, y, span
         self.listed: list[Fired] = []
         self.g, self.g_before, self.g_half = np.zeros(2 * m), np.zeros(m), np.zeros(m)
         self._numbers, self._functions = np.zeros((room, 3)), np.zeros(room, dtype=np.int64)
@@ -55,6 +54,10 @@ class RunEvents:
         clocks.base = spec.first_tick(run.step.origin)
         clocks.base_time = spec.seconds_after(run.step.origin, clocks.base)
         clocks.first = clocks.base if first_tick is None else first_tick
+
+    def absolute(self, t: float) -> float:
+        """A time of the loop, which counts from the start, as a time of the model."""
+        return self.span[1] if t == self.run.step.t_end else self.span[0] + t
 
     def align(self, times: Array, breaks: Array) -> Array:
         """Breaks as times from the start of the run; one on a clock tick gets the time of the tick to the last bit."""

@@ -21,7 +21,8 @@ from kinode.ode.loops.run_memory import RunMemory
 MAX_HALVINGS = 40  # a piece of a step is not halved more often: what acts for a shorter time has no effect
 MAX_PIECES = 256  # pieces of one step
 ALLOWED_SHARE = 0.5  # of the range of a law at the stages, by which its values between them may exceed it
-LAW_ROUNDING = 1e-9  # the same, in the unit of the law, and relative to its size
+ALLOWED_CHANGE = 1e-3  # the same, relative to the size of the law at the stages
+LAW_ROUNDING = 1e-9  # the same, in the unit of the law
 
 
 def prepare_bounds(run: RunMemory) -> None:
@@ -72,7 +73,7 @@ def _any_exceeds(run: RunMemory) -> bool:
     exceeds = False
     for j in range(bounds.n_laws):
         low, high = least[j], most[j]
-        allowed = ALLOWED_SHARE * (high - low) + LAW_ROUNDING * (1.0 + max(abs(low), abs(high)))
+        allowed = ALLOWED_SHARE * (high - low) + LAW_ROUNDING + ALLOWED_CHANGE * max(abs(low), abs(high))
         inside = out[j] >= low - allowed and out[bounds.count + j] <= high + allowed
         exceeds = exceeds or not inside
     return exceeds

@@ -37,11 +37,19 @@ FOLLOWED = SMOOTH | {
 """Operations of time alone that the search for breaks and periods follows (time_events.py)."""
 
 
+_BOUNDS: WeakKeyDictionary[Dynamics, tuple[BoundSpec | None, int]] = WeakKeyDictionary()
 _WATCHED: WeakKeyDictionary[Dynamics, BoundOptions | None] = WeakKeyDictionary()
 
 
 def find_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
     """The compiled bounds of what is watched, and the size of the work array that they need."""
+    known = _BOUNDS.get(dynamics)
+    if known is None:
+        known = _BOUNDS[dynamics] = _compile_bounds(dynamics)
+    return known
+
+
+def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
     options = find_watched(dynamics)
     if options is None:
         return None, 0
