@@ -246,10 +246,17 @@ def test_no_example_of_a_docstring_is_skipped():
 
 
 def test_every_quantity_is_in_the_reference():
-    from kinode.model.quantity_names import EFFORT_SHARES, FRAME_QUANTITIES, JOINT_WRENCHES, SYSTEM_QUANTITIES
+    from kinode.model.quantity_names import (
+        EFFORT_SHARES,
+        FRAME_QUANTITIES,
+        GROUND_QUANTITIES,
+        JOINT_WRENCHES,
+        POWERS,
+        SYSTEM_QUANTITIES,
+    )
 
     listed = set(re.findall(r"`([\w.]+)`", (DOCS / "reference" / "quantities.md").read_text()))
-    assert {*FRAME_QUANTITIES, *JOINT_WRENCHES} <= listed
+    assert {*FRAME_QUANTITIES, *JOINT_WRENCHES, *POWERS, *(f"ground.{word}" for word in GROUND_QUANTITIES)} <= listed
     assert {f"effort.{share}" for share in EFFORT_SHARES} | {f"system.{word}" for word in SYSTEM_QUANTITIES} <= listed
 
 

@@ -58,7 +58,8 @@ _FACE = {
     "diagram": "kinode.views.diagram.circuit_diagram",
     # errors
     **dict.fromkeys(
-        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError"),
+        ("Error", "ArgumentError", "ModelError", "LawError", "UnitError", "AssemblyError", "SimulationError",
+         "GuessWarning", "LongRunWarning"),
         "kinode.errors"),
     # extend
     "fields": "kinode.model.base.fields",
@@ -123,7 +124,9 @@ if TYPE_CHECKING:
     from kinode.errors import ArgumentError as ArgumentError
     from kinode.errors import AssemblyError as AssemblyError
     from kinode.errors import Error as Error
+    from kinode.errors import GuessWarning as GuessWarning
     from kinode.errors import LawError as LawError
+    from kinode.errors import LongRunWarning as LongRunWarning
     from kinode.errors import ModelError as ModelError
     from kinode.errors import SimulationError as SimulationError
     from kinode.errors import UnitError as UnitError

@@ -23,6 +23,10 @@ class LongRunWarning(UserWarning):
     """A run takes so many steps that something in it may be faster than was meant."""
 
 
+class GuessWarning(UserWarning):
+    """A start is far from a joint's guess."""
+
+
 class ModelError(Error):
     """The description of the system is wrong.
 
@@ -106,6 +110,14 @@ class AssemblyError(Error):
     def __init__(self, message: str, residuals: Mapping[str, Gap] | None = None) -> None:
         super().__init__(message)
         self.residuals = dict(residuals or {})
+
+
+class OtherRowsError(AssemblyError):
+    """The constraint equations that a system was compiled with do not serve; ``rows`` do."""
+
+    def __init__(self, message: str, rows: tuple[int, ...]) -> None:
+        super().__init__(message)
+        self.rows = rows
 
 
 class SimulationError(Error):

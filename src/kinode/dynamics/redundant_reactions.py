@@ -16,6 +16,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.algebra.spatial import Pose
+from kinode.errors import ModelError
 from kinode.formulations.reaction_uniqueness import JointConstants, Uniqueness
 from kinode.kernels.kernel_options import Kernel, LoadOptions
 from kinode.model.quantity_names import QuantityName, find_quantity
@@ -161,8 +162,18 @@ def share(
     """
     compiled = np.atleast_2d(states.call(dynamics, "holding", LoadOptions(part, hold)))
     analyses = Analyses(dynamics, states, len(compiled)) if every is None else every
+    _check_teeth(dynamics, analyses)
     ratios = analyses.each[0][1].efforts if analyses.each else {name: {} for name in dynamics.system.joints}
     return ReactionSharing(analyses.change(compiled), analyses.unique, analyses.elastic, analyses.along, ratios)
+
+
+def _check_teeth(dynamics: Dynamics, analyses: Analyses) -> None:
+    """Refuse tooth forces that are not unique: which flank carries them is not known, and they are not linear."""
+    followers = {coupling.constraint: f"{name}.effort" for name, coupling in dynamics.topology.couplings.items()}
+    for name in dynamics.topology.meshes:
+        if not all(analyses.unique[followers.get(name, name)]):
+            message = "its tooth force is not unique: gears and joints hold the same freedom more than once"
+            raise ModelError(f"{message}; leave pressure_angle out (see kn.mobility)", component=name)
 
 
 def analyze(dynamics: Dynamics, state: State, *, p: Any = None, inputs: Any = None) -> Uniqueness:

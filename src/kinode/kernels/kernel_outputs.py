@@ -13,7 +13,6 @@ from kinode.expressions.parser import parse
 from kinode.kernels.kernel_options import ContributionOptions, LoadOptions, ReactionOptions
 from kinode.model.quantity_names import find_quantity
 from kinode.multibody import power
-from kinode.multibody.dependent_joints import measures
 from kinode.multibody.restraints import loop_constraints
 from kinode.multibody.snapshot import Snapshot
 
@@ -127,11 +126,6 @@ def closure(snapshot: Snapshot, options: Any) -> Outputs:
     constraints = snapshot.constraints
     residuals_and_rates = [x for f in (loop_constraints.residual, loop_constraints.drift) for x in constraints.every(f)]
     return [*residuals_and_rates, *(x for row in constraints.all_rows for x in row.values())]
-
-
-def measured_joints(snapshot: Snapshot, options: Any) -> Outputs:
-    """Coordinates, speeds and Jacobian of the joints that are not in the state."""
-    return np.concatenate([part.ravel() for part in measures(snapshot)])
 
 
 def projection(snapshot: Snapshot, options: Any) -> Outputs:

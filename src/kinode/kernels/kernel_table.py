@@ -20,6 +20,7 @@ from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
 from kinode.multibody import instant_events
+from kinode.multibody.dependent_joints import n_cut_coordinates, pose_errors
 from kinode.multibody.snapshot import Snapshot
 from kinode.structure.topology import Topology
 
@@ -107,6 +108,10 @@ def _slope(snapshot: Snapshot, tape: Tape, x: Array, options: tuple[str, ...]) -
     return outputs.directional_derivative(snapshot, tape, sizes, options)
 
 
+def _pose_errors(snapshot: Snapshot, tape: Tape, x: Array, options: Any) -> Iterable[Scalar]:
+    return np.concatenate(pose_errors(snapshot, x))
+
+
 def _always(options: Any) -> bool:
     return True
 
@@ -150,7 +155,8 @@ _ROWS = (
     KernelRow("segments", outputs.segments, modes=Modes.FITTED),
     # loops
     KernelRow("closure", outputs.closure, modes=Modes.UNUSED, open=True, rare=True),
-    KernelRow("measures", outputs.measured_joints, modes=Modes.UNUSED, open=True, rare=True),
+    KernelRow("pose_errors", trace=_pose_errors, n_x=n_cut_coordinates, x_name="cut_q", modes=Modes.UNUSED, open=True,
+              rare=True),
     KernelRow("projection", outputs.projection),
     # derivatives
     KernelRow("jacobian", outputs.jacobian, modes=Modes.UNUSED),

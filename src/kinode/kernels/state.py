@@ -30,7 +30,8 @@ class Wrench:
 
     ``unique`` tells whether the wrench is determined by equilibrium alone.  If only some components are, ``components``
     has a flag for each of force x, y, z and moment x, y, z (None if the components are not distinguished), and
-    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.
+    ``shared`` says how the others were chosen: by the compliance of joints, or as the least norm.  ``left_out`` names
+    loads that are not in it, as "tooth force" of a gear whose teeth are not given.
     """
 
     force: Array
@@ -41,3 +42,4 @@ class Wrench:
     unique: bool = True
     components: tuple[bool, ...] | None = None
     shared: str = ""
+    left_out: tuple[str, ...] = ()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinode.errors import LawError, ModelError
@@ -16,7 +16,7 @@ from kinode.model.base.frames import Frame
 from kinode.model.base.moving_frames import Observer
 from kinode.model.base.parameters import Input, Parameter, Signal
 from kinode.model.constraints.constraint import Constraint
-from kinode.model.constraints.gear_coupling import CoordinateCoupling
+from kinode.model.constraints.gear_coupling import find_transmissions
 from kinode.model.joints.joint import DERIVED, Joint
 from kinode.model.network.nodes import COORDINATES
 from kinode.model.network.part import DOMAINS, Part
@@ -51,6 +51,11 @@ SYSTEM_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "com": ("length", XYZ, "position"),
     "gravity": ("acceleration", XYZ, "position"),
 }
+# What the whole system does to the world: the shaking force, and the shaking moment about the world's origin.
+GROUND_QUANTITIES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "force": ("force", XYZ, "acceleration"),
+    "moment": ("moment", XYZ, "acceleration"),
+}
 JOINT_WRENCHES = {
     "reaction.force": ("force", XYZ),
     "reaction.moment": ("moment", XYZ),
@@ -61,7 +66,8 @@ JOINT_WRENCHES = {
 }
 # Unit of a constraint row -> unit of its constraint force.
 FORCE_OF_ROW = {"length": "force", "velocity": "force", "angle": "moment", "angular_velocity": "moment"}
-EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts")
+EFFORT_SHARES = ("drive", "spring", "damping", "friction", "stop", "parts", "rotor", "gear")
+POWERS = ("power", "power.drive")
 
 
 class QuantityName(NamedTuple):
@@ -69,7 +75,7 @@ class QuantityName(NamedTuple):
 
     text: str
     owner: str
-    sort: str  # joint, frame, observer, element, part, node, constraint, system, held, parameter, input, signal, time
+    sort: str  # a key of multibody.quantity_values.VALUES: joint, frame, element, part, node, system, ground, ...
     quantity: str
     parts: tuple[str, ...]
     part: int | None
@@ -104,6 +110,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
         if rest.partition(".")[0] == "com" and not system.bodies:
             raise LawError(f"{system.name} has no bodies, and so no mass center", text=text, position=len("system."))
         return _pick(text, owner, "system", rest, SYSTEM_QUANTITIES, None, axes)
+    if owner == "ground" and owner not in system:
+        return _pick(text, owner, "ground", rest, GROUND_QUANTITIES, None, axes)
     component = system[owner]
     if isinstance(component, Parameter | Input | Signal):
         if rest:
@@ -117,11 +125,8 @@ def find_quantity(system: System, text: str) -> QuantityName:
             if rest.startswith(side + "."):
                 frame = system.find_frame(f"{owner}.{side}")
                 return _pick(text, owner, "frame", rest[len(side) + 1 :], FRAME_QUANTITIES, frame, axes)
-        gears = (c for c in system.constraints.values() if isinstance(c, CoordinateCoupling))
-        tied = any(owner in gear.joints().values() for gear in gears)
-        tied = tied or any(node.joint == owner for node in system.nodes.values())
         rest = link_quantity(component, rest)
-        return _joint_quantity(text, component, rest, axes, component.driven or tied or component.friction is not None)
+        return _joint_quantity(text, component, rest, axes, _effort_needs(system, component))
     if isinstance(component, Body):
         return _body_quantity(text, component, rest, axes)
     if isinstance(component, Observer):
@@ -209,6 +214,9 @@ def _body_quantity(text: str, body: Body, rest: str, axes: Frame | None) -> Quan
         if rest == frame.name or rest.startswith(f"{frame.name}."):
             tail = rest[len(frame.name or "") + 1 :]
             return _pick(text, f"{body.name}.{frame.name}", "frame", tail, FRAME_QUANTITIES, frame, axes)
+    if body.name == "ground" and first in GROUND_QUANTITIES:
+        message = f"ground is a body here; under another name it leaves ground.{first} to the load on the world"
+        raise LawError(message, text=text, position=0)
     known = [*FRAME_QUANTITIES, "com", *(frame.name or "" for frame in body.frames)]
     message = unknown(f"{body.name} has neither a quantity nor a frame called", first, known)
     raise LawError(message, text=text, position=len(body.name) + 1)
@@ -223,10 +231,12 @@ def split_owner(system: System, head: str, text: str) -> tuple[str, str]:
             return ".".join(words[:-1]), words[-1]  # the reference of shafts: world.angle.speed
         if owner in ("system", "world") or owner in system.components:
             return owner, ".".join(words[count:])
+    if words[0] == "ground" and "ground" not in system.nodes:
+        return "ground", ".".join(words[1:])
     for node, rest in ((head, ""), (".".join(words[:-1]), words[-1])):
         if node in system.nodes:
             return node, rest
-    known = [*system.components, *system.nodes, "system", "t"]
+    known = [*system.components, *system.nodes, "system", "ground", "t"]
     raise LawError(unknown("nothing is called", words[0], known), text=text, position=0)
 
 
@@ -254,11 +264,28 @@ def _part(text: str, part: str, parts: tuple[str, ...]) -> int | None:
     return parts.index(part)
 
 
-def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led: bool) -> QuantityName:
-    """A quantity of a joint.
+def _effort_needs(system: System, joint: Joint) -> Callable[[str], str]:
+    """What has to be known for the effort of a joint, or for one of its shares (``effort.drive``).
 
-    ``led``: a drive, a gear or friction contributes to the joint's effort, which then depends on accelerations.
+    A prescribed motion, a gear, the parts of a network and friction contribute efforts that depend on accelerations.
     """
+    gears = find_transmissions(system)
+    geared = any(joint.name == gear.load for gear in gears)
+    tied = geared or any(joint.name == gear.motor for gear in gears)
+    tied = tied or any(node.joint == joint.name for node in system.nodes.values())
+    led = joint.driven or tied or joint.friction is not None
+    depends = {"effort.spring": False, "effort.damping": False, "effort.drive": joint.driven or geared}
+    fields = (
+        (element, field) for element in system.elements.values() for field in getattr(element, "joint_fields", ())
+    )
+    depends["effort.parts"] = led or any(getattr(element, field) == joint.name for element, field in fields)
+    return lambda quantity: "acceleration" if depends.get(quantity, led) else "velocity"
+
+
+def _joint_quantity(
+    text: str, joint: Joint, rest: str, axes: Frame | None, effort_needs: Callable[[str], str]
+) -> QuantityName:
+    """A quantity of a joint."""
 
     def make(quantity: str, parts: tuple[str, ...], part: str, unit: str | tuple[str, ...], needs: str) -> QuantityName:
         if axes is not None and quantity not in JOINT_WRENCHES:
@@ -287,13 +314,11 @@ def _joint_quantity(text: str, joint: Joint, rest: str, axes: Frame | None, led:
             quantity, tail = f"effort.{share}", part
         table = DERIVED.get(units[head]) or {"angle": "angular_acceleration", "length": "acceleration"}
         each = tuple(table[kind] for kind in kinds)
-        needs = "velocity" if head == "u" or quantity in ("effort.spring", "effort.damping") else "acceleration"
-        if head == "effort" and (not led or (quantity == "effort.drive" and not joint.driven)):
-            needs = "velocity"
+        needs = effort_needs(quantity) if head == "effort" else "velocity" if head == "u" else "acceleration"
         return make(quantity, _parts(names), tail, _units(each, "moment"), needs)
-    if rest == "power":
-        return make("power", (), "", "power", "acceleration")
-    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, "power"]
+    if rest in POWERS:
+        return make(rest, (), "", "power", "acceleration")
+    known = ["q", "u", "u_dot", "effort", *(f"effort.{s}" for s in EFFORT_SHARES), *JOINT_WRENCHES, *POWERS]
     if not rest:
         raise LawError(f"{joint.name} is no number; ask for one of {', '.join(known)}", text=text, position=0)
     position = min(len(joint.name) + 1, len(text) - 1)

@@ -524,7 +524,7 @@ class Shortcuts:
             Parent side: a body, a named frame or a place on a body.
         b : frame
             Child side.
-        lead : number, m
+        lead : number, m/rev
             Advance for one whole turn.
         at : 3 numbers, m, default (0, 0, 0)
             The joint's point, the same in both bodies' axes.

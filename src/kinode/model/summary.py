@@ -65,7 +65,7 @@ def _totals(system: System) -> list[str]:
     count = f"{_count(len(system.bodies), 'body', 'bodies')}, {_count(len(system.joints), 'joint')}"
     lines = [f"{count}, {_count(len(system.elements), 'element')}"]
     try:
-        lines.append(f"total mass {sum(system.nominal(b.total_mass()) for b in system.bodies.values()):.6g} kg")
+        lines.append(f"total mass {sum(system.nominal(b.mass) for b in system.bodies.values()):.6g} kg")
     except ModelError:
         lines.append("total mass unknown")
     loops = len(system.joints) - len(system.bodies)
@@ -113,10 +113,10 @@ def _table(name: str, table: Any) -> tuple[str, str]:
 
 
 def _body(system: System, body: Body) -> tuple[str, str]:
-    inertia, about = body.inertia_entries()
-    parts = [f"mass {_number(system, body.total_mass())} kg"]
-    if _any(body.center()):
-        parts.append(f"com {_numbers(system, body.center())} m")
+    inertia, about = body.inertia, body.about
+    parts = [f"mass {_number(system, body.mass)} kg"]
+    if _any(body.center_of_mass):
+        parts.append(f"com {_numbers(system, body.center_of_mass)} m")
     if inertia != NO_INERTIA:
         entries = inertia if _any(inertia[3:]) else inertia[:3]
         parts.append(f"inertia {_numbers(system, entries)} kg*m^2{' about its origin' if about == 'origin' else ''}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kinode.errors import ModelError, find_close
+from kinode.errors import ModelError, UnitError, find_close
 from kinode.expressions.lookup_tables import Table
 from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.table_files import read_table_file
@@ -123,7 +123,10 @@ class System(ComponentStore, Shortcuts):
     def read_value(self, name: str, raw: Any, expected: Dimension | None = None) -> tuple[Value, Dimension | None]:
         """The value of a parameter or input, with its dimension as far as it is known."""
         value = self.reader(name).number(raw, None, "value")
-        dimension = find_dimension(raw, value, self.parameters)
+        try:
+            dimension = find_dimension(raw, value, self.parameters)
+        except UnitError as error:
+            raise error.located(component=name, field="value") from None
         if expected is not None and dimension is not None and dimension != expected:
             message = f"{raw if isinstance(raw, str) else short(raw)} is in {dimension.unit}; {expected.unit} is needed"
             raise ModelError(message, component=name, field="value")

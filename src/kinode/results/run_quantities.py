@@ -16,6 +16,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
+from kinode.dynamics.left_out_loads import left_out_of
 from kinode.dynamics.named_quantities import evaluate_names
 from kinode.dynamics.redundant_reactions import Analyses, ReactionSharing, StateBatch, share
 from kinode.errors import ArgumentError
@@ -275,3 +276,24 @@ class RunQuantities:
             return DIMENSIONS[quantity.dimension].unit
         each = tuple(DIMENSIONS[part].unit for part in quantity.dimension)
         return each[0] if len(set(each)) == 1 else each
+
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """Loads that a quantity leaves out because the model does not say where they act.
+
+        Parameters
+        ----------
+        name : str
+            Name of a quantity.
+
+        Returns
+        -------
+        tuple of str
+            ("tooth force",) for the reactions at a gear or rack without ``pressure_angle``, else ().
+
+        Examples
+        --------
+        >>> run = kn.simulate(kn.load("examples/double_pendulum.yaml"), 0.1, samples=3)
+        >>> run.left_out("elbow.reaction.force")
+        ()
+        """
+        return left_out_of(self.dynamics.topology, find_quantity(self.system, name))

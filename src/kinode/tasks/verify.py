@@ -251,7 +251,7 @@ class _Scale:
 
     def __init__(self, result: dict[str, Any], point: InstantValues, topology: Topology) -> None:
         M = np.asarray(result.get("mass_matrix", np.zeros((0, 0))), dtype=float)
-        mass = sum(topology.system.nominal(body.total_mass()) for body in topology.system.bodies.values())
+        mass = sum(topology.system.nominal(body.mass) for body in topology.system.bodies.values())
         inertia = max(abs(M).max(initial=0.0), mass)
         speed = abs(point.u).max(initial=SMALLEST_SPEED)
         gravity = max(abs(topology.system.nominal(x)) for x in topology.system.gravity)
