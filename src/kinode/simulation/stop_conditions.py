@@ -286,13 +286,14 @@ def _run_driven(
     times = np.linspace(start.t, until, 1000) if output_times is None else output_times
     fine = np.unique(np.concatenate([times, np.linspace(start.t, until, 4001)]))
     for _ in range(MAX_CLOSER):
-        true = condition(fine, np.zeros((len(fine), 0)), solver.p, solver.inputs) > 0
-        hiding = _find_possible(solver, condition, fine, np.zeros((len(fine), 0))) & ~true[1:] & ~true[:-1]
+        rises = _find_rises(solver, condition, fine)
+        before = fine if not len(rises) else fine[: rises[0] + 1]  # up to where it is known to become true
+        hiding = _find_possible(solver, condition, before, np.zeros((len(before), 0)))
         if not hiding.any() or len(fine) > MAX_DRIVEN_TIMES:
             break
-        between = np.linspace(fine[:-1][hiding], fine[1:][hiding], CLOSER_TIMES)
+        between = np.linspace(before[:-1][hiding], before[1:][hiding], CLOSER_TIMES)
         fine = np.unique(np.concatenate([fine, between.ravel()]))
-    rises = np.flatnonzero(true[1:] & ~true[:-1])
+    rises = _find_rises(solver, condition, fine)
     solution = solver.run(start.y, start.t, until, times)
     if not len(rises):
         return to_motion(solver, solution, times)
@@ -301,6 +302,13 @@ def _run_driven(
     t = np.append(times[times < hit[0]], hit[0])
     motion = to_motion(solver, solution, t)
     return replace(motion, ending=_became_true(condition.text, hit[0]))
+
+
+def _find_rises(solver: Solver, condition: Condition, times: Array) -> Array:
+    """The indices of the times after which the condition of a system without states becomes true."""
+    true = condition(times, np.zeros((len(times), 0)), solver.p, solver.inputs) > 0
+    rises: Array = np.flatnonzero(true[1:] & ~true[:-1])
+    return rises
 
 
 def _became_true(text: str, t: float) -> Ending:
