@@ -148,3 +148,14 @@ def test_shorter_steps_are_taken_only_where_the_power_has_a_corner(monkeypatch):
     assert audit.work["slide.drive"] == pytest.approx(work, rel=1e-8)
     assert 200 < sum(steps) < 600
     assert audit.relative < 1e-7
+
+
+@pytest.mark.parametrize("law", ["abs(j.q - 30) < 0.4", "10*exp(-((t - 47.3)/0.1)**2)"])
+def test_the_audit_does_not_praise_a_run_that_passed_over_a_law(law):
+    """Steps of fixed length jump over a short push; the states show no trace of it."""
+    system = kn.System("slider", gravity=(0, 0, 0))
+    system.prismatic("j", system.world, system.body("body", mass=1.0), axis="x", u=1.0, effort=law)
+    run = kn.simulate(system, 100.0, method="rk4", step=25.0 if "j.q" in law else 20.0)
+    assert run["j.u"][-1] == pytest.approx(1.0)
+    assert run.audit.relative > 0.1
+    assert "well" not in run.audit.trust

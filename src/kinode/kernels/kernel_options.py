@@ -58,3 +58,12 @@ class ContributionOptions:
     support: Support = None
     about: str | None = None
     axes: str | None = None
+
+
+@dataclass(frozen=True)
+class BoundOptions:
+    """What the kernels of bounds cover: laws as text, event functions by their index, and how many arguments."""
+
+    laws: tuple[str, ...] = ()
+    event_functions: tuple[int, ...] = ()
+    n_arguments: int = 0

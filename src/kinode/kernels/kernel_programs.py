@@ -29,7 +29,7 @@ def make_program(topology: Topology, kernel: Kernel, formulation: Composition = 
 def trace(topology: Topology, kernel: Kernel, formulation: Composition = RECURSIVE) -> list[Scalar]:
     """The result of a kernel as nodes of a tape."""
     tape, row = Tape(), find_row(kernel)
-    x = tape.inputs("x", row.n_x(topology))
+    x = tape.inputs("x", row.size_of_x(topology, kernel.options))
     point = topology.layout.traced_point(tape)
     snapshot = Snapshot(topology, point, formulation=formulation, **row.given(topology, x))
     if row.trace is not None:

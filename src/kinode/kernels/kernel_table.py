@@ -1,7 +1,7 @@
 """The table of kernels: one row for each compiled model function, with its properties.
 
 ``x`` is the argument of a kernel besides the evaluation point: accelerations, added efforts and wrenches, a direction,
-or flags of the events that occurred.
+flags of the events that occurred, or ranges.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from kinode.algebra.scalars import Array, Scalar
 from kinode.algebra.trace import Tape
+from kinode.kernels import bound_outputs
 from kinode.kernels import kernel_outputs as outputs
 from kinode.kernels.kernel_options import Kernel, ReactionOptions
 from kinode.kernels.kernel_outputs import Outputs, flat
@@ -46,6 +47,7 @@ class KernelRow:
     write: Callable[[Snapshot, Any], Outputs] | None = None
     trace: Callable[[Snapshot, Tape, Array, Any], Iterable[Scalar]] | None = None
     n_x: Callable[[Topology], int] = lambda topology: 0
+    x_of_options: Callable[[Any], int] | None = None  # size of x, if it follows from the options
     x_name: str = "x"
     given: Callable[[Topology, Array], Mapping[str, Any]] = lambda topology, x: {}
     modes: Modes = Modes.GIVEN
@@ -56,6 +58,10 @@ class KernelRow:
     rare: bool = False  # whether it is called a few dozen times only
     arguments: tuple[str, ...] = ()
     square: bool = False  # whether the result is a matrix n_u x n_u
+
+    def size_of_x(self, topology: Topology, options: Any) -> int:
+        """The number of entries of ``x``."""
+        return self.n_x(topology) if self.x_of_options is None else self.x_of_options(options)
 
 
 def added_loads(topology: Topology, x: Array) -> Mapping[str, Any]:
@@ -161,6 +167,8 @@ _ROWS = (
     KernelRow("roots", lambda s, _: instant_events.roots(s)),
     KernelRow("loaded_roots", lambda s, _: instant_events.roots(s), **_LOADS),
     KernelRow("glance", lambda s, _: instant_events.cheap_event_functions(s)),
+    KernelRow("arguments", trace=bound_outputs.arguments, n_x=lambda t: t.layout.n_y),
+    KernelRow("bounds", trace=bound_outputs.bounds, x_of_options=lambda options: 2 * options.n_arguments),
     KernelRow("settled", lambda s, _: instant_events.consistent_discrete_states(s)),
     KernelRow("jump", trace=lambda s, tape, x, _: instant_events.after_event(s, x), n_x=_n_roots),
     KernelRow("sample", trace=lambda s, tape, x, _: instant_events.after_tick(s, x), n_x=_n_clocks),
@@ -182,7 +190,7 @@ def sizes(topology: Topology, kernel: Kernel) -> dict[str, int]:
         "z": topology.n_z,
         "p": len(topology.parameters),
         "inputs": len(topology.inputs),
-        "x": find_row(kernel).n_x(topology),
+        "x": find_row(kernel).size_of_x(topology, kernel.options),
     }
 
 

@@ -23,7 +23,7 @@ PREFIX = "kinode_"
 COMPILED_TOGETHER = (
     ("advance_adaptive",),
     ("advance_fixed",),
-    ("advance_outside", "check_events", "check_between"),
+    ("advance_outside", "check_events", "check_between", "check_bounds"),
     ("run_groups",),
     ("step_once",),
 )
@@ -47,9 +47,9 @@ def _source_digest() -> str | None:
 
 def find_source(name: str) -> Loop:
     """The loop as a Python function, which Python can run too."""
-    from kinode.ode.loops import advance, batch_groups, event_triggers, fixed_step
+    from kinode.ode.loops import advance, batch_groups, event_triggers, fixed_step, step_bounds
 
-    modules = (advance, event_triggers, batch_groups, fixed_step)
+    modules = (advance, event_triggers, step_bounds, batch_groups, fixed_step)
     loop: Loop = next(getattr(module, name) for module in modules if hasattr(module, name))
     return loop
 

@@ -29,7 +29,7 @@ from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stop
 from kinode.ode.kernel_spec import KernelSpec
 from kinode.ode.loop_run import LoopRun
 from kinode.ode.loops.loop_primitives import law_time
-from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
+from kinode.ode.loops.run_codes import Hidden, Outcome, Pending, Stepping
 from kinode.ode.ode_arguments import (
     ATOL,
     RTOL,
@@ -88,8 +88,9 @@ class StiffRun(LoopRun):
     ) -> None:  # fmt: skip
         from sksundae.cvode import CVODE
 
-        super().__init__(kernel, y0, span, arguments, quaternions, times, 1, max_steps, first_tick)
-        self.memory.method.stepping = Stepping.OUTSIDE
+        super().__init__(kernel, y0, span, arguments, quaternions, times, 2, max_steps, first_tick)
+        self.memory.method.stepping, self.memory.method.last = Stepping.OUTSIDE, 1
+        self.look_until = -math.inf  # time up to which steps end, to see what a longer one passed over
         self.memory.clocks.modes_depend = 1  # event functions are not known in the state before a tick
         self.rate, self.jacobian, self.quaternions = rate, jacobian, quaternions
         self.n_continuous = kernel.n_y - (0 if kernel.events is None else kernel.events.n_discrete)
@@ -163,13 +164,19 @@ class StiffRun(LoopRun):
                 if self.bad is not None:
                     return self._not_finite()
             self._restart()
-        self._t_stop = min(step.t_end, memory.clocks.time, memory.breaks.time)
-        self._end, before = self._solve(), step.t
-        ending = self._ending(self._end)
-        if ending is not None:
-            return ending
+        before, hidden = step.t, int(Hidden.LAW)
+        while hidden == Hidden.LAW:
+            self._t_stop = min(step.t_end, memory.clocks.time, memory.breaks.time)
+            self._t_stop = min(self._t_stop, self.look_until) if self.look_until > before else self._t_stop
+            self._end = self._solve()
+            ending = self._ending(self._end)
+            if ending is not None:
+                return ending
+            hidden = self._find_hidden(before)
         self._interpolated = False
         hit = None if self.search is None else self.search.find(before, self._end.t, self._state)
+        if hit is None and self.search is not None:
+            hit = self._find_covered(before)
         self._interpolated = self._interpolated or self.search is not None
         step.t_new = self._end.t if hit is None else hit
         self.y_new[:], step.t_requested = self._state(step.t_new), math.nan
@@ -179,6 +186,38 @@ class StiffRun(LoopRun):
         counts.pending = Pending.STEPPED if hit is None else Pending.STEPPED_TO_EVENT
         counts.steps += 1
         return None
+
+    def _find_hidden(self, before: float) -> int:
+        """Look for laws that neither end of the step has seen; if there are any, steps end there, and it is redone."""
+        if not self.memory.bounds.n_laws or self._end.t == before:
+            return Hidden.NOTHING
+        hidden = self._check_bounds(before)
+        if hidden == Hidden.LAW:
+            self.look_until = before + self.memory.bounds.share * (self._end.t - before)
+            if not before < self.look_until < self._end.t:
+                return Hidden.NOTHING
+            self._restart()
+        return hidden
+
+    def _find_covered(self, before: float) -> float | None:
+        """The time of an event that bounds show between two evaluations of event functions; None if there is none."""
+        bounds, length = self.memory.bounds, self._end.t - before
+        if bounds.count == bounds.n_laws or not length > 0.0:
+            return None
+        assert self.events is not None and self.search is not None
+        self.events.g_before[:] = self.search.at_start
+        if self._check_bounds(before) != Hidden.EVENT:
+            return None
+        return self.search.confirm(before + bounds.left * length, before + bounds.share * length, self._state)
+
+    def _check_bounds(self, before: float) -> int:
+        """What bounds show in the last step of SUNDIALS."""
+        step, end = self.memory.step, self._end
+        step.t_new, step.h_done = end.t, end.t - before
+        self.y_new[:] = self._with_discrete(end.y)
+        self.slopes[0] = self.rate(law_time(self.memory, before), self.y)
+        self.slopes[1] = self.rate(law_time(self.memory, end.t), self.y_new)
+        return compiled_loops.loop("check_bounds")(self.memory)
 
     def _not_finite(self) -> Ending:
         """The ending for a value that is not finite."""
@@ -190,7 +229,7 @@ class StiffRun(LoopRun):
         """The ending if the run cannot continue after a step, else None."""
         step = self.memory.step
         length, eps = abs(result.t - step.t), float(np.finfo(float).eps)
-        small = length <= 16.0 * eps * max(abs(step.t), abs(step.t_end) * 1e-9)
+        small = length <= max(16.0 * eps * abs(step.t), step.least)
         self.small_steps = self.small_steps + 1 if small else 0
         stuck = self.small_steps > MAX_SMALL_STEPS
         if result.status >= 0 and not stuck and np.isfinite(result.y).all():
@@ -201,8 +240,8 @@ class StiffRun(LoopRun):
             return self._not_finite()
         if stuck:
             return self.describe(Outcome.STEP_TOO_SMALL)
-        message = f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
-        return Ending(EndKind.SOLVER_FAILED, step.t, message)
+        message = f"the stiff method failed at t = {self.now:.9g} s: {result.message}"
+        return Ending(EndKind.SOLVER_FAILED, self.now, message)
 
     def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
         """Serve the loop's requests for steps and states until the run ends."""
@@ -213,17 +252,17 @@ class StiffRun(LoopRun):
                 memory.counts.budget = 1
                 code = advance(memory)
                 if code == Outcome.STEP_WANTED:
-                    if memory.counts.steps and on_progress is not None and on_progress(memory.step.t) is False:
-                        return stopped_at(memory.step.t)
+                    if memory.counts.steps and on_progress is not None and on_progress(self.now) is False:
+                        return stopped_at(self.now)
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_requested)
                 elif code == Outcome.DONE:
-                    return reached_end(memory.step.t)
+                    return reached_end(self.now)
                 elif not self.serve(code):
                     ending = self.describe(code)
         except KeyboardInterrupt:
-            return interrupted_at(memory.step.t)
+            return interrupted_at(self.now)
         return ending
 
     def solution(self, ending: Ending) -> OdeSolution:
@@ -253,14 +292,14 @@ def integrate_stiff(
     first_tick: int | None = None,
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
-    events: tuple[KernelSpec, Array, Array] | None = None,
+    model: tuple[KernelSpec, Array, Array] | None = None,
 ) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
-    each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
-    kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
+    each step and stops the run by returning False. ``model`` has compiled events and bounds, with the parameters and
+    inputs of their kernels. At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
     the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot continue does not raise: ``ending``
     says why, and the solution holds the states so far. Exceptions of the callables are raised, except an interrupt.
     """
@@ -270,9 +309,9 @@ def integrate_stiff(
     check_quaternions(quaternions, start.size)
     output_times = None if times is None else check_times(times, t0, t1)
     kernel, arguments = KernelSpec(0, 0, 0, start.size), (np.zeros(0), np.zeros(0))
-    if events is not None:
-        kernel, arguments = events[0], events[1:]
-        if t1 < t0:
+    if model is not None:
+        kernel, arguments = model[0], model[1:]
+        if kernel.events is not None and t1 < t0:
             raise ValueError("t1: events happen forwards in time; a run with events cannot go backwards")
     options: dict[str, Any] = {
         "rtol": float(rtol),

@@ -31,6 +31,7 @@ class EventSearch:
         self.modes = np.array(run.events.spec.modes, dtype=np.int64)
         self.values = np.array(run.events.spec.values)
         step = run.memory.step
+        self.at_start = np.zeros(len(self.modes))
         self.piece = self.first_piece = FIRST_PIECE * (step.t_end - step.t_start)  # s
 
     def _triggers(self, t: float, y: Array) -> bool:
@@ -48,6 +49,7 @@ class EventSearch:
         if not len(self.modes):
             return None
         self._triggers(t0, state(t0))
+        self.at_start = self.events.g[: len(self.modes)].copy()
         hit, begin = None, t0
         while hit is None and begin < t1:
             cheap = self.memory.events.n_costly == 0
@@ -58,6 +60,10 @@ class EventSearch:
         if hit is None:
             self.memory.chatter.stalled = 0
         return hit
+
+    def confirm(self, before: float, after: float, state: State) -> float | None:
+        """The first trigger between two times, of an event that bounds found; None if none triggers on the motion."""
+        return self._bisect(before, after, state) if self._triggers(after, state(after)) else None
 
     def _search(self, start: tuple[float, Array], end: float, state: State, halvings: int) -> float | None:
         """The first trigger from ``start`` (time, functions there) to ``end``, with so many halvings left."""

@@ -21,6 +21,8 @@ class EndKind(Enum):
     """A state or its time derivative is not finite."""
     STEP_TOO_SMALL = "step too small"
     """No step was short enough for the tolerance."""
+    STALLED = "stalled"
+    """Very many steps hardly advanced it."""
     STEP_TOO_LONG = "step too long"
     """A step of fixed length may have left its branch of the motion."""
     TOO_MANY_STEPS = "too many steps"

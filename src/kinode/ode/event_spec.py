@@ -59,6 +59,10 @@ class EventSpec:
         """The time of a tick in s."""
         return float(k * self.tick.numerator) / float(self.tick.denominator)
 
+    def seconds_after(self, t0: float, k: int) -> float:
+        """The time from t0 to a tick in s, exact; zero for the tick whose time is t0 in floats."""
+        return 0.0 if self.time_of(k) == t0 else float(k * self.tick - Fraction(t0))
+
     def due(self, k: int) -> list[int]:
         """The clocks that tick at a tick."""
         return [s for s, (period, phase) in enumerate(self.ticks) if k >= phase and (k - phase) % period == 0]

@@ -8,6 +8,22 @@ from kinode.ode.event_spec import EventSpec
 
 
 @dataclass(frozen=True)
+class BoundSpec:
+    """Compiled bounds of laws and event functions within a step (loops/step_bounds.py).
+
+    Both kernels have the signature of a rate. That of the ``bounds`` gives the lower, then the upper bounds for ranges
+    of the arguments in x. That of the ``arguments`` gives these, their rates, and the laws; x is the state's rate.
+    """
+
+    bounds: int = 0
+    arguments: int = 0
+    n_arguments: int = 0
+    n_laws: int = 0
+    functions: tuple[int, ...] = ()
+    """Indices of the event functions, which follow the laws."""
+
+
+@dataclass(frozen=True)
 class KernelSpec:
     """A compiled rate: f(t, q, u, z, p, inputs, x, work, out) at an address, all interleaved over the lanes."""
 
@@ -20,6 +36,8 @@ class KernelSpec:
     """Size of the work array for each lane."""
     projection: int = 0
     """Address of the kernel that projects a state onto its constraints; 0 for none. ``n_work`` is enough for it."""
+    bounds: BoundSpec | None = None
+    """Bounds of the model's laws and event functions; ``n_work`` is enough for their kernel."""
     events: EventSpec | None = None
     """The events of the model; ``n_work`` is enough for their kernels."""
 

@@ -12,12 +12,15 @@ from kinode.jit.pointers import floats_of, ints_of
 from kinode.ode import compiled_loops
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
+from kinode.ode.loops.adaptive_step import STALL_SHARE, STALL_STEPS
 from kinode.ode.loops.run_codes import Outcome, Stepping
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.ode_arguments import Array
 from kinode.ode.run_events import RunEvents
 from kinode.ode.solution import OdeSolution, SingularPass
 
+LEAST_STEP = 2.0**-60
+"""The shortest step as a share of the run's length: no sum of such steps ends the run."""
 PASS_ENDED = 1e-2
 """Share of the largest distance from singular positions: a step that ends farther away ends the pass."""
 CHUNK_SECONDS = 0.05
@@ -83,25 +86,60 @@ class LoopRun:
         self.memory = run = RunMemory()
         rows = provide_rows(run, kernel, arguments, quaternions, stages)
         self.y, self.y_new, self.y_stage, self.between = rows[:4]
+        self.slopes = rows[4:]
         self.max_steps, self.loop = max_steps, loop
         self.passes: list[SingularPass] = []
         self._near_until = -2  # the last step that ended near a singular position
         self.y[:] = y0
-        run.step.t = run.step.t_new = run.step.t_start = span[0]
-        run.step.t_end = span[1]
+        self.span, self.given_times = span, times
+        run.step.origin, run.step.t_end = span[0], span[1] - span[0]
+        run.step.least = LEAST_STEP * abs(run.step.t_end)
         run.step.previous_error, run.step.t_requested, run.counts.failed = 1e-4, math.nan, -1
         run.method.max_steps = max_steps
         run.method.weights = floats_of(np.zeros(stages))
-        self.times = np.zeros(0) if times is None else times
+        self.times = np.zeros(0) if times is None else times - span[0]
         run.output.sampled, run.output.n_times = times is not None, self.times.size
         run.output.times = floats_of(self.times)
         self._blocks: list[tuple[Array, Array]] = []
-        self.events = None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick)
-        self._first_rows(span[0], y0)
+        self.events = None if kernel.events is None else RunEvents(kernel.events, run, self.y, first_tick, span)
+        if self.events is not None:
+            run.step.t_end = float(self.events.align(np.array([run.step.t_end]), np.array([span[1]]))[0])
+        self._set_bounds(kernel)
+        self._first_rows(y0)
+
+    def absolute(self, t: float) -> float:
+        """A time of the loop, which counts from the start, as a time of the model."""
+        return self.span[1] if t == self.memory.step.t_end else self.span[0] + t
+
+    @property
+    def now(self) -> float:
+        """The present time of the model in s."""
+        return self.absolute(self.memory.step.t)
+
+    def _set_bounds(self, kernel: KernelSpec) -> None:
+        """Give the loop the bounds of laws and event functions."""
+        spec, bounds = kernel.bounds, self.memory.bounds
+        if kernel.events is not None:
+            covered = np.zeros(len(kernel.events.modes), dtype=np.int64)
+            for j, k in enumerate(() if spec is None else spec.functions):
+                covered[k] = 1 + j
+            bounds.covered = ints_of(covered)
+        if spec is None:
+            return
+        n, laws, count = spec.n_arguments, spec.n_laws, spec.n_laws + len(spec.functions)
+        bounds.kernel, bounds.arguments = spec.bounds, spec.arguments
+        bounds.n_arguments, bounds.n_laws, bounds.count = n, laws, count
+        bounds.functions = ints_of(np.array(spec.functions, dtype=np.int64))
+        arrays = provide_arrays(2 * n, 2 * count, 2 * n + laws, 2 * n + laws, laws, laws)
+        ranges, out, before, after, least, most = map(floats_of, arrays)
+        bounds.ranges, bounds.out, bounds.before, bounds.after = ranges, out, before, after
+        bounds.least, bounds.most = least, most
 
     def set_breaks(self, breaks: Array, margin: float) -> None:
         """Give the loop the breaks of expressions of time, in s, and their accuracy."""
-        run, times = self.memory, np.ascontiguousarray(breaks)
+        run, times = self.memory, np.ascontiguousarray(breaks - self.span[0])
+        if self.events is not None:
+            times = self.events.align(times, breaks)
         if times.size and run.step.t_end < run.step.t:
             raise ValueError("t1: breaks are passed forwards in time")
         run.breaks.count, run.breaks.times, run.breaks.margin = times.size, floats_of(times), margin
@@ -113,14 +151,14 @@ class LoopRun:
         self.out_t, self.out_y = np.empty(rows), np.empty((rows, self.y.size))
         output.t, output.y, output.room = floats_of(self.out_t), floats_of(self.out_y), rows
 
-    def _first_rows(self, t0: float, y0: Array) -> None:
+    def _first_rows(self, y0: Array) -> None:
         """Allocate the output and write the state at the start; with events it is known only after mode iteration."""
         output = self.memory.output
-        at_start = int((self.times == t0).sum()) if output.sampled else 1
-        start_known = self.events is None or t0 == self.memory.step.t_end
+        at_start = int((self.times == 0.0).sum()) if output.sampled else 1
+        start_known = self.events is None or self.memory.step.t_end == 0.0
         block_rows = max(16, min(1024, _BLOCK_NUMBERS // max(1, y0.size)))
         self._allocate(max(1, self.times.size) if output.sampled else block_rows)
-        self.out_t[:at_start], self.out_y[:at_start] = t0, y0
+        self.out_t[:at_start], self.out_y[:at_start] = 0.0, y0
         output.written = output.next_time = at_start if start_known else 0
 
     def _next_block(self) -> None:
@@ -134,7 +172,7 @@ class LoopRun:
         on_long: tuple[int, Callable[[float], None]] | None = None,
     ) -> Ending:  # fmt: skip
         """Call the loop repeatedly until the run ends."""
-        call, counts, step = compiled_loops.loop(self.loop), self.memory.counts, self.memory.step
+        call, counts = compiled_loops.loop(self.loop), self.memory.counts
         steps, shown = budget or 256, clock.perf_counter()
         try:
             while True:
@@ -144,21 +182,21 @@ class LoopRun:
                 code = call(self.memory)
                 elapsed = clock.perf_counter() - began
                 if code == Outcome.DONE:
-                    return reached_end(step.t)
+                    return reached_end(self.now)
                 if self.serve(code):
                     continue
                 if code != Outcome.PAUSED or counts.steps >= self.max_steps:
                     return self.describe(code if code != Outcome.PAUSED else Outcome.TOO_MANY_STEPS)
                 shown = clock.perf_counter()
                 if on_long is not None and counts.steps + counts.rejected >= on_long[0]:
-                    on_long[1](step.t)
+                    on_long[1](self.now)
                     on_long = None
                 if budget is None and not overdue:
                     steps = int(min(max(steps * min(8.0, CHUNK_SECONDS / max(elapsed, 1e-9)), 1), 1 << 40))
-                if on_progress is not None and on_progress(step.t) is False:
-                    return stopped_at(step.t)
+                if on_progress is not None and on_progress(self.now) is False:
+                    return stopped_at(self.now)
         except KeyboardInterrupt:
-            return interrupted_at(step.t)
+            return interrupted_at(self.now)
 
     def serve(self, code: int) -> bool:
         """Serve a request of the loop; False if the code is no request, but an end or a pause."""
@@ -179,7 +217,7 @@ class LoopRun:
         monitor, step = self.memory.monitor, self.memory.counts.steps
         within = monitor.near_time != self.memory.step.t_new
         y = (self.y_stage if within else self.y_new).copy()
-        singular_pass = SingularPass(monitor.near_time, monitor.near_share, y)
+        singular_pass = SingularPass(self.absolute(monitor.near_time), monitor.near_share, y)
         if step == self._near_until + 1:
             singular_pass = min(singular_pass, self.passes.pop(), key=lambda each: each.share)
         self.passes.append(singular_pass)
@@ -188,14 +226,18 @@ class LoopRun:
 
     def describe(self, code: int) -> Ending:
         """The ending for a code with which a run cannot continue."""
-        t, failed = self.memory.step.t, self.memory.counts.failed
+        t, failed = self.now, self.memory.counts.failed
         if code == Outcome.NOT_FINITE:
-            t_failed = self.memory.step.failed_time
+            t_failed = self.absolute(self.memory.step.failed_time)
             message = f"component {failed} of the state is not finite at t = {t_failed:.9g} s"
             return Ending(EndKind.NOT_FINITE, t_failed, message, entry=failed)
         if code == Outcome.STEP_TOO_SMALL:
             message = f"the step became too small at t = {t:.9g} s: the motion is too abrupt to be followed"
             return Ending(EndKind.STEP_TOO_SMALL, t, message)
+        if code == Outcome.STALLED:
+            message = f"the run stalls at t = {t:.9g} s: {STALL_STEPS:,} steps advanced it by less than "
+            length = abs(self.memory.step.t_end)
+            return Ending(EndKind.STALLED, t, f"{message}{STALL_SHARE * length:.1g} s of its {length:g} s")
         if code == Outcome.LEFT_BRANCH:
             message = (
                 f"at t = {t:.9g} s a step ended so far from where the loops close that it may have left its branch: "
@@ -207,22 +249,30 @@ class LoopRun:
         message = f"the allowed number of steps was used up at t = {t:.9g} s"
         return Ending(EndKind.TOO_MANY_STEPS, t, message)
 
+    def _times_of(self, t: Array) -> Array:
+        """The times of stored states: those that were asked for, or those of the steps."""
+        if self.given_times is not None:
+            return self.given_times[: len(t)].copy()
+        times: Array = np.where(t == self.memory.step.t_end, self.span[1], self.span[0] + t)
+        return times
+
     def solution(self, ending: Ending) -> OdeSolution:
         """The results of the run so far."""
         counts, step, written = self.memory.counts, self.memory.step, self.memory.output.written
         blocks = [*self._blocks, (self.out_t[:written], self.out_y[:written])]
         single = len(blocks) == 1 and written == len(self.out_t)
+        t = blocks[0][0] if single else np.concatenate([block[0] for block in blocks])
         fixed = self.memory.method.stepping == Stepping.FIXED
         if self.events is not None:
             self.events.collect()
         return OdeSolution(
-            t=blocks[0][0] if single else np.concatenate([block[0] for block in blocks]),
+            t=self._times_of(t),
             y=blocks[0][1] if single else np.concatenate([block[1] for block in blocks]),
             ending=ending,
             steps=counts.steps + (counts.cut if fixed else 0),
             rejected=counts.rejected,
             evaluations=counts.evaluations,
-            t_end=step.t,
+            t_end=self.now,
             y_end=self.y.copy(),
             next_step=abs(step.h),
             passes=tuple(self.passes),

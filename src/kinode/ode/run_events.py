@@ -23,9 +23,11 @@ LIST_SIZE = 512
 class RunEvents:
     """The events of one run, whose present state is ``y``."""
 
-    def __init__(self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None) -> None:
+    def __init__(
+        self, spec: EventSpec, run: RunMemory, y: Array, first_tick: int | None, span: tuple[float, float]
+    ) -> None:
         m, n, room = len(spec.modes), y.size, LIST_SIZE + 2 * len(spec.modes)
-        self.spec, self.run, self.y = spec, run, y
+        self.spec, self.run, self.y, self.span = spec, run, y, span
         self.listed: list[Fired] = []
         self.g, self.g_before, self.g_half = np.zeros(2 * m), np.zeros(m), np.zeros(m)
         self._numbers, self._functions = np.zeros((room, 3)), np.zeros(room, dtype=np.int64)
@@ -49,24 +51,42 @@ class RunEvents:
         clocks.numerator, clocks.denominator = spec.tick.numerator, spec.tick.denominator
         clocks.ticks = ints_of(np.array([(*pair, 0) for pair in spec.ticks], dtype=np.int64))
         clocks.in_python = ints_of(np.array(spec.in_python, dtype=np.int64))
-        clocks.first = spec.first_tick(run.step.t) if first_tick is None else first_tick
+        clocks.base = spec.first_tick(run.step.origin)
+        clocks.base_time = spec.seconds_after(run.step.origin, clocks.base)
+        clocks.first = clocks.base if first_tick is None else first_tick
+
+    def absolute(self, t: float) -> float:
+        """A time of the loop, which counts from the start, as a time of the model."""
+        return self.span[1] if t == self.run.step.t_end else self.span[0] + t
+
+    def align(self, times: Array, breaks: Array) -> Array:
+        """Breaks as times from the start of the run; one on a clock tick gets the time of the tick to the last bit."""
+        clocks = self.run.clocks
+        if not clocks.count or self.run.step.origin == 0.0:
+            return times
+        tick = float(clocks.numerator) / float(clocks.denominator)
+        ticks = np.rint(breaks / tick)
+        since = (ticks - clocks.base) * float(clocks.numerator) / float(clocks.denominator)
+        on_tick = ticks * float(clocks.numerator) / float(clocks.denominator) == breaks
+        aligned: Array = np.where(on_tick, clocks.base_time + since, times)
+        return aligned
 
     def collect(self) -> None:
         """Move the events from the loop's list to ``listed``."""
         count = self.run.events.listed
         for (t, before, after), k in zip(self._numbers[:count].tolist(), self._functions[:count].tolist(), strict=True):
-            self.listed.append((t, k, before, after))
+            self.listed.append((self.absolute(t), k, before, after))
         self.run.events.listed = 0
 
     def call_clocks(self) -> None:
         """Call the clocks that are functions in Python and tick now."""
         assert self.spec.call is not None
         which = [s for s in self.spec.due(self.run.clocks.first - 1) if self.spec.in_python[s]]
-        self.spec.call(self.run.step.t, self.y, which)
+        self.spec.call(self.absolute(self.run.step.t), self.y, which)
 
     def describe(self, code: int) -> Ending:
         """The ending for chatter or inconsistent modes."""
-        t, owner = self.run.step.t, self.spec.owners[self.run.events.blamed]
+        t, owner = self.absolute(self.run.step.t), self.spec.owners[self.run.events.blamed]
         if code != Outcome.CHATTER:
             message = f"at t = {t:.9g} s no modes are consistent: {owner} and dependent components change without end"
             return Ending(EndKind.MODES_INCONSISTENT, t, message, owner)

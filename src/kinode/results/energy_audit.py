@@ -5,6 +5,7 @@
 vanishes for the exact motion.  The work between two stored states is computed along the exact motion that starts at the
 first one: all intervals are integrated in parallel with one step of order 8 [Dormand, Prince 1981], and with shorter
 ones where its lower orders do not agree.  So the defect is the error of the run's own steps, whatever its output times.
+A second quadrature looks at what both may have passed over: no step of it is longer than a small share of the run.
 If the motion is too stiff for that, the work is computed along cubics through the states; ``uncertainty`` estimates its
 error.
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kinode.results.run_quantities import RunQuantities
 
 IMPACTS = "impacts"  # name of the energy change at instants where speeds jump
+LOOKS = 64  # parts of the run: the second quadrature takes at least one step in each
 MAX_STEPS = 64  # the shortest step is this part of an interval between two stored states
 MAX_TOTAL_STEPS = 1 << 21  # of the shortest steps in all intervals
 SHARE_OF_STEP = 0.25  # of the error that an interval may have, for each of its steps
@@ -44,6 +46,7 @@ TICK_ROUNDING = 1e-9  # of a stored time on a clock tick, relative to the number
 CONVERGED_WORK = 1e-13  # change of the work by halved steps, relative to the work: rounding
 CONVERGED_DEFECT = 1e-3  # the same change, relative to the defect: fine enough to judge it
 USABLE_WORK = 1e-6  # the same change, relative to the work: still better than interpolation
+SEEN_WORK = 0.5  # the same change, relative to the work: the motion is not too stiff, and the work is about right
 GOOD_DEFECT, FAIR_DEFECT = 1e-6, 1e-3  # relative defects up to which a run is good for figures, and for plots
 NEGLIGIBLE_UNCERTAINTY = 1e-9  # of the work, relative to the energy in play
 
@@ -198,9 +201,11 @@ def compute_work(run: RunQuantities, change: Array) -> tuple[Array, float]:
                 break
             _refine(run, work, errors, stuck, max(allowed, REFINEMENT * uncertainty if uncertainty < UNKNOWN else 0.0))
             before, uncertainty = uncertainty, _finite(errors.sum())
-    if uncertainty <= max(allowed, USABLE_WORK * scale):
-        return work, uncertainty
+        if uncertainty <= max(allowed, USABLE_WORK * scale):
+            return _look_closer(run, work, uncertainty)
     other, uncertainty_of_other = _interpolated(run, n_causes)
+    if uncertainty <= SEEN_WORK * scale:  # the steps agree on what a cubic may not see
+        uncertainty_of_other = max(uncertainty_of_other, float(np.abs(np.cumsum((work - other).sum(axis=1))).max()))
     use_other = uncertainty_of_other < uncertainty or uncertainty >= UNKNOWN
     return (other, uncertainty_of_other) if use_other else (work, uncertainty)
 
@@ -251,6 +256,37 @@ def _refine(run: RunQuantities, work: Array, errors: Array, stuck: Array, allowe
             size[left[fine & (error <= GROW * SHARE_OF_STEP * share)]] *= 2.0
             size = np.minimum(size, 1.0 - done)
             left = left[(done[left] < 1.0) & np.isfinite(errors[rows[left]])]
+
+
+def _look_closer(run: RunQuantities, work: Array, uncertainty: float) -> tuple[Array, float]:
+    """The work by a second quadrature in long intervals, at other times and closer together; and its uncertainty.
+
+    What acts for a short time within a long step is seen by neither the run nor a quadrature with few steps.
+    """
+    lengths, limit = np.diff(run.t), (run.t[-1] - run.t[0]) / LOOKS
+    parts = np.ceil(lengths / limit) if limit > 0.0 else np.zeros(len(lengths))
+    closer = work.copy()
+    for count in (1 << k for k in range(1, LOOKS.bit_length() + 1)):
+        chosen = np.flatnonzero((parts <= count) & (parts > count // 2) & (parts > 1))
+        if len(chosen):
+            closer[chosen] = _equal_steps(run, chosen, count + 1, work.shape[1])
+            if not np.allclose(closer[chosen], work[chosen], rtol=USABLE_WORK, atol=0.0):  # something was passed over
+                once, closer[chosen] = closer[chosen], _equal_steps(run, chosen, 2 * count + 1, work.shape[1])
+                uncertainty += float(np.nan_to_num(np.abs((closer[chosen] - once).sum(axis=1)).sum()))
+    return (closer, uncertainty) if np.isfinite(closer).all() else (work, uncertainty)
+
+
+def _equal_steps(run: RunQuantities, intervals: Array, count: int, n_causes: int) -> Array:
+    """The work in some intervals by ``count`` equal steps from their first states, J."""
+    work = np.zeros((len(intervals), n_causes))
+    for part in _chunks(run, np.arange(len(intervals)), n_causes):
+        rows = intervals[part]
+        t, y, h = run.t[rows].copy(), run.y[rows].copy(), np.diff(run.t)[rows] / count
+        for _ in range(count):
+            step = _step(run, rows, t, y, h)
+            work[part] += step.work
+            t, y = t + h, step.y
+    return work
 
 
 def _chunks(run: RunQuantities, rows: Array, n_causes: int) -> Iterator[Array]:

@@ -32,6 +32,7 @@ from kinode.ode.method_table import DEFAULT_METHOD, METHODS, name_fixed
 from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.event_functions import find_spec
+from kinode.simulation.law_bounds.watched_laws import find_bounds
 from kinode.simulation.row_monitor import RowMonitor
 from kinode.simulation.run_length import LONG, check_lengths, warn_long
 from kinode.simulation.time_events import LawTimes, find_law_times
@@ -174,9 +175,10 @@ class Solver:
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
         work = max(rate.sizes["work"], projection.sizes["work"] if projection else 0)
         events, event_work = (None, 0) if dynamics.topology.events is None else find_spec(dynamics, self.p, self.inputs)
+        bounds, bound_work = find_bounds(dynamics)
         self.kernel = KernelSpec(
-            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work),
-            projection=projection.address if projection else 0, events=events,
+            rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work, bound_work),
+            projection=projection.address if projection else 0, bounds=bounds, events=events,
         )  # fmt: skip
 
     def check_start(self, start: State) -> None:
@@ -249,7 +251,7 @@ class Solver:
                 return integrate_stiff(
                     self._rate, self._jacobian, y, t0, t1, times=times, rtol=o.rtol, atol=o.atol,
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
-                    events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
+                    model=(self.kernel, self.p, self.inputs),
                 )  # fmt: skip
             if not self.warned_long and o.step is None:
                 more["on_long"] = (max(1, LONG - self.steps), partial(self._warn_long, (self.t_begin, t1)))

@@ -1,9 +1,10 @@
 """Runs that end when a condition becomes true; the time is found to rounding.
 
 The run is integrated in pieces of some hundred steps.  After each piece the condition is evaluated at every step and
-at three times between two steps, with states from a cubic through the states and their time derivatives.  Where it has
-become true, bisection finds the time; it integrates anew from the step before.  Where an event makes it true, the time
-of the event counts.  A condition that is true at the start must become false first.
+at three times between two steps, with states from a cubic through the states and their time derivatives.  A step in
+which it is false at all of these, but could be true between them by its bounds (argument_paths.py), is sampled ever
+closer.  Where the condition has become true, bisection finds the time; it integrates anew from the step before.  Where
+an event makes it true, the time of the event counts.  A condition that is true at the start must become false first.
 """
 
 from __future__ import annotations
@@ -21,15 +22,19 @@ from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError
 from kinode.expressions.parser import parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.kernels.kernel_options import Kernel
+from kinode.kernels.kernel_options import BoundOptions, Kernel
 from kinode.kernels.state import State
 from kinode.model.base.fields import short
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind, interrupted_at
 from kinode.ode.solution import OdeSolution
+from kinode.simulation.law_bounds.argument_paths import find_paths
+from kinode.simulation.law_bounds.watched_laws import complete
 from kinode.simulation.solver import Solver, StateHistory, to_motion
 
 FIRST_PIECE_STEPS, LONGEST_PIECE_STEPS = 64, 4096
+CLOSE_SAMPLES, MAX_CLOSER = 65, 8  # of a step that may hide a hit, and how often a part of it is sampled anew
+MAX_DRIVEN_TIMES, CLOSER_TIMES = 200_000, 33  # of a run without states, in all and where something may hide
 _STEP_FRACTIONS = (0.0, 0.25, 0.5, 0.75)  # of a step, at which the condition is evaluated
 
 Hit = tuple[float, Array]
@@ -54,7 +59,8 @@ class Condition:
         if law.op in ("less", "less_equal"):
             law = law.args[1] - law.args[0]
         self.dynamics, self.text = dynamics, text
-        self.kernel = Kernel("law", (law.text() if isinstance(law, Expression) else repr(law),))
+        written = law.text() if isinstance(law, Expression) else repr(law)
+        self.kernel, self.bounded = Kernel("law", (written,)), complete(dynamics, BoundOptions((written,)))
 
     def __call__(self, t: Array, y: Array, p: Array, inputs: Array) -> Array:
         """The value of the expression at each of some states, one in each line of y."""
@@ -110,10 +116,16 @@ def _run_piece(
 def _find_hit(solver: Solver, condition: Condition, piece: OdeSolution, armed: bool) -> tuple[Hit | None, bool]:
     """Where the condition became true in this piece, or None; and whether it is armed for the next piece."""
     hit: Hit | None
-    t, y = _refine(solver, piece)
+    t, y, possible = _refine(solver, condition, piece)
     true = condition(t, y, solver.p, solver.inputs) > 0
-    rises = np.flatnonzero(true & ~np.concatenate([[not armed], true[:-1]]))
+    rising = true & ~np.concatenate([[not armed], true[:-1]])
+    rises = np.flatnonzero(rising | _find_hiding(piece, true, possible))
     for k in (int(rise) for rise in rises):
+        if not true[k]:
+            hit = _search_closely(solver, condition, piece, k // len(_STEP_FRACTIONS))
+            if hit is not None:
+                return hit, True
+            continue
         i = max(0, k - 1) // len(_STEP_FRACTIONS)
         if i + 1 < len(piece.t) and piece.t[i] == piece.t[i + 1]:  # an event reset the state between them
             hit = float(piece.t[i + 1]), piece.y[i + 1]
@@ -125,15 +137,74 @@ def _find_hit(solver: Solver, condition: Condition, piece: OdeSolution, armed: b
     return None, armed or not true.all()
 
 
-def _refine(solver: Solver, piece: OdeSolution) -> tuple[Array, Array]:
-    """Times and states of the steps, with three states between each two by cubics; discrete states stay constant."""
-    t, y, events = piece.t, piece.y, solver.kernel.events
-    if len(t) < 2:
-        return t, y
-    n_continuous = y.shape[1] - (0 if events is None else events.n_discrete)
+def _find_hiding(piece: OdeSolution, true: Array, possible: Array) -> Array:
+    """The first samples of steps in which the condition is false at all samples and may be true between them."""
+    hiding = np.zeros(len(true), dtype=bool)
+    samples = len(_STEP_FRACTIONS) * np.arange(len(possible))
+    if len(possible):
+        seen = np.add.reduceat(true, samples)[: len(possible)] > 0
+        hiding[samples] = possible & ~seen & (np.diff(piece.t) > 0.0)
+    return hiding
+
+
+def _search_closely(solver: Solver, condition: Condition, piece: OdeSolution, i: int) -> Hit | None:
+    """Where the condition becomes true within a step that hides it, from samples of the motion, ever closer."""
+    begin = float(piece.t[i]), piece.y[i]
+    (low, state), high = begin, float(piece.t[i + 1])
+    for _ in range(MAX_CLOSER):
+        times = np.linspace(low, high, CLOSE_SAMPLES)[1:]
+        if not low < times[0] < times[-1]:
+            return None
+        samples = _samples(solver, begin, times)
+        t, y = np.append(low, samples.t), np.vstack([state, samples.y])
+        true = condition(t, y, solver.p, solver.inputs) > 0
+        if true[1:].any():
+            k = int(np.argmax(true[1:])) + 1
+            return _bisect(solver, condition, begin, float(t[k - 1]), float(t[k]))
+        possible = np.flatnonzero(_find_possible(solver, condition, t, y))
+        if not len(possible):
+            return None
+        low, state, high = float(t[possible[0]]), y[possible[0]], float(t[possible[-1] + 1])
+    return None
+
+
+def _samples(solver: Solver, begin: Hit, times: Array) -> OdeSolution:
+    """The motion at some times, integrated from a state."""
+    t0, y0 = begin
+    events = solver.kernel.events
+    tick = None if events is None else events.first_tick(math.nextafter(t0, math.inf))
+    return solver.run(y0, t0, float(times[-1]), times, first_tick=tick)
+
+
+def _rates(solver: Solver, t: Array, y: Array) -> tuple[Array, Array]:
+    """Time derivatives of the state after the start and before the end of each step."""
     margin = solver.breaks["margin"]  # expressions of time may jump at the ends of a step
     before = solver.dynamics.rate(t[:-1] + margin, y[:-1], p=solver.p, inputs=solver.inputs)
-    after = solver.dynamics.rate(t[1:] - margin, y[1:], p=solver.p, inputs=solver.inputs)
+    return before, solver.dynamics.rate(t[1:] - margin, y[1:], p=solver.p, inputs=solver.inputs)
+
+
+def _find_possible(
+    solver: Solver, condition: Condition, t: Array, y: Array, rates: tuple[Array, Array] | None = None
+) -> Array:
+    """For each step, whether bounds leave it possible that the condition is true within it."""
+    if condition.bounded is None:
+        return np.zeros(len(t) - 1, dtype=bool)
+    margin, rates = solver.breaks["margin"], rates or _rates(solver, t, y)
+    steps = t[:-1] + margin, t[1:] - margin, y
+    paths = find_paths(condition.dynamics, condition.bounded, steps, rates, solver.p, solver.inputs)
+    return paths.find_possible()
+
+
+def _refine(solver: Solver, condition: Condition, piece: OdeSolution) -> tuple[Array, Array, Array]:
+    """Times and states of the steps, with three between each two by cubics; and which steps may hide something.
+
+    Discrete states stay constant in a step.
+    """
+    t, y, events = piece.t, piece.y, solver.kernel.events
+    if len(t) < 2:
+        return t, y, np.zeros(0, dtype=bool)
+    n_continuous = y.shape[1] - (0 if events is None else events.n_discrete)
+    before, after = rates = _rates(solver, t, y)
     h = np.diff(t)[:, None]
     times, states = [], []
     for s in _STEP_FRACTIONS:
@@ -143,7 +214,7 @@ def _refine(solver: Solver, piece: OdeSolution) -> tuple[Array, Array]:
         states[-1][:, n_continuous:] = y[:-1, n_continuous:]
     all_t = np.append(np.stack(times, axis=1).ravel(), t[-1])
     all_y = np.concatenate([np.stack(states, axis=1).reshape(-1, y.shape[1]), y[-1:]])
-    return all_t, all_y
+    return all_t, all_y, _find_possible(solver, condition, t, y, rates)
 
 
 def _bisect(solver: Solver, condition: Condition, begin: Hit, low: float, high: float) -> Hit | None:
@@ -214,8 +285,15 @@ def _run_driven(
     """The run of a system without states: the condition is a function of time."""
     times = np.linspace(start.t, until, 1000) if output_times is None else output_times
     fine = np.unique(np.concatenate([times, np.linspace(start.t, until, 4001)]))
-    true = condition(fine, np.zeros((len(fine), 0)), solver.p, solver.inputs) > 0
-    rises = np.flatnonzero(true[1:] & ~true[:-1])
+    for _ in range(MAX_CLOSER):
+        rises = _find_rises(solver, condition, fine)
+        before = fine if not len(rises) else fine[: rises[0] + 1]  # up to where it is known to become true
+        hiding = _find_possible(solver, condition, before, np.zeros((len(before), 0)))
+        if not hiding.any() or len(fine) > MAX_DRIVEN_TIMES:
+            break
+        between = np.linspace(before[:-1][hiding], before[1:][hiding], CLOSER_TIMES)
+        fine = np.unique(np.concatenate([fine, between.ravel()]))
+    rises = _find_rises(solver, condition, fine)
     solution = solver.run(start.y, start.t, until, times)
     if not len(rises):
         return to_motion(solver, solution, times)
@@ -224,6 +302,13 @@ def _run_driven(
     t = np.append(times[times < hit[0]], hit[0])
     motion = to_motion(solver, solution, t)
     return replace(motion, ending=_became_true(condition.text, hit[0]))
+
+
+def _find_rises(solver: Solver, condition: Condition, times: Array) -> Array:
+    """The indices of the times after which the condition of a system without states becomes true."""
+    true = condition(times, np.zeros((len(times), 0)), solver.p, solver.inputs) > 0
+    rises: Array = np.flatnonzero(true[1:] & ~true[:-1])
+    return rises
 
 
 def _became_true(text: str, t: float) -> Ending:

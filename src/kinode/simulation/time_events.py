@@ -11,7 +11,7 @@ bracketed on a grid, fine enough for the sines in the argument, and bisected.
 
 Arguments that depend on more than time are left to the error control.  Where a periodic expression is compared with
 one, as for a pulse whose width is a signal, steps are at most an eighth of its period.  The same bound holds for sines
-in models with events.
+in models with events.  In others steps are at most half the period of a sine of time.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ MAX_BREAKS = 10_000_000  # of one expression in one run
 MOST_KEPT_BREAKS = 100_000  # of a search that is kept for other runs
 MOST_KEPT_SEARCHES = 16  # of a compiled system
 STEPS_PER_PERIOD = 8  # at least, where a period bounds the steps
+STEPS_PER_SINE = 2  # at least, in every period of a sine: its stages do not all fall on zeros
 MIN_STEP_SHARE = 1e-6  # share of the run: a period does not ask for shorter steps
 COMPARISONS = frozenset({"less", "less_equal", "equal", "min", "max"})  # break where their two arguments are equal
 SIGN_FUNCTIONS = frozenset({"abs", "sign"})  # break where their argument is zero
@@ -119,7 +120,7 @@ def _search(dynamics: Dynamics, analysis: _TimeAnalysis) -> LawTimes:
                 message += " can be followed: simulate a shorter time, or describe its mean"
                 raise ModelError(message, component=component.name, field=name) from None
             shortest = analysis.shortest_period(of_time, with_sines=topology.events is not None)
-            longest = min(longest, shortest / STEPS_PER_PERIOD)
+            longest = min(longest, shortest / STEPS_PER_PERIOD, analysis.shortest_sine(of_time) / STEPS_PER_SINE)
     if of_time_laws == 0:
         return NO_TIMES
     longest = max(longest, MIN_STEP_SHARE * (t1 - t0))
@@ -278,7 +279,7 @@ class _TimeAnalysis:
         It is that of sawtooths (``floor``) which are compared with a state, and of sines and of tables that repeat if
         they count.
         """
-        periods = [self.period(node.args[0]) for node in _find_sines(law)] if with_sines else []
+        periods = [self.shortest_sine(law)] if with_sines else []
         periods += [self.period(x, turn) for x, turn in self._find_repeating(law)] if with_sines else []
         for node in walk(law):
             for x, _ in self._find_break_arguments(node):
@@ -294,6 +295,10 @@ class _TimeAnalysis:
             if table is not None:
                 arguments = enumerate(node.args[1 if node.op == "call" else 2 :])
                 yield from ((x, table.period(axis)) for axis, x in arguments if math.isfinite(table.period(axis)))
+
+    def shortest_sine(self, law: Expression) -> float:
+        """The shortest period in s of the sines of time alone; infinite if there are none."""
+        return min((self.period(node.args[0]) for node in _find_sines(law)), default=math.inf)
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
@@ -361,7 +366,7 @@ class _TimeAnalysis:
 
     def _cross_curved(self, x: Expression, low: float, length: float, levels: _Levels) -> Array:
         """Crossings in one interval in which the argument is not linear, by bisection between points of a grid."""
-        shortest = min((self.period(node.args[0]) for node in _find_sines(x)), default=math.inf)
+        shortest = self.shortest_sine(x)
         count = max(float(MIN_INTERVALS), INTERVALS_PER_PERIOD * length / shortest)
         if count > MAX_BREAKS:
             raise _TooManyError(count)

@@ -15,6 +15,7 @@ from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_fi
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.singularity_monitor import begin_monitor, crosses, distance, monitor_step
+from kinode.ode.loops.step_bounds import find_hidden, finish_bounds, prepare_bounds
 
 _EPSILON = 2.0**-52
 ALLOWED_CORRECTION = 10.0  # tolerances by which the projection onto the constraints may move the end of a step
@@ -24,6 +25,7 @@ GROWTH_AFTER_EVENT = 10.0  # longest first step after an event, as a multiple of
 MAX_REFUSALS = 8  # repetitions of a step in which event functions change too much
 REFUSED_FACTOR = 0.25  # length of a repetition, as a share of the step before it
 MIN_STEP_SHARE = 1e-12  # share of the time: shortest first step after an event
+STALL_STEPS, STALL_SHARE = 200_000, 1e-6  # steps that advance a run by less than that share of its length: a stall
 MAX_ROUNDING = 1e-3  # relative: a larger error is no rounding
 NONFINITE_SPAN = 1e-9  # share of the run in which steps with values that are not finite are counted together
 MAX_NONFINITE_STEPS = 1000  # of these
@@ -192,7 +194,7 @@ def _find_step(run: RunMemory) -> int:
         final = left <= 1.01 * abs(h) and left <= 1.000001 * max_step
         if final:
             h = end - t
-        elif abs(h) <= 16.0 * _EPSILON * abs(t) or abs(h) < 1e-300:
+        elif abs(h) <= max(16.0 * _EPSILON * abs(t), step.least):
             return Outcome.NOT_FINITE if counts.failed >= 0 else Outcome.STEP_TOO_SMALL
         if counts.steps + counts.rejected >= run.method.max_steps:
             return Outcome.TOO_MANY_STEPS
@@ -214,7 +216,7 @@ def _find_middle(run: RunMemory) -> None:
 
 
 def _step_to_event(run: RunMemory) -> int:
-    """One step, up to the first event in it; repeated shorter if event functions may hide an event."""
+    """One step, up to the first event in it; repeated shorter if a law or an event function may hide something."""
     step, counts, refused = run.step, run.counts, 0
     while True:
         tried = step.h
@@ -222,22 +224,39 @@ def _step_to_event(run: RunMemory) -> int:
         if code != Outcome.DONE:
             return code
         counts.pending, counts.dense_ready = Pending.STEPPED, 0
-        if run.events.count == 0:
-            return Outcome.DONE
-        _find_middle(run)
-        if find_event(run):
-            counts.pending = Pending.STEPPED_TO_EVENT
-            return Outcome.DONE
-        growth = find_growth(run)
-        if growth >= 1.0 or refused == MAX_REFUSALS:
-            step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
-            return Outcome.DONE
-        refused += 1
-        step.h = REFUSED_FACTOR * step.h_done
+        share = 0.0
+        if run.bounds.count != 0:
+            prepare_bounds(run)
+            share = find_hidden(run)
+        if share == 0.0:
+            if run.events.count == 0:
+                return Outcome.DONE
+            _find_middle(run)
+            if find_event(run):
+                counts.pending = Pending.STEPPED_TO_EVENT
+                return Outcome.DONE
+            growth = find_growth(run)
+            if growth >= 1.0 or refused == MAX_REFUSALS:
+                step.h = min(step.h, max(1.0, growth) * max(tried, step.h_done))
+                return Outcome.DONE
+            refused += 1
+            share = REFUSED_FACTOR
+            restore_values(run)
+        step.h = share * step.h_done
         counts.pending = Pending.READY
         counts.steps -= 1
         counts.rejected += 1
-        restore_values(run)
+
+
+def _stalls(run: RunMemory) -> bool:
+    """Whether very many steps have hardly advanced the run, so that it would not end."""
+    step, counts = run.step, run.counts
+    counts.stall_steps += 1
+    if counts.stall_steps < STALL_STEPS:
+        return False
+    counts.stall_steps = 0
+    advance, step.stall_time = abs(step.t_new - step.stall_time), step.t_new
+    return advance < STALL_SHARE * abs(step.t_end - step.t_start)
 
 
 def take_adaptive_step(run: RunMemory) -> int:
@@ -249,9 +268,13 @@ def take_adaptive_step(run: RunMemory) -> int:
     code = _step_to_event(run)
     if code != Outcome.DONE:
         return code
+    if run.bounds.count != 0:
+        finish_bounds(run)
+    if _stalls(run):
+        return Outcome.STALLED
     if run.counts.pending == Pending.STEPPED_TO_EVENT:
         # A step far beyond an event gains nothing, and loses accuracy of the event by rounding.
-        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t))
+        first = max(GROWTH_AFTER_EVENT * (step.t_new - step.t), MIN_STEP_SHARE * abs(step.t), 2.0 * step.least)
         step.h = min(step.h, max(first, step.h / (GROWTH_AFTER_EVENT * GROWTH_AFTER_EVENT)))
     elif run.model.projection != 0 and monitor_step(run):
         return Outcome.NEAR_SINGULAR

@@ -23,7 +23,9 @@ SAME_TIME = 4.0 * 2.0**-52  # share of the time: an output time nearer than that
 
 def _time_tolerance(run: RunMemory, t: float) -> float:
     """Distance in s within which an output time counts as being at an instant."""
-    return GRID_TOLERANCE * run.step.h if run.method.stepping == Stepping.FIXED else SAME_TIME * abs(t)
+    if run.method.stepping == Stepping.FIXED:
+        return GRID_TOLERANCE * run.step.h
+    return SAME_TIME * (abs(run.step.origin) + abs(t))
 
 
 def _copy(run: RunMemory, source: Floats, target: Floats) -> None:
@@ -71,7 +73,7 @@ def _write_step(run: RunMemory) -> int:
             if beyond > (-GRID_TOLERANCE if instant else GRID_TOLERANCE):
                 return Outcome.DONE
             at_end = not beyond < -GRID_TOLERANCE
-        elif (t - end) * run.step.h_done > 0.0 or (instant and t >= end - SAME_TIME * abs(t)):
+        elif (t - end) * run.step.h_done > 0.0 or (instant and t >= end - _time_tolerance(run, t)):
             return Outcome.DONE
         code = _write_row(run, t, at_end)
         if code != Outcome.DONE:

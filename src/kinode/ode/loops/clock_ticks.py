@@ -27,7 +27,8 @@ def _find_tick(run: RunMemory) -> None:
     clocks.due = due
     clocks.time = math.inf
     if due >= 0:
-        clocks.time = float(due * clocks.numerator) / float(clocks.denominator)
+        since = float((due - clocks.base) * clocks.numerator) / float(clocks.denominator)
+        clocks.time = clocks.base_time + since
 
 
 def tick(run: RunMemory) -> bool:

@@ -24,6 +24,7 @@ from kinode.ode.loops.event_triggers import (
 )
 from kinode.ode.loops.loop_primitives import project
 from kinode.ode.loops.run_memory import RunMemory
+from kinode.ode.loops.step_bounds import search_functions, stays_clear
 
 DIP_SAMPLES = 16  # parts of a step that is sampled for a short dip of an event function below zero
 
@@ -46,6 +47,9 @@ def find_event(run: RunMemory) -> bool:
     ``state.between`` holds the state about its middle.
     """
     events, t, end = run.events, run.step.t, run.step.t_new
+    if stays_clear(run):
+        run.chatter.stalled = 0
+        return False
     store_values(run, events.g_before)
     half = t + 0.5 * run.step.h_done
     if not is_clear(run, half, run.state.between):
@@ -65,7 +69,7 @@ def find_event(run: RunMemory) -> bool:
                 _cut(run, half, end)
             return True
         arm(run)
-    if may_dip(run) and _find_dip(run):
+    if (run.bounds.count > run.bounds.n_laws and _find_covered_dip(run)) or (may_dip(run) and _find_dip(run)):
         return True
     run.chatter.stalled = 0
     return False
@@ -82,6 +86,17 @@ def _find_dip(run: RunMemory) -> bool:
         before = at
     evaluate(run, end, run.state.y_new)  # the next step begins with these values
     return False
+
+
+def _find_covered_dip(run: RunMemory) -> bool:
+    """Whether an event function with bounds triggers between two evaluations; the step is then cut there."""
+    if not search_functions(run):
+        return False
+    t, h = run.step.t, run.step.h_done
+    if _triggers_at(run, t + run.bounds.share * h):
+        _cut(run, t + run.bounds.left * h, t + run.bounds.share * h)
+        return True
+    return _find_dip(run)  # the dense output differs from the path that has bounds
 
 
 def _next_guess(before: float, after: float, high: float, low: float, iterations: int) -> float:
@@ -107,7 +122,7 @@ def _cut(run: RunMemory, before: float, after: float) -> None:
     k = first_triggering(run, run.state.y_new if after == run.step.t_new else between)
     low, peak = g[k], 0.0
     high = -low
-    while before < 0.5 * (before + after) < after:
+    while before < 0.5 * (before + after) < after and after - before > run.step.least:
         at = _next_guess(before, after, high, low, iterations)
         iterations += 1
         if _triggers_at(run, at):

@@ -82,14 +82,16 @@ def restore_values(run: RunMemory) -> None:
 
 
 def may_dip(run: RunMemory) -> bool:
-    """Whether an active function that is positive at start, middle and end may have been negative between them.
+    """Whether an active function without bounds, positive at start, middle and end, may have been negative between.
 
     The criterion is a parabola through the three values: its minimum lies within the step, and far below them.
     """
     before, half, g = run.events.g_before, run.events.g_half, run.events.g
-    active, dips = run.events.active, False
+    active, covered, dips = run.events.active, run.bounds.covered, False
     for i in range(run.events.n_active):
         k = active[i]
+        if covered[k] != 0:
+            continue
         slope = 4.0 * half[k] - 3.0 * before[k] - g[k]
         if slope < 0.0:
             bend = 2.0 * (before[k] - 2.0 * half[k] + g[k])

@@ -12,6 +12,7 @@ from kinode.ode.loops.loop_primitives import first_not_finite, normalize, not_fi
 from kinode.ode.loops.run_codes import Outcome, Pending
 from kinode.ode.loops.run_memory import RunMemory
 from kinode.ode.loops.singularity_monitor import begin_monitor, distance, monitor_step
+from kinode.ode.loops.step_bounds import finish_bounds, prepare_bounds
 
 ALLOWED_CORRECTION = 0.1  # share of the change in a step by which the projection onto the constraints may move its end
 STATE_ROUNDING = 1e-7  # relative: a smaller change of a state is not counted
@@ -111,7 +112,14 @@ def _has_event(run: RunMemory) -> bool:
         eighth, k_last = 0.125 * h, slope(run, run.method.last)
         for i in range(run.model.n_continuous):
             middle[i] = 0.5 * (y[i] + new[i]) + eighth * (k1[i] - k_last[i])
-    return find_event(run)
+    covered = run.bounds.count > run.bounds.n_laws
+    if covered:
+        end_slope(run)
+        prepare_bounds(run)
+    event = find_event(run)
+    if covered:
+        finish_bounds(run)
+    return event
 
 
 def take_fixed_step(run: RunMemory) -> int:

@@ -33,8 +33,8 @@ def rate(run: RunMemory, t: float, y: Floats, out: Floats) -> None:
 
 
 def law_time(run: RunMemory, t: float) -> float:
-    """The time at which expressions of time are evaluated: t, kept to the side of a break on which the run is."""
-    return min(max(t, run.breaks.earliest), run.breaks.latest)
+    """The time at which expressions are evaluated: that of t, kept to the side of a break on which the run is."""
+    return run.step.origin + min(max(t, run.breaks.earliest), run.breaks.latest)
 
 
 def begin_piece(run: RunMemory) -> None:
@@ -143,5 +143,6 @@ def start(run: RunMemory) -> bool:
         for i in range(model.n_continuous, model.n):
             counts.failed = i if y[i] != y[i] else counts.failed
     run.step.failed_time = run.step.t
+    run.bounds.known = 0  # the state, or a law of time, has jumped
     counts.started, counts.restarted = 1, 1
     return counts.failed < 0

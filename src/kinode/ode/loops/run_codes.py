@@ -35,6 +35,18 @@ class Outcome(IntEnum):
     """The caller is to take a step: from ``step.t``, ``state.y`` to ``step.t_new``, ``state.y_new``."""
     STATE_WANTED = 13
     """The caller is to put the state at ``step.t_requested`` into ``state.between``."""
+    STALLED = 14
+    """Very many steps have hardly advanced the run."""
+
+
+class Hidden(IntEnum):
+    """What bounds find in the step of an external solver, at ``bounds.share`` of it."""
+
+    NOTHING = 0
+    LAW = 1
+    """A law acts as neither end of the step has seen it."""
+    EVENT = 2
+    """An event function is negative; it is not up to ``bounds.left`` of the step."""
 
 
 class Pending(IntEnum):

@@ -92,8 +92,17 @@ class StateRows(Struct):
 
 @struct
 class StepTimes(Struct):
-    """Times of the run and of the current step in s, and the memory of step control."""
+    """Times of the run and of the current step in s, and the memory of step control.
 
+    All times in the memory of a run count from its start, so that a late start costs no digits.
+    """
+
+    origin: float
+    """Time of the start, which expressions of time need."""
+    least: float
+    """The shortest step, a share of the length of the run."""
+    stall_time: float
+    """Time at which ``counts.stall_steps`` was zero."""
     t: float
     """Start of the step: the present time."""
     t_new: float
@@ -142,6 +151,8 @@ class StepCounts(Struct):
     """1 if a step of fixed length begins off its grid."""
     failed: int
     """The component that was not finite; -1 for none."""
+    stall_steps: int
+    """Steps since ``step.stall_time``."""
     nonfinite_steps: int
     """Rejected steps with values that are not finite, within a short span of time."""
 
@@ -200,6 +211,9 @@ class ClockTicks(Struct):
     """A base tick lasts numerator / denominator seconds."""
     modes_depend: int
     """1 if event functions depend on states that clocks change."""
+    base: int
+    """A base tick, and its time in s: those of the others follow from it."""
+    base_time: float
     first: int
     """The first base tick to come."""
     due: int
@@ -264,6 +278,42 @@ class EventFunctions(Struct):
 
 
 @struct
+class StepBounds(Struct):
+    """Bounds of laws and event functions within a step (step_bounds.py)."""
+
+    kernel: int
+    """Address of the kernel that gives the lower, then the upper bounds for ranges of the arguments; 0 for none."""
+    arguments: int
+    """Address of the kernel that gives the arguments, their rates, and the laws."""
+    n_arguments: int
+    count: int
+    """Number of laws and event functions."""
+    n_laws: int
+    """The laws are the first of them."""
+    functions: Ints
+    """For each of the others: its event function."""
+    covered: Ints
+    """For each event function: its position among ``functions``, from 1 on; 0 if it has no bounds."""
+    ranges: Floats
+    """The ends of the range of each argument."""
+    out: Floats
+    """The bounds as evaluated last."""
+    before: Floats
+    """At the start of the step: the arguments, their rates, and the laws."""
+    after: Floats
+    """The same at its end."""
+    least: Floats
+    """For each law: its least value at the stages of the step."""
+    most: Floats
+    """For each law: its largest value at the stages of the step."""
+    known: int
+    """1 if ``before`` is known."""
+    left: float
+    share: float
+    """Where something hides in the step, as a share of it; it does not before the share ``left``."""
+
+
+@struct
 class ChatterCounts(Struct):
     """Counts of recent events, to detect chatter (chatter.py)."""
 
@@ -320,37 +370,6 @@ class RunMemory(Struct):
     breaks: LawBreaks
     clocks: ClockTicks
     events: EventFunctions
+    bounds: StepBounds
     chatter: ChatterCounts
     monitor: SingularityMonitor
-
-
-@struct
-class BatchMemory(Struct):
-    """Runs of fixed step, in groups of as many runs as lanes. Constant, except for ``run``."""
-
-    run: RunMemory
-    """The memory of one thread."""
-    first_group: int
-    last_group: int
-    """The thread works on the groups from the first up to, without, the last."""
-    runs: int
-    start: Floats
-    """The initial states of the runs, one after the other."""
-    p: Floats
-    """Parameters of all runs."""
-    n_p: int
-    p_stride: int
-    """Offset from the parameters of one run to those of the next: 0 if all share them."""
-    inputs: Floats
-    n_inputs: int
-    inputs_stride: int
-    every: int
-    """Steps from one sample to the next."""
-    samples: int
-    """Samples of a run."""
-    stop: Ints
-    """Nonzero once all threads are to stop."""
-    failed_step: Ints
-    """For each run: the first step that was not finite; -1 for none."""
-    failed_component: Ints
-    """For each run: the first component that was not finite then."""

@@ -1,0 +1,115 @@
+"""Bounds of laws and event functions while the arguments in them stay within given ranges.
+
+A law is a function of time and of named quantities: joint coordinates, positions of points, currents.  Sums and
+products of these are as smooth as the state from which they follow by mechanics.  They are the arguments of the
+functions around them, which need not be smooth: comparisons, ``max``, ``exp``, tables.  So a step gets its arguments
+with their rates (kernel ``arguments``), and from ranges of the arguments bounds of the law by interval arithmetic
+(kernel ``bounds``), without the mechanics.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kinode.algebra.intervals import Interval, interval_of
+from kinode.algebra.scalars import Array, Dual, Scalar, apply
+from kinode.algebra.trace import Tape, Traced, needed, replay
+from kinode.expressions.parser import parse
+from kinode.kernels.kernel_options import BoundOptions
+from kinode.model.quantity_names import QuantityName
+from kinode.multibody.snapshot import Snapshot
+from kinode.structure.evaluation_point import EvaluationPoint
+from kinode.structure.topology import Topology
+
+NAMED = "named"  # array of a tape: the quantities by name
+CONSTANT = frozenset({"p", "inputs"})  # arrays of a tape that do not change in a run
+STATE = ("q", "u", "z")
+SMOOTH = frozenset({"add", "sub", "neg", "mul"})
+
+
+class BoundedValues(NamedTuple):
+    """Laws and event functions on a tape, their arguments (nodes of the same tape), and the names in these."""
+
+    values: list[Scalar]
+    arguments: list[Traced]
+    names: list[str]
+
+
+class _NamedArguments(Snapshot):
+    """An instant at which every named quantity is an input of the tape."""
+
+    def __init__(self, topology: Topology, point: EvaluationPoint, tape: Tape) -> None:
+        self.tape, self.names = tape, dict[str, int]()
+        super().__init__(topology, point)
+
+    def quantity(self, name: str | QuantityName) -> Scalar:
+        """The input of the tape that stands for the quantity."""
+        text = name if isinstance(name, str) else name.text
+        return self.tape.input(NAMED, self.names.setdefault(text, len(self.names)))
+
+
+def trace_bounded(topology: Topology, tape: Tape, options: BoundOptions) -> BoundedValues:
+    """The laws and event functions of the options on a tape."""
+    snapshot = _NamedArguments(topology, topology.layout.traced_point(tape), tape)
+    counts, table = topology.system.call_counts(), topology.events
+    values = [snapshot.resolve(parse(text, counts)) for text in options.laws]
+    values += [table.roots[k].root.g(snapshot) for k in options.event_functions if table is not None]
+    return BoundedValues(values, _find_arguments(values), list(snapshot.names))
+
+
+def _find_arguments(values: list[Scalar]) -> list[Traced]:
+    """The largest smooth parts of values, which their other operations use."""
+    constant, smooth, arguments = set[int](), set[int](), dict[int, Traced]()
+    for node in needed(values):
+        operands = [arg for arg in node.args if type(arg) is Traced]
+        if node.op == "input":
+            (constant if node.args[0] in CONSTANT else smooth).add(node.index)
+        elif all(arg.index in constant for arg in operands):
+            constant.add(node.index)
+        elif node.op in SMOOTH and all(arg.index in constant or arg.index in smooth for arg in operands):
+            smooth.add(node.index)
+        else:
+            arguments.update((arg.index, arg) for arg in operands if arg.index in smooth)
+    arguments.update((x.index, x) for x in values if type(x) is Traced and x.index in smooth)
+    return list(arguments.values())
+
+
+def bounds(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
+    """The least, then the largest value of each law and event function; ``x`` has the range of each argument."""
+    values, arguments, _ = trace_bounded(snapshot.topology, tape, options)
+    known: dict[int, Scalar] = {node.index: Interval(x[2 * k], x[2 * k + 1]) for k, node in enumerate(arguments)}
+    for node in needed(values):
+        if node.index not in known:
+            operands = (known[arg.index] if type(arg) is Traced else arg for arg in node.args)
+            known[node.index] = node if node.op == "input" else apply(node.op, *operands)
+    intervals = [interval_of(known[value.index] if type(value) is Traced else value) for value in values]
+    return [interval.low for interval in intervals] + [interval.high for interval in intervals]
+
+
+def arguments(snapshot: Snapshot, tape: Tape, x: Array, options: BoundOptions) -> list[Scalar]:
+    """The arguments of laws and event functions, their rates, and the laws; ``x`` is the rate of the state."""
+    bounded, point = trace_bounded(snapshot.topology, tape, options), snapshot.point
+    named = named_quantities(snapshot, bounded)
+    seeds: dict[tuple[str, int], Scalar] = {("t", 0): Dual(point.t, 1.0)}
+    for name in STATE:
+        for i, value in enumerate(getattr(point, name)):
+            seeds[name, i] = Dual(value, x[len(seeds) - 1])
+    duals = [
+        value if isinstance(value, Dual) else Dual(value) for value in replay(replay(bounded.arguments, named), seeds)
+    ]
+    laws = replay(bounded.values[: len(options.laws)], named)
+    return [dual.value for dual in duals] + [dual.rate for dual in duals] + laws
+
+
+def named_quantities(snapshot: Snapshot, bounded: BoundedValues) -> dict[tuple[str, int], Scalar]:
+    """The quantities that stand by name on a tape, by the mechanics of a snapshot."""
+    return {(NAMED, k): snapshot.quantity(name) for k, name in enumerate(bounded.names)}
+
+
+def count_operations(topology: Topology, options: BoundOptions) -> tuple[int, int]:
+    """The operations of laws and event functions and of their arguments, and the number of arguments."""
+    tape = Tape()
+    bounded = trace_bounded(topology, tape, options)
+    snapshot = Snapshot(topology, topology.layout.traced_point(tape))
+    outputs = replay(bounded.values, named_quantities(snapshot, bounded))
+    return len(needed(outputs)), len(bounded.arguments)

@@ -1,0 +1,193 @@
+"""Bounds of laws and event functions within a step, so that none acts between two evaluations unseen.
+
+Laws are functions of sums and products of time and other quantities, their arguments. The path of each argument in a
+step is taken as the cubic through its values at both ends and their rates. The control points of a piece of a cubic
+enclose it; they give the range of the argument there. A kernel of interval arithmetic gives the least and the largest
+value of each law and event function for these ranges. A piece of the step whose bounds do not settle the question is
+halved. As bounds narrow with the piece, few halvings reach a short effect, however short.
+
+A law hides something if its values in the step exceed those at the stages, which is all that the error estimate knows.
+An event function hides an event if it is negative between two times at which it is positive.
+"""
+
+from __future__ import annotations
+
+from kinode.ode.loops.dense_output import table_row
+from kinode.ode.loops.event_triggers import ZERO_LEVEL, is_active
+from kinode.ode.loops.loop_primitives import law_time, run_kernel, slope
+from kinode.ode.loops.run_codes import Hidden
+from kinode.ode.loops.run_memory import RunMemory
+
+MAX_HALVINGS = 40  # a piece of a step is not halved more often: what acts for a shorter time has no effect
+MAX_PIECES = 256  # pieces of one step
+ALLOWED_SHARE = 0.5  # of the range of a law at the stages, by which its values between them may exceed it
+ALLOWED_CHANGE = 1e-3  # the same, relative to the size of the law at the stages
+LAW_ROUNDING = 1e-9  # the same, in the unit of the law
+
+
+def prepare_bounds(run: RunMemory) -> None:
+    """Evaluate the arguments of laws and event functions at the ends of the step that was just accepted."""
+    bounds, step = run.bounds, run.step
+    if bounds.known == 0:
+        run_kernel(run, bounds.arguments, law_time(run, step.t), run.state.y, run.state.slopes, bounds.before)
+        bounds.known = 1
+    last = slope(run, run.method.last)
+    run_kernel(run, bounds.arguments, law_time(run, step.t_new), run.state.y_new, last, bounds.after)
+
+
+def finish_bounds(run: RunMemory) -> None:
+    """The next step begins with the arguments and laws at the end of this one."""
+    before, after = run.bounds.before, run.bounds.after
+    for i in range(2 * run.bounds.n_arguments + run.bounds.n_laws):
+        before[i] = after[i]
+
+
+def _bound(run: RunMemory, a: float, b: float) -> None:
+    """The bounds of all laws and event functions from share a to share b of the step."""
+    bounds, n, h = run.bounds, run.bounds.n_arguments, run.step.h_done
+    before, after, ranges, third = bounds.before, bounds.after, bounds.ranges, (b - a) / 3.0
+    for i in range(n):
+        linear, change = h * before[n + i], after[i] - before[i]
+        cubic = linear + h * after[n + i] - 2.0 * change
+        square = change - linear - cubic
+        first = before[i] + a * (linear + a * (square + a * cubic))
+        last = before[i] + b * (linear + b * (square + b * cubic))
+        second = first + third * (linear + a * (2.0 * square + 3.0 * a * cubic))
+        third_point = last - third * (linear + b * (2.0 * square + 3.0 * b * cubic))
+        ranges[2 * i] = min(min(first, last), min(second, third_point))
+        ranges[2 * i + 1] = max(max(first, last), max(second, third_point))
+    run_kernel(run, bounds.kernel, run.step.t, run.state.y, ranges, bounds.out)
+
+
+def _widen(run: RunMemory) -> None:
+    """Let the range of each law at the stages include its present values."""
+    bounds, out, least, most = run.bounds, run.bounds.out, run.bounds.least, run.bounds.most
+    for j in range(bounds.n_laws):
+        least[j] = min(least[j], out[j])
+        most[j] = max(most[j], out[bounds.count + j])
+
+
+def _any_exceeds(run: RunMemory) -> bool:
+    """Whether the present bounds of a law exceed its range at the stages; true for bounds that are not numbers."""
+    bounds, out, least, most = run.bounds, run.bounds.out, run.bounds.least, run.bounds.most
+    exceeds = False
+    for j in range(bounds.n_laws):
+        low, high = least[j], most[j]
+        allowed = ALLOWED_SHARE * (high - low) + LAW_ROUNDING + ALLOWED_CHANGE * max(abs(low), abs(high))
+        inside = out[j] >= low - allowed and out[bounds.count + j] <= high + allowed
+        exceeds = exceeds or not inside
+    return exceeds
+
+
+def _begin_range(run: RunMemory) -> None:
+    """Start the range of each law with its values at both ends of the step."""
+    bounds, least, most, first = run.bounds, run.bounds.least, run.bounds.most, 2 * run.bounds.n_arguments
+    before, after = bounds.before, bounds.after
+    for j in range(bounds.n_laws):
+        least[j] = min(before[first + j], after[first + j])
+        most[j] = max(before[first + j], after[first + j])
+
+
+def find_hidden(run: RunMemory) -> float:
+    """The share of the step at which a law acts as none of the stages has seen it; 0 if there is none."""
+    bounds = run.bounds
+    if bounds.n_laws == 0:
+        return 0.0
+    _begin_range(run)
+    _bound(run, 0.0, 1.0)
+    at = 0.0
+    if _any_exceeds(run):
+        nodes, errors = table_row(run, run.method.stages), table_row(run, run.method.stages + 1)
+        for s in range(1, run.method.last):
+            if errors[s] != 0.0:  # the error estimate knows nothing of the others
+                _bound(run, nodes[s], nodes[s])
+                _widen(run)
+        at = _search_laws(run)
+    return at
+
+
+def _search_laws(run: RunMemory) -> float:
+    """The first share of the step, from the left, at which a law was found to exceed its range; 0 if there is none."""
+    depth, index, length, pieces = 0, 0, 1.0, 0
+    while not (depth == 0 and index == 1):
+        pieces += 1
+        _bound(run, index * length, (index + 1) * length)
+        if pieces < MAX_PIECES and depth < MAX_HALVINGS and _any_exceeds(run):
+            middle = (index + 0.5) * length
+            _bound(run, middle, middle)
+            if _any_exceeds(run):
+                return middle
+            depth, index, length = depth + 1, 2 * index, 0.5 * length
+        else:
+            index += 1
+            while depth > 0 and index % 2 == 0:
+                depth, index, length = depth - 1, index // 2, 2.0 * length
+    return 0.0
+
+
+def stays_clear(run: RunMemory) -> bool:
+    """Whether bounds show that all active event functions are clearly positive throughout the step; they are armed.
+
+    Then none has to be evaluated. Their present values are replaced by the bounds.
+    """
+    events, out, covered, active = run.events, run.bounds.out, run.bounds.covered, run.events.active
+    first = run.bounds.n_laws - 1
+    if events.n_costly != 0 or run.bounds.count == run.bounds.n_laws:
+        return False
+    _bound(run, 0.0, 1.0)
+    for i in range(events.n_active):
+        at = covered[active[i]]
+        if at == 0 or not out[first + at] > ZERO_LEVEL:
+            return False
+    g, armed = events.g, events.armed
+    for i in range(events.n_active):
+        g[active[i]] = out[first + covered[active[i]]]
+        armed[active[i]] = 1
+    return True
+
+
+def _lowest_bound(run: RunMemory, a: float, b: float) -> float:
+    """The least lower bound of the event functions that were positive at the start, from share a to b of the step."""
+    bounds, out, functions = run.bounds, run.bounds.out, run.bounds.functions
+    armed, before, lowest = run.events.armed, run.events.g_before, 1.0
+    _bound(run, a, b)
+    for j in range(bounds.n_laws, bounds.count):
+        k = functions[j - bounds.n_laws]
+        if armed[k] != 0 and before[k] > ZERO_LEVEL and is_active(run, k, run.state.y) and not out[j] > 0.0:
+            lowest = min(lowest, -1.0 if out[j] != out[j] else out[j])
+    return lowest
+
+
+def search_functions(run: RunMemory) -> bool:
+    """Whether an event function is negative in the step: at ``bounds.share`` of it, and not up to ``bounds.left``.
+
+    A piece of the step in which all lower bounds are positive has no event; others are halved, the earliest first.
+    """
+    depth, index, length, pieces = 0, 0, 1.0, 0
+    while not (depth == 0 and index == 1):
+        pieces += 1
+        settled = pieces >= MAX_PIECES or depth >= MAX_HALVINGS
+        if not settled and _lowest_bound(run, index * length, (index + 1) * length) <= 0.0:
+            middle = (index + 0.5) * length
+            if _lowest_bound(run, middle, middle) < 0.0:
+                run.bounds.left, run.bounds.share = index * length, middle
+                return True
+            depth, index, length = depth + 1, 2 * index, 0.5 * length
+        else:
+            index += 1
+            while depth > 0 and index % 2 == 0:
+                depth, index, length = depth - 1, index // 2, 2.0 * length
+    return False
+
+
+def check_bounds(run: RunMemory) -> int:
+    """For an external solver: what its step passed over (`Hidden`); the slopes are those at both ends."""
+    bounds = run.bounds
+    bounds.known = 0
+    prepare_bounds(run)
+    bounds.share = find_hidden(run)
+    if bounds.share > 0.0:
+        return Hidden.LAW
+    if bounds.count > bounds.n_laws and search_functions(run):
+        return Hidden.EVENT
+    return Hidden.NOTHING

@@ -1,0 +1,1 @@
+"""Bounds of laws along a run: which laws have them, and their search over many steps."""

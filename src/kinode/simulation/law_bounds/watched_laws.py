@@ -1,0 +1,176 @@
+"""Finds the laws and event functions that a step could pass over, for bounds on each step (loops/step_bounds.py).
+
+Sums and products of states are as smooth as the states, whose error is controlled.  Every other function can be narrow
+where its argument is not: a comparison, ``max(0, x)``, ``exp(-x*x)``, a table, a sine.  The outermost of these parts of
+each law are watched, and the event functions that follow from the state alone.
+
+Not watched are parts of time alone made of lines, jumps and sines, whose breaks and periods limit the steps
+(time_events.py), and parts that take more than ``MAX_OPERATIONS`` to compute, such as those of accelerations and
+reactions of a large system.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+from weakref import WeakKeyDictionary
+
+from kinode.dynamics.compiled_system import Dynamics
+from kinode.errors import Error
+from kinode.expressions.syntax_tree import Expression, walk
+from kinode.kernels.bound_outputs import count_operations
+from kinode.kernels.kernel_options import BoundOptions, Kernel
+from kinode.model.base.parameters import Signal
+from kinode.model.system import System
+from kinode.model.system_checks import laws_of
+from kinode.ode.kernel_spec import BoundSpec
+
+MAX_OPERATIONS = 400
+"""Operations of a watched part and of its arguments; they are computed once or twice a step."""
+SMOOTH = frozenset({"name", "add", "sub", "mul", "neg"})
+FOLLOWED = SMOOTH | {
+    *("less", "less_equal", "equal", "min", "max", "abs", "sign", "floor", "where", "sin", "cos", "inv"),
+}
+"""Operations of time alone that the search for breaks and periods follows (time_events.py)."""
+
+
+_BOUNDS: WeakKeyDictionary[Dynamics, tuple[BoundSpec | None, int]] = WeakKeyDictionary()
+_WATCHED: WeakKeyDictionary[Dynamics, BoundOptions | None] = WeakKeyDictionary()
+
+
+def find_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
+    """The compiled bounds of what is watched, and the size of the work array that they need."""
+    known = _BOUNDS.get(dynamics)
+    if known is None:
+        known = _BOUNDS[dynamics] = _compile_bounds(dynamics)
+    return known
+
+
+def _compile_bounds(dynamics: Dynamics) -> tuple[BoundSpec | None, int]:
+    options = find_watched(dynamics)
+    if options is None:
+        return None, 0
+    arguments, bounds = (dynamics.kernels.machine(Kernel(name, options)) for name in ("arguments", "bounds"))
+    spec = BoundSpec(bounds.address, arguments.address, options.n_arguments, len(options.laws), options.event_functions)
+    return spec, max(arguments.sizes["work"], bounds.sizes["work"])
+
+
+def find_watched(dynamics: Dynamics) -> BoundOptions | None:
+    """The parts of laws, and the event functions, that a step could pass over; None if there are none."""
+    if dynamics not in _WATCHED:
+        _WATCHED[dynamics] = _find(dynamics)
+    return _WATCHED[dynamics]
+
+
+def _find(dynamics: Dynamics) -> BoundOptions | None:
+    system, table = dynamics.system, dynamics.topology.events
+    laws_in_use = [*_own_laws(system), *(signal.law for signal in _signals_in_use(system))]
+    texts = dict.fromkeys(part.text() for law in laws_in_use for part in _narrow_parts(system, law))
+    roots = [] if table is None else [k for k, entry in enumerate(table.roots) if entry.root.by_state]
+    laws = tuple(text for text in texts if complete(dynamics, BoundOptions((text,))) is not None)
+    functions = tuple(k for k in roots if complete(dynamics, BoundOptions((), (k,))) is not None)
+    return complete(dynamics, BoundOptions(laws, functions), math.inf) if laws or functions else None
+
+
+def _own_laws(system: System) -> Iterator[Expression]:
+    """The laws of all components but signals, which act only where other laws name them."""
+    for component in system.components.values():
+        if not isinstance(component, Signal):
+            laws = (component.own(field, law) for field, law in laws_of(component))
+            yield from (law for law in laws if isinstance(law, Expression))
+
+
+def _signals_in_use(system: System) -> list[Signal]:
+    """The signals that laws of other components name, directly or by other signals."""
+    used: dict[str, Signal] = {}
+    waiting = {name for law in _own_laws(system) for name in law.names()}
+    while waiting:
+        signal = system.signals.get(name := waiting.pop())
+        if signal is not None and name not in used:
+            used[name] = signal
+            waiting |= signal.law.names() if isinstance(signal.law, Expression) else frozenset()
+    return [signal for name, signal in system.signals.items() if name in used]
+
+
+def complete(dynamics: Dynamics, options: BoundOptions, most: float = MAX_OPERATIONS) -> BoundOptions | None:
+    """The options with the number of arguments; None if constant, or if it takes too many operations."""
+    try:
+        counted = count_operations(dynamics.topology, options)
+    except (Error, ArithmeticError, ValueError):
+        return None
+    return replace(options, n_arguments=counted[1]) if counted[1] and counted[0] <= most else None
+
+
+def _narrow_parts(system: System, law: Expression | float) -> Iterator[Expression]:
+    """The parts of a law that can be narrower than their arguments.
+
+    A sum or product with one such part is as narrow as that part.  Several of them in a sum or product may be narrow
+    only together, as a step up and a step down are: they are one part.
+    """
+    if not isinstance(law, Expression):
+        return
+    narrow = _find_narrow(system, law)
+    waiting = [law] if narrow else []
+    while waiting:
+        node = waiting.pop()
+        terms = [(term, negative) for term, negative in _find_terms(node) if id(term) in narrow]
+        if node.op not in SMOOTH and not _is_whole_power(node):
+            yield node
+        elif len(terms) == 1:
+            waiting.append(terms[0][0])
+        elif terms:
+            signed = [-term if negative else term for term, negative in terms]
+            yield reduce(operator.mul if node.op == "mul" else operator.add, signed)
+
+
+def _find_narrow(system: System, law: Expression) -> frozenset[int]:
+    """The nodes of a law, by identity, that are or contain a part that is to be watched."""
+    constants = {"t", *system.parameters, *system.inputs}
+    narrow = set[int]()
+    for node in walk(law):
+        if any(isinstance(arg, Expression) and id(arg) in narrow for arg in node.args):
+            narrow.add(id(node))
+        elif node.op not in SMOOTH and not _is_whole_power(node):
+            names = node.names()
+            changes = bool(names - (constants - {"t"}))
+            if changes and (names - constants or not _is_followed(system, node)):
+                narrow.add(id(node))
+    return frozenset(narrow)
+
+
+def _find_terms(node: Expression) -> list[tuple[Expression, bool]]:
+    """The operands of an operation; for a sum all its terms, and whether they are subtracted."""
+    if node.op not in ("add", "sub"):
+        return [(arg, False) for arg in node.args if isinstance(arg, Expression)]
+    terms, waiting = list[tuple[Expression, bool]](), [(node, False)]
+    while waiting:
+        term, negative = waiting.pop()
+        if term.op in ("add", "sub"):
+            signs = negative, negative != (term.op == "sub")
+            waiting += [(x, sign) for x, sign in zip(term.args, signs, strict=True) if isinstance(x, Expression)]
+        else:
+            terms.append((term, negative))
+    return terms
+
+
+def _is_whole_power(node: Expression) -> bool:
+    exponent = node.args[1] if node.op == "pow" else None
+    return isinstance(exponent, float) and exponent.is_integer() and exponent >= 0
+
+
+def _is_followed(system: System, node: Expression) -> bool:
+    """Whether a function of time alone has breaks and periods that are found before the run, and nothing else."""
+    for part in walk(node):
+        if part.op in ("call", "call_derivative"):
+            table = system.tables.get(part.args[0])
+            arguments = part.args[1 if part.op == "call" else 2 :]
+            if table is None or any(len(table.corners(k)) < len(table.axes[k]) for k in range(len(arguments))):
+                return False
+        elif (part.op == "inv" and isinstance(part.args[0], Expression) and "t" in part.args[0].names()) or (
+            part.op not in FOLLOWED and not _is_whole_power(part)
+        ):
+            return False
+    return True
