@@ -27,6 +27,7 @@ import numpy as np
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ModelError
+from kinode.expressions.definitions import write_out
 from kinode.expressions.syntax_tree import Expression, walk
 from kinode.model.base.events import EventTable
 from kinode.model.system import System
@@ -76,16 +77,15 @@ def find_law_times(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t1: f
     longest, breaks_by_law = math.inf, list[Array]()
     for component in system.components.values():
         for name, law in laws_of(component):
-            of_time = analysis.expand(law)
-            if of_time is None:
+            if not analysis.passes(law):
                 continue
             try:
-                breaks_by_law.append(analysis.find_breaks(of_time))
+                breaks_by_law.append(analysis.find_breaks(law))
             except _TooManyError as error:
                 message = f"changes {error.count:.1e} times from {t0:g} to {t1:g} s, and only {MAX_BREAKS:.0e} changes"
                 message += " can be followed: simulate a shorter time, or describe its mean"
                 raise ModelError(message, component=component.name, field=name) from None
-            shortest = analysis.shortest_period(of_time, with_sines=topology.events is not None)
+            shortest = analysis.shortest_period(law, with_sines=topology.events is not None)
             longest = min(longest, shortest / STEPS_PER_PERIOD)
     longest = max(longest, MIN_STEP_SHARE * (t1 - t0))
     margin = TIME_ROUNDING * max(abs(t0), abs(t1))
@@ -101,8 +101,7 @@ def find_shortest_sine(dynamics: Dynamics, p: Array, inputs: Array, t0: float, t
     periods = [(math.inf, "")]
     for component in dynamics.system.components.values():
         for name, law in laws_of(component):
-            of_time = analysis.expand(law)
-            sines = () if of_time is None else _find_sines(of_time)
+            sines = _find_sines(law) if analysis.passes(law) else ()
             periods += [(analysis.period(node.args[0]), f"{component.name}.{name}") for node in sines]
     return min(periods)
 
@@ -171,28 +170,37 @@ class _TimeAnalysis:
 
     # -- dependence on time ----------------------------------------------------------------------------
     @cached_property
-    def _signals(self) -> dict[str, Expression]:
-        """Signals that depend on time, with other signals substituted."""
-        expanded: dict[str, Expression] = {}
-        waiting = {s.name: s.law for s in self.system.signals.values() if isinstance(s.law, Expression)}
-        while True:
-            ready = {name: law for name, law in waiting.items() if "t" in law.names() or law.names() & expanded.keys()}
-            ready = {name: law for name, law in ready.items() if not law.names() & (waiting.keys() - {name})}
-            if not ready:
-                return expanded
-            for name, law in ready.items():
-                new = law.substitute(expanded)
-                if isinstance(new, Expression):
-                    expanded[name] = new
-                del waiting[name]
+    def _laws(self) -> dict[str, Expression | float]:
+        """The laws of all signals, with other signals substituted; each after those that it uses."""
+        return write_out({signal.name: signal.law for signal in self.system.signals.values()})
 
-    def expand(self, law: Expression) -> Expression | None:
-        """An expression with its signals substituted; None if it does not depend on time."""
-        names = law.names()
-        if "t" not in names and not names & self._signals.keys():
-            return None
-        new = law.substitute(self._signals) if names & self._signals.keys() else law
-        return new if isinstance(new, Expression) else None
+    @cached_property
+    def _passing(self) -> frozenset[str]:
+        """The names that depend on time: t, and the signals that use it, also through other signals."""
+        passing = {"t"}
+        for name in self._laws:
+            law = self.system.signals[name].law
+            if isinstance(law, Expression) and law.names() & passing:
+                passing.add(name)
+        return frozenset(passing)
+
+    @cached_property
+    def _signal_breaks(self) -> dict[str, Array]:
+        """The breaks of the signals that depend on time."""
+        breaks: dict[str, Array] = {}
+        for name in self._laws:
+            law = self.system.signals[name].law
+            if name in self._passing and isinstance(law, Expression):
+                breaks[name] = self._find_breaks(law, breaks)
+        return breaks
+
+    def passes(self, law: Expression) -> bool:
+        """Whether an expression depends on time."""
+        return bool(law.names() & self._passing)
+
+    def _written_out(self, x: object) -> object:
+        """A part of an expression with its signals substituted."""
+        return x.substitute(self._laws) if isinstance(x, Expression) and x.names() & self._laws.keys() else x
 
     def _is_of_time_alone(self, x: object) -> bool:
         """Whether a value depends on time, and on nothing else that changes."""
@@ -224,11 +232,13 @@ class _TimeAnalysis:
     def shortest_period(self, law: Expression, with_sines: bool) -> float:
         """The shortest period in s that steps have to resolve.
 
-        It is that of sawtooths (``floor``) which are compared with a state, and of sines if they count.
+        It is that of sawtooths (``floor``) which are compared with a state, and of sines if they count.  Signals have
+        periods of their own: only what is compared is looked through.
         """
         periods = [self.period(node.args[0]) for node in _find_sines(law)] if with_sines else []
         for node in walk(law):
-            for x, _ in self._find_break_arguments(node):
+            for argument, _ in self._find_break_arguments(node):
+                x = self._written_out(argument)
                 if isinstance(x, Expression) and not self._is_of_time_alone(x):
                     floors = (inner.args[0] for inner in walk(x) if inner.op == "floor")
                     periods += [self.period(turns, 1.0) for turns in floors]
@@ -236,6 +246,7 @@ class _TimeAnalysis:
 
     def period(self, x: object, turn: float = 2.0 * math.pi) -> float:
         """The shortest time in s in which an argument grows by a turn; infinite if it depends on more than time."""
+        x = self._written_out(x)
         if not isinstance(x, Expression) or not self._is_of_time_alone(x):
             return math.inf
         rate = x.derivative("t")
@@ -245,10 +256,15 @@ class _TimeAnalysis:
 
     # -- breaks ------------------------------------------------------------------------------------------
     def find_breaks(self, law: Expression) -> Array:
-        """Times at which a part of an expression jumps or has a corner."""
-        times = np.zeros(0)
+        """Times at which a part of an expression jumps or has a corner, or a signal in it."""
+        return self._find_breaks(law, self._signal_breaks)
+
+    def _find_breaks(self, law: Expression, of_signals: Mapping[str, Array]) -> Array:
+        inner = [of_signals[name] for name in law.names() if name in of_signals and of_signals[name].size]
+        times = np.unique(np.concatenate(inner)) if inner else np.zeros(0)
         for node in walk(law):  # arguments come before the functions of them
-            for x, levels in self._find_break_arguments(node):
+            for argument, levels in self._find_break_arguments(node):
+                x = self._written_out(argument)
                 if isinstance(x, Expression) and self._is_of_time_alone(x):
                     crossings = self._find_crossings(x, levels, times)
                     crossings = crossings[(crossings >= self.t0) & (crossings <= self.t1)]
