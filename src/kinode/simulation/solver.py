@@ -8,7 +8,7 @@ explanation of failures in failures.py, the methods in integrate.py and cvode.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,13 +18,12 @@ import numpy as np
 
 from kinode.algebra.scalars import Array
 from kinode.dynamics.compiled_system import Dynamics
-from kinode.dynamics.initialization.assembly import Assembly
 from kinode.errors import ArgumentError, AssemblyError, Error, ModelError
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.state import State
 from kinode.kernels.tree_size import is_large
 from kinode.model.joints.end_stops import passed_end
-from kinode.ode.cvode import integrate_stiff, normalized
+from kinode.ode.cvode import integrate_stiff
 from kinode.ode.ending import Ending, EndKind, reached_end
 from kinode.ode.event_spec import Fired
 from kinode.ode.integrate import integrate
@@ -112,37 +111,6 @@ def _positive(name: str, value: Any) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ArgumentError(f"{name}: a positive number is expected, not {value!r}")
     return number
-
-
-def find_start(dynamics: Dynamics, start: Any, t0: float | None, p: Array, inputs: Array) -> State:
-    """The start state.
-
-    ``start`` is None (the model's own), a mapping of names to values that replace the model's, a ``State``, an
-    assembly, or a run, whose end it continues.
-    """
-    start = start.state if isinstance(start, Assembly) else start
-    if hasattr(start, "end") and isinstance(start.end, State):
-        t0 = start.end.t if t0 is None else t0
-        start = start.dynamics.values(start.end)
-    if isinstance(start, State):
-        state = start if t0 is None else replace(start, t=float(t0))
-        sizes = tuple(len(part) for part in (state.q, state.u, state.z))
-        if sizes != (dynamics.n_q, dynamics.n_u, dynamics.n_z):
-            expected = f"{dynamics.n_q}, {dynamics.n_u}, {dynamics.n_z}"
-            raise ArgumentError(f"start: q, u, z of {expected} numbers are expected, not {', '.join(map(str, sizes))}")
-    elif start is None or isinstance(start, Mapping):
-        state = dynamics.state(start, t=0.0 if t0 is None else float(t0), p=p, inputs=inputs)
-    else:
-        raise ArgumentError(
-            f"start: a mapping of names, a State, an assembly or a run is expected, not {type(start).__name__}"
-        )
-    y = state.y
-    if not math.isfinite(state.t) or not np.isfinite(y).all():
-        bad = [c.name for c, value in zip(dynamics.coordinates, y) if not math.isfinite(value)] or ["t"]
-        raise ArgumentError(f"start: {bad[0]} is not finite")
-    if dynamics.topology.events is not None:
-        dynamics.topology.events.check_modes(state.z)
-    return split(dynamics, state.t, normalized(y, dynamics.topology.layout.quaternions))
 
 
 def split(dynamics: Dynamics, t: float, y: Array) -> State:

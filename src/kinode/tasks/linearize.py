@@ -34,8 +34,8 @@ from kinode.kernels.state import State
 from kinode.model.quantity_names import QuantityName, find_quantity
 from kinode.model.system import System
 from kinode.model.system_checks import find_steering
-from kinode.simulation.solver import find_start
 from kinode.simulation.task_arguments import find_model, read_row, read_seconds
+from kinode.tasks.start_argument import find_start
 
 STEADY_TOLERANCE = 1e-6  # acceleration of a steady motion, relative to that of the same position at rest
 STABLE_TOLERANCE = 1e-6  # real part of an eigenvalue, relative to the largest entry of A: double ones are no better
@@ -169,7 +169,6 @@ def linearize(
     model = find_model(model)
     dynamics = model if isinstance(model, Dynamics) else compile_system(model)
     p, given = read_row(dynamics, "p", parameters), read_row(dynamics, "inputs", inputs)
-    at = getattr(at, "state", at)
     begin = find_start(dynamics, at, None if t0 is None else read_seconds(dynamics, "t0", t0), p, given)
     names = [outputs] if isinstance(outputs, str) else list(outputs)
     fitted = fit_modes(dynamics.kernels, dynamics.point(begin, p, given))
