@@ -15,11 +15,13 @@ from kinode.jit.program import Program
 from kinode.kernels import kernel_programs
 from kinode.kernels.kernel_options import Kernel
 from kinode.kernels.kernel_table import find_row
+from kinode.kernels.undefined_rows import check_rows
 from kinode.multibody.composition import Composition
 from kinode.structure.evaluation_point import EvaluationPoint
 from kinode.structure.topology import Topology
 
 SHORT_TREE = 12  # links; up to here two vectors at a time hide each other's latency, beyond they only cost compile time
+CLOSURE = Kernel("closure")
 LANES_FROM = 64  # rows; smaller batches are not worth compiling code for several lanes
 
 
@@ -120,7 +122,10 @@ class Kernels:
             shapes = ", ".join(f"{k} {v.shape}" for k, v in given.items() if v.ndim == 2)
             raise ArgumentError(f"{kernel.name}: the batches differ in their numbers of rows: {shapes}")
         if not rows:
-            return kernel_call.run(single, given)
+            result = kernel_call.run(single, given)
+            if kernel == CLOSURE:
+                check_rows(self.topology, point, result)
+            return result
         count = rows.pop()
         lanes = self.lanes if count >= LANES_FROM and find_row(kernel).lanes else 1
         code = single if lanes == 1 else self.machine(kernel, lanes)

@@ -59,6 +59,7 @@ class Constraint(Component):
     units: ClassVar[tuple[str, ...]] = ()
     labels: ClassVar[tuple[str, ...]] = ()  # names of the rows, if there are several
     symbol: ClassVar[Symbol | str] = "node"  # what it is drawn with
+    undefined: ClassVar[str] = ""  # why it has no defined rows in some positions, and what to do
 
     def rows(self, system: Any) -> tuple[str, ...]:
         """The unit of each row."""
