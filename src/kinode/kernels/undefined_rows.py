@@ -1,6 +1,6 @@
 """Names the constraint that has no defined rows in a position, such as a disc that lies flat on its ground.
 
-Compiled code gives numbers that are not finite there; the model is evaluated once more in Python to find whose they are.
+Compiled code gives numbers that are not finite there.  The model is evaluated once more in Python to find whose.
 """
 
 from __future__ import annotations

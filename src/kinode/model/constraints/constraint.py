@@ -49,6 +49,10 @@ class Relation:
     ratio: Value
     offset: Value
 
+    def reversed(self) -> Relation:
+        """The same relation with the other joint leading."""
+        return Relation(self.leader, self.follower, 1.0 / self.ratio, -1.0 * self.offset / self.ratio)
+
 
 @record
 class Constraint(Component):
