@@ -27,7 +27,7 @@ from kinode.ode import compiled_loops
 from kinode.ode.cvode_events import EventSearch
 from kinode.ode.ending import Ending, EndKind, interrupted_at, reached_end, stopped_at
 from kinode.ode.kernel_spec import KernelSpec
-from kinode.ode.loop_run import LoopRun
+from kinode.ode.loop_run import LoopRun, OnLong
 from kinode.ode.loops.loop_primitives import law_time
 from kinode.ode.loops.run_codes import Outcome, Pending, Stepping
 from kinode.ode.ode_arguments import (
@@ -204,7 +204,7 @@ class StiffRun(LoopRun):
         message = f"the stiff method failed at t = {step.t:.9g} s: {result.message}"
         return Ending(EndKind.SOLVER_FAILED, step.t, message)
 
-    def follow(self, on_progress: Callable[[float], bool] | None) -> Ending:
+    def follow(self, on_progress: Callable[[float], bool] | None, on_long: tuple[int, OnLong] | None = None) -> Ending:
         """Serve the loop's requests for steps and states until the run ends."""
         advance, memory = compiled_loops.loop("advance_outside"), self.memory
         ending: Ending | None = None
@@ -215,6 +215,9 @@ class StiffRun(LoopRun):
                 if code == Outcome.STEP_WANTED:
                     if memory.counts.steps and on_progress is not None and on_progress(memory.step.t) is False:
                         return stopped_at(memory.step.t)
+                    if on_long is not None and memory.counts.steps >= on_long[0]:
+                        later = on_long[1](memory.step.t, self.y.copy(), memory.counts.steps)
+                        on_long = None if later is None else (later, on_long[1])
                     ending = self._take_step()
                 elif code == Outcome.STATE_WANTED:
                     self.between[:] = self._state(memory.step.t_requested)
@@ -253,14 +256,15 @@ def integrate_stiff(
     first_tick: int | None = None,
     max_steps: int = 10_000_000,
     on_progress: Callable[[float], bool] | None = None,
+    on_long: tuple[int, OnLong] | None = None,
     events: tuple[KernelSpec, Array, Array] | None = None,
 ) -> OdeSolution:
     """Integrate y' = rate(t, y) from t0 to t1, which may lie before t0, by BDF.
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
-    each step and stops the run by returning False. ``events`` are compiled, with the parameters and inputs of their
-    kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
+    each step and stops the run by returning False. ``on_long`` is that of ``integrate``.
+    ``events`` are compiled, with the parameters and inputs of their kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
     the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot continue does not raise: ``ending``
     says why, and the solution holds the states so far. Exceptions of the callables are raised, except an interrupt.
     """
@@ -287,4 +291,4 @@ def integrate_stiff(
     run.set_breaks(flat("breaks", breaks), margin)
     if t0 == t1 or start.size == 0:
         return run.solution(Ending(EndKind.DONE, t1, "nothing to integrate"))
-    return run.solution(run.follow(on_progress))
+    return run.solution(run.follow(on_progress, on_long))

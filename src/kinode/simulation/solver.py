@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -33,7 +32,7 @@ from kinode.ode.ode_arguments import ATOL, RTOL
 from kinode.ode.solution import OdeSolution, SingularPass
 from kinode.simulation.event_functions import find_spec
 from kinode.simulation.row_monitor import RowMonitor
-from kinode.simulation.run_length import LONG, check_lengths, warn_long
+from kinode.simulation.run_length import LengthWatch, check_lengths
 from kinode.simulation.time_events import LawTimes, find_law_times
 
 CLOSED_TOLERANCE = 1e-6
@@ -127,7 +126,7 @@ class Solver:
         laws = laws or LawTimes()
         self.p, self.inputs = p, inputs
         self.options = replace(options, max_step=min(options.max_step, laws.longest))
-        self.steps, self.warned_long, self.t_begin = 0, False, math.inf
+        self.steps = 0
         self.breaks: dict[str, Any] = {"breaks": laws.breaks, "margin": laws.margin}
         if dynamics.topology.constrained and not METHODS[options.method].keeps_loops_closed:
             others = [name for name, method in METHODS.items() if method.keeps_loops_closed and not method.fixed]
@@ -137,7 +136,7 @@ class Solver:
 
     def _use(self, dynamics: Dynamics) -> None:
         """Take the kernels of a compiled system."""
-        self.dynamics = dynamics
+        self.dynamics, self.length = dynamics, self._watch_length(dynamics)
         self.rows = RowMonitor(dynamics, self.p, self.inputs) if dynamics.topology.constrained else None
         rate = dynamics.kernels.machine(Kernel("rate"))
         projection = dynamics.kernels.machine(Kernel("projection")) if dynamics.topology.constrained else None
@@ -147,6 +146,9 @@ class Solver:
             rate.address, dynamics.n_q, dynamics.n_u, dynamics.n_z, n_work=max(work, event_work),
             projection=projection.address if projection else 0, events=events,
         )  # fmt: skip
+
+    def _watch_length(self, dynamics: Dynamics) -> LengthWatch:
+        return LengthWatch(dynamics, self.p, self.inputs, stiff=METHODS[self.options.method].tableau is None)
 
     def check_start(self, start: State) -> None:
         """Raise for a start beyond a rigid end stop, with open loops, or in a singular position."""
@@ -190,7 +192,6 @@ class Solver:
         in use lose their rank and others do not, the integration is repeated with those.
         """
         limits = {} if max_steps is None else {"max_steps": max_steps}
-        self.t_begin = min(self.t_begin, t0)
         for _ in range(MAX_ROW_CHOICES):
             arguments = {"first_step": first_step, "first_tick": first_tick, "on_progress": on_progress}
             solution = self._integrate(y, t0, t1, times, {**limits, **arguments})
@@ -213,6 +214,7 @@ class Solver:
     def _integrate(self, y: Array, t0: float, t1: float, times: Array | None, more: dict[str, Any]) -> OdeSolution:
         """One integration with the method of the options; impossible arguments raise ``ArgumentError``."""
         o = self.options
+        more |= self.length.watch(self.steps, t0, t1) if o.step is None else {}
         try:
             if METHODS[o.method].tableau is None:
                 return integrate_stiff(
@@ -220,8 +222,6 @@ class Solver:
                     quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
                     events=None if self.kernel.events is None else (self.kernel, self.p, self.inputs),
                 )  # fmt: skip
-            if not self.warned_long and o.step is None:
-                more["on_long"] = (max(1, LONG - self.steps), partial(self._warn_long, (self.t_begin, t1)))
             return integrate(
                 self.kernel, y, t0, t1, method=o.method, times=times, step=o.step, rtol=o.rtol, atol=o.atol,
                 p=self.p, inputs=self.inputs, quaternions=self.quaternions, max_step=o.max_step, **self.breaks, **more,
@@ -230,12 +230,6 @@ class Solver:
             raise
         except ValueError as error:
             raise ArgumentError(str(error)) from None
-
-    def _warn_long(self, span: tuple[float, float], t: float) -> None:
-        """Warn once of a run with very many steps."""
-        if not self.warned_long:
-            self.warned_long = True
-            warn_long(self.dynamics, self.p, self.inputs, span, t)
 
     def _rate(self, t: float, y: Array) -> Array:
         return self.dynamics.rate(t, y, p=self.p, inputs=self.inputs)
