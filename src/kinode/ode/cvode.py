@@ -263,10 +263,11 @@ def integrate_stiff(
 
     ``jacobian(t, y)`` gives the matrix of the derivatives of the rate by y; None approximates it by differences.
     Output is at ``times``, or at the method's own steps with the start included. ``on_progress(t)`` is called after
-    each step and stops the run by returning False. ``on_long`` is that of ``integrate``.
-    ``events`` are compiled, with the parameters and inputs of their kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner: the method starts anew there, and
-    the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot continue does not raise: ``ending``
-    says why, and the solution holds the states so far. Exceptions of the callables are raised, except an interrupt.
+    each step and stops the run by returning False. ``on_long`` is that of ``integrate``. ``events`` are compiled, with
+    the parameters and inputs of their kernels (``KernelSpec.events``). At ``breaks`` the rate jumps or has a corner:
+    the method starts anew there, and the rate is evaluated no nearer to them than ``margin`` in s. A run that cannot
+    continue does not raise: ``ending`` says why, and the solution holds the states so far. Exceptions of the callables
+    are raised, except an interrupt.
     """
     initial = np.asarray(y0, dtype=np.float64)
     start = check_start(initial, initial.size, t0, t1)
