@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinode as kn
+from kinode.jit import compiler
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -319,3 +320,33 @@ def test_speeds_at_the_start_follow_from_the_path():
     path = {"lower.tip": ["0.5 + 0.1*t", "0.6", None]}
     with pytest.raises(kn.ArgumentError, match=r"elbow\.u follows from the path"):
         kn.inverse(two_links(), [0.0, 1.0], path, by=["shoulder", "elbow"], start={"elbow.u": 0.1})
+
+
+def test_another_path_needs_no_compilation(monkeypatch):
+    """Kernels do not depend on the numbers of a path: those of the first one serve a second, to the last digit."""
+    compiled = []
+    compile_text = compiler.compile_text
+
+    def count(*args, **options):
+        compiled.append(args)
+        return compile_text(*args, **options)
+
+    t, by = np.linspace(0, 1, 21), ["shoulder", "elbow"]
+    names = ("shoulder.effort.drive", "elbow.reaction.force")
+
+    def follow(x, y):
+        run = kn.inverse(two_links(), t, {"lower.tip": [x, y, None]}, by=by)
+        return run, {name: run[name] for name in names}
+
+    first, loads = follow("0.5 + 0.1*t^3", "0.6")
+    monkeypatch.setattr(compiler, "compile_text", count)
+    second, other_loads = follow("0.6 - 0.2*sin(t)", 0.5 + 0.1 * t**2)
+    assert not compiled
+    for run, x in ((first, 0.5 + 0.1 * t**3), (second, 0.6 - 0.2 * np.sin(t))):
+        np.testing.assert_allclose(run["lower.tip.position.x"], x, atol=1e-9)
+    monkeypatch.setenv("KINODE_CACHE", "0")
+    _, fresh = follow("0.6 - 0.2*sin(t)", 0.5 + 0.1 * t**2)
+    assert compiled
+    for name in names:
+        np.testing.assert_array_equal(fresh[name], other_loads[name])
+        assert abs(loads[name] - other_loads[name]).max() > 0.1

@@ -49,6 +49,29 @@ def _sign(x: float) -> float:
     return float(x > 0) - float(x < 0)
 
 
+class NamedData(tuple[float, ...]):
+    """Numbers of a table that are known by a name: code reads them when it is loaded, and serves other numbers too.
+
+    Two of them are equal if their names and sizes are, whatever the numbers.
+    """
+
+    name: str
+
+    def __new__(cls, name: str, numbers: Sequence[float]) -> NamedData:
+        data = super().__new__(cls, numbers)
+        data.name = name
+        return data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedData) and (self.name, len(self)) == (other.name, len(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.name, len(self)))
+
+
 def find_interval(breaks: Sequence[float], x: float) -> float:
     """Index of the interval of ``breaks`` that contains x; the first and the last one extend outwards."""
     return float(min(max(bisect_right(breaks, x) - 1, 0), len(breaks) - 2))
@@ -110,7 +133,7 @@ def apply(name: str, *args: Scalar) -> Scalar:
     """Apply the named function to scalars of any type; the types may be mixed."""
     for arg in args:
         type_ = type(arg)
-        if type_ is float or type_ is int or type_ is tuple:
+        if type_ is float or type_ is int or type_ is tuple or type_ is NamedData:
             continue
         if len(args) > 1:
             type_ = max(type_, *map(type, args), key=_wraps)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinode.algebra.scalars import Array
+from kinode.algebra.scalars import Array, NamedData
 from kinode.errors import ArgumentError
 from kinode.jit import compiler, kernel_call
 from kinode.jit.compiler import Machine
@@ -57,6 +57,12 @@ class Kernels:
         rows = "" if self.topology.rows is None else f"\nrows {self.topology.rows}"
         return f"{self.formulation}\n{kernel_programs.fingerprint(self.topology)}{rows}"
 
+    @cached_property
+    def _exchangeable_data(self) -> dict[str, NamedData]:
+        """The numbers of tables that are no part of the machine code."""
+        tables = self.topology.system.tables.values()
+        return {name: data for table in tables for name, data in table.exchangeable_data.items()}
+
     @property
     def lanes(self) -> int:
         """Rows that a batch computes at once: the width of the CPU's vectors, or twice that for short code."""
@@ -80,7 +86,8 @@ class Kernels:
                 if self.topology.unmoved is not None:
                     raise self.topology.unmoved
                 self._check_forward()
-            code = compiler.build(f"{kernel}\n{self.fingerprint}", lanes, lambda: self._make_program(kernel))
+            key = f"{kernel}\n{self.fingerprint}"
+            code = compiler.build(key, lanes, lambda: self._make_program(kernel), self._exchangeable_data)
             self._machines[kernel, lanes] = code
         return code
 

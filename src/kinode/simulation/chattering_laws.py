@@ -68,7 +68,8 @@ def _find_jumps(dynamics: Dynamics) -> Iterator[tuple[ChatteringLaw, Expression]
     constants = {"t", *system.parameters, *system.inputs}
     for component in system.components.values():
         for field, law in laws_of(component):
-            for node in walk(component.own(field, law)):
+            own = component.own(field, law)
+            for node in walk(own) if isinstance(own, Expression) else ():
                 x = _jump_of(node)
                 if isinstance(x, Expression) and x.names() - constants:
                     yield ChatteringLaw(component.name, field, law.excerpt(), x.excerpt()), x

@@ -31,6 +31,7 @@ from kinode.tasks.inverse_paths import (
     REPLACED_FIELDS,
     FramePath,
     JointPath,
+    PathSampler,
     Samples,
     read_path,
     read_times,
@@ -181,21 +182,24 @@ def _follow(
             keeps_position = joint.driven and joint.q is not None
             guided.change(name, u=None, **({} if keeps_position else {"q": None, "guess": joint.q or joint.guess}))
     _set_guesses(guided, guesses)
-    freedoms, actuated = _freedoms(Dynamics(guided)), sum(guided.joints[name].n_u for name in names)
+    unguided = Dynamics(guided)
+    freedoms, actuated = _freedoms(unguided), sum(guided.joints[name].n_u for name in names)
     if freedoms != actuated:
         message = f"the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, and {', '.join(names)} {actuated}"
         too_few = freedoms > actuated
         more = "name more joints, or give them motions in the model" if too_few else "efforts would not be unique"
         raise ArgumentError(f"by: {message}: {more}")
+    knots = np.union1d(t, np.linspace(t[0], t[-1], MIN_KNOTS))
+    p, inputs = read_row(unguided, "p", given["parameters"]), read_row(unguided, "inputs", given["inputs"])
+    sampler = PathSampler(unguided, p, inputs, knots)
     for entry in path:
-        entry.apply(guided)
+        entry.sampled(guided, sampler).apply(guided)
     try:
         dynamics = Dynamics(guided)
         freedoms = _freedoms(dynamics)
         if freedoms:
             count = "1 freedom is" if freedoms == 1 else f"{freedoms} freedoms are"
             raise ArgumentError(f"path: {owners} may follow it in many ways: {count} left")
-        knots = np.union1d(t, np.linspace(t[0], t[-1], MIN_KNOTS))
         run = simulate(dynamics, float(t[-1]), t0=float(t[0]), times=knots, rtol=GUIDED_RTOL, **given)
         others = [name for name, joint in system.joints.items() if joint.n_u and not joint.driven and name not in names]
         _set_guesses(system, {name: run.evaluate([f"{name}.q"])[f"{name}.q"][0] for name in others})

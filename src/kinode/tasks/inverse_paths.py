@@ -7,15 +7,19 @@ depend on time; its orientation by three massless carriers that turn by the give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, ModelError
+from kinode.expressions.syntax_tree import Expression
 from kinode.model.base.fields import short, unknown
 from kinode.model.system import System
+from kinode.multibody.laws import Laws
+from kinode.structure.evaluation_point import EMPTY, EvaluationPoint
 
 REPLACED_FIELDS = ("motion", "speed", "effort", "stop", "backlash")  # fields of a joint that a drive replaces
 INITIAL_FIELDS = ("q", "u", "guess", "position", "rotation", "velocity", "angular_velocity")
@@ -39,6 +43,17 @@ class Samples:
         spline = make_interp_spline(t, values, k=min(5, len(t) - 1))
         return cls(t, values, *(spline(t, nu=order) for order in (1, 2)))
 
+    def at(self, t: Array) -> Samples:
+        """The same path by samples at other times within it."""
+        from scipy.interpolate import BPoly
+
+        path = BPoly.from_derivatives(self.t, np.column_stack([self.values, self.rates, self.accelerations]))
+        values, rates, accelerations = (path(t, nu=order) for order in range(3))
+        known, where = np.isin(t, self.t), np.searchsorted(self.t, t[np.isin(t, self.t)])
+        for given, sampled in ((self.values, values), (self.rates, rates), (self.accelerations, accelerations)):
+            sampled[known] = given[where]  # to the last digit
+        return Samples(t, values, rates, accelerations)
+
     def law(self, system: System, owner: str) -> str:
         """An expression of time in Horner form, made of tables with the coefficients of each interval."""
         h = np.diff(self.t)
@@ -55,11 +70,51 @@ class Samples:
         columns = [self.t, self.values, self.rates, self.accelerations / 2, *(np.append(c, 0.0) for c in higher)]
         tables = [_fresh(system, f"{owner}_{word}") for word in ("knot", *(f"c{k}" for k in range(6)))]
         for name, column in zip(tables, columns, strict=True):
-            system.table(name, axes=self.t, values=column, method="previous", outside="extrapolate")
+            system.table(name, axes=self.t, values=column, method="previous", outside="extrapolate", exchangeable=True)
         text = f"{tables[-1]}(t)"
         for name in reversed(tables[1:-1]):
             text = f"{name}(t) + (t - {tables[0]}(t))*({text})"
         return text
+
+
+class PathSampler:
+    """Samples expressions of time, with their derivatives: a path of samples needs no compilation of its own.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        The system, whose tables and signals the expressions may use.
+    p, inputs : array
+        Values of parameters and inputs.
+    t : array
+        Times of the samples, s.
+    """
+
+    def __init__(self, dynamics: Dynamics, p: Array, inputs: Array, t: Array) -> None:
+        self.topology, self.t = dynamics.arguments.topology, t
+        self._points = [EvaluationPoint(float(x), EMPTY, EMPTY, EMPTY, p, inputs) for x in t]
+
+    def sample(self, owner: str, value: Any, dimension: str) -> Any:
+        """Samples of a number, an expression of time, or other samples; anything else stays as it is."""
+        if value is None or isinstance(value, Samples):
+            return value if value is None else value.at(self.t)
+        law = self.topology.system.reader(owner).law(value, dimension, "path")
+        if not isinstance(law, Expression):
+            return Samples(self.t, np.full(self.t.shape, float(law)), *np.zeros((2, len(self.t))))
+        if not self._is_of_time(law):
+            return value
+        rows = [Laws(self.topology, point, _no_quantity).timely([law], 2) for point in self._points]
+        columns = np.array([[float(x[0]) for x in row] for row in rows]).T
+        return Samples(self.t, *columns) if np.isfinite(columns).all() else value
+
+    def _is_of_time(self, law: Expression) -> bool:
+        """Whether an expression names time, parameters and inputs alone."""
+        system = self.topology.system
+        return law.names() <= {"t", *system.parameters, *system.inputs}
+
+
+def _no_quantity(name: str) -> Any:
+    raise ArgumentError(f"path: it may depend on t, parameters and inputs, not on {name}")
 
 
 def _law(system: System, owner: str, value: Any) -> Any:
@@ -74,6 +129,14 @@ class JointPath:
     owner: str
     values: tuple[Any, ...]
     speeds: bool = False
+
+    def sampled(self, system: System, sampler: PathSampler) -> JointPath:
+        """The same path by samples; prescribed speeds stay laws."""
+        if self.speeds:
+            return self
+        kinds = [kind for _, kind in system.joints[self.owner].coordinates]
+        pairs = zip(self.values, kinds, strict=True)
+        return replace(self, values=tuple(sampler.sample(self.owner, value, kind) for value, kind in pairs))
 
     def apply(self, system: System) -> None:
         """Drive the joint in a system."""
@@ -91,6 +154,12 @@ class FramePath:
     owner: str
     position: tuple[Any, ...]
     rpy: tuple[Any, ...] | None = None
+
+    def sampled(self, system: System, sampler: PathSampler) -> FramePath:
+        """The same path by samples."""
+        position = tuple(sampler.sample(self.owner, value, "length") for value in self.position)
+        rpy = None if self.rpy is None else tuple(sampler.sample(self.owner, value, "angle") for value in self.rpy)
+        return replace(self, position=position, rpy=rpy)
 
     def apply(self, system: System) -> None:
         """Guide the frame along the path by constraints that depend on time."""
