@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "kinode"
 
 # From first to last; a folder stands for its modules, less those of rooms that are named themselves.
 ORDER = (
-    "version", "errors", "hooks",
+    "version", "errors", "hooks", "atomic_files",
     "algebra", "expressions",
     "jit", "ode.loops", "ode",
     "model.base", "model.joints", "model.constraints", "model.elements", "model.environment", "model.network",
@@ -38,7 +38,10 @@ ORDER = (
 PLACE = {room: k for k, room in enumerate(ORDER)}
 PACKAGE = {room: max(PLACE[r] for r in ORDER if r.split(".")[0] == room.split(".")[0]) for room in ORDER}
 MODULES = sorted(SOURCE.rglob("*.py"))
-FREE_OF_MECHANICS = {"jit": ("jit", "version", "algebra.scalars", "algebra.trace"), "ode": ("ode", "jit")}
+FREE_OF_MECHANICS = {
+    "jit": ("jit", "version", "atomic_files", "algebra.scalars", "algebra.trace"),
+    "ode": ("ode", "jit"),
+}
 
 
 def module_of(path: Path) -> str:
@@ -156,4 +159,4 @@ def test_hooks_are_the_only_names_of_modules_in_strings():
 
 def test_the_cache_depends_on_all_that_kernels_come_from():
     behind = {room.split(".")[0] for room in ORDER[: PLACE["dynamics"] + 1]}
-    assert set(SOURCES) == behind - {"version", "errors", "hooks", "ode", "importers", "formats"}
+    assert set(SOURCES) == behind - {"version", "errors", "hooks", "atomic_files", "ode", "importers", "formats"}

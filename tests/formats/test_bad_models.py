@@ -158,7 +158,7 @@ YAML_CASES: list[tuple[str, str, str, str | None, str | None]] = [
     ("parameter outside", f"{GOOD}parameters:\n  k: {{value: 3, bounds: [0, 1]}} #!\n", "outside its bounds (0, 1)", "k", "value"),
     ("parameter of later", f"{GOOD}parameters:\n  k: 2*l #!\n  l: 1\n", "no parameter is called 'l'", "k", "value"),
     ("parameter infinite", f"{GOOD}parameters:\n  z: 0\n  k: 1/z #!\n", "no finite value", "k", "value"),
-    ("parameter field", f"{GOOD}parameters:\n  k: {{value: 3, unit: m}} #!\n", "a parameter has no field 'unit'", "k", "unit"),
+    ("parameter field", f"{GOOD}parameters:\n  k: {{value: 3, scale: m}} #!\n", "a parameter has no field 'scale'", "k", "scale"),
     ("parameter sum", f"{GOOD}parameters:\n  a: 1 m\n  b: 1 s\n  c: a + b #!\n", "", "c", "value"),
     ("keyword", f"{GOOD}parameters:\n  lambda: 3 #!\n", "has a meaning in Python", "lambda", None),
     ("table order", f"{GOOD}tables:\n  f: {{axes: [0, 2, 1], values: [1, 2, 3]}} #!\n", "must increase", "f", "axes"),
@@ -349,7 +349,7 @@ def test_a_failed_addition_leaves_the_system_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [("/etc/passwd", "outside the folder"), ("../other.yaml", "outside the folder"), ("missing.yaml", "no such file"),
-     ("model.yaml", "in a circle"), (".", "is a folder"), ("a\\0b", "name of a file")],
+     ("model.yaml", "in a circle"), (".", "is a folder"), ("a\\0b", "control character")],
 )  # fmt: skip
 def test_files_that_a_file_may_not_name(tmp_path: Path, name: str, message: str) -> None:
     (tmp_path / "other.yaml").write_text(GOOD)

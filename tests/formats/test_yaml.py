@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from drawn_systems import systems
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinode.errors import ModelError
+from kinode.expressions.units import parse_unit
 from kinode.formats.json_schema import schema
 from kinode.formats.load import load as load_any
 from kinode.formats.yaml_files import dumps, load, loads, save
@@ -268,3 +270,67 @@ def test_the_schema_knows_every_kind_and_field() -> None:
     )
     assert "prescribed motion" in revolute["properties"]["motion"]["description"]
     assert json.loads(json.dumps(whole)) == whole
+
+
+# -- dimensions ------------------------------------------------------------------------------------
+RAW = st.sampled_from(["2", "2 N/m", "3 kg", "0.5 rad", "1 m", 4.0])
+MADE = st.sampled_from(["k+k", "2*k", "k*m", "sqrt(k)", "k/m", "k^2", "-k", "sin(k)", "k + 0*m"])
+
+
+@settings(max_examples=80)
+@given(RAW, RAW, MADE, RAW | MADE, RAW | MADE, RAW)
+def test_dimensions_of_parameters_are_kept(k, m, made, bound, bound_made, changed):
+    """Of a subsystem's parameters too, whether numbers or arithmetic in either system gives them."""
+    try:
+        inner = System("inner")
+        inner.parameter("k", k)
+        inner.parameter("m", m)
+        inner.parameter("made", made)
+        inner.input("push", made)
+        system = System("outer")
+        system.parameter("k", "3 N/m")
+        system.parameter("m", 2.0)
+        system.add("part", inner, bind={"k": bound}, parameters={"made": bound_made})
+        system.change("m", value=changed)
+    except ModelError:  # terms of different dimensions, or a value of another than was declared
+        return
+    again = loads(dumps(system))
+    assert again == system
+    assert dumps(again) == dumps(system)
+    for name, record in system.parameters.items():
+        assert again.parameters[name].dimension == record.dimension, name
+
+
+def test_the_dimension_of_a_bound_parameter_is_written():
+    """Arithmetic with plain numbers has no dimension of its own; the parameter that it is given to has one."""
+    inner = System("inner")
+    inner.parameter("stiffness", "250 N/m", note="of the coil")
+    system = System("outer")
+    system.parameter("base", 100.0)
+    system.add("coil", inner, parameters={"stiffness": "2*base"})
+    assert system.parameters["coil.stiffness"].dimension == parse_unit("N/m").dimension
+    assert "unit: N/m" in dumps(system)
+    again = loads(dumps(system))
+    assert again == system
+    with pytest.raises(ModelError, match="N/m is needed"):
+        again.change("coil.stiffness", value="3 kg")
+
+
+def test_the_unit_of_a_parameter():
+    system = System("units")
+    system.parameter("base", 100.0)
+    system.parameter("k", "2*base", unit="N/m")
+    system.parameter("root", 2.0, unit="kg^(1/2)/s^(3/2)")
+    system.input("push", 5, unit="N")
+    assert system.parameters["root"].dimension.exponents == (Fraction(1, 2), 0, Fraction(-3, 2), 0, 0)
+    assert loads(dumps(system)) == system
+    for unit, words in (
+        ("mm", "no SI unit"),
+        ("mm^(1/2)", "of an SI unit"),
+        ("m^(1/0)", "fractional power"),
+        (3, "text is"),
+    ):
+        with pytest.raises(ModelError, match=rf"wrong.unit: .*{words}"):
+            system.parameter("wrong", 2.0, unit=unit)
+    with pytest.raises(ModelError, match="N/m is needed"):
+        system.parameter("wrong", "2 kg", unit="N/m")

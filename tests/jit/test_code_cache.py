@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 import subprocess
 import sys
 
@@ -17,9 +19,16 @@ from kinode.jit.kernel_call import run
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
+    """The folder of the entries, which the first of them makes."""
     monkeypatch.setenv("KINODE_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("KINODE_CACHE", raising=False)
-    return tmp_path
+    code_cache._warn.cache_clear()
+    return tmp_path / code_cache.FOLDER
+
+
+def name(word):
+    """The name of an entry: one that prunes nothing by itself."""
+    return f"{hashlib.sha1(word.encode()).hexdigest()[:39]}1"
 
 
 class Maker:
@@ -72,10 +81,10 @@ def test_damaged_entries_are_rewritten(place, damage):
 
 
 def test_an_entry_under_another_name_is_foreign(place):
-    code_cache.save("one", b"payload")
-    (place / "two").write_bytes((place / "one").read_bytes())
-    assert code_cache.load("one") == b"payload"
-    assert code_cache.load("two") is None
+    code_cache.save(name("one"), b"payload")
+    (place / name("two")).write_bytes((place / name("one")).read_bytes())
+    assert code_cache.load(name("one")) == b"payload"
+    assert code_cache.load(name("two")) is None
 
 
 def test_a_directory_that_cannot_be_written_is_no_cache(tmp_path, monkeypatch):
@@ -91,30 +100,122 @@ def test_a_directory_that_cannot_be_written_is_no_cache(tmp_path, monkeypatch):
 def test_turned_off(place, monkeypatch):
     monkeypatch.setenv("KINODE_CACHE", "0")
     check(compiler.build("double", 1, Maker()))
-    assert not list(place.iterdir())
+    assert not place.exists()
 
 
 def test_without_readable_source_nothing_is_kept(place, monkeypatch):
     monkeypatch.setattr(code_cache, "source_digest", lambda: "")
     check(compiler.build("double", 1, Maker()))
-    assert not list(place.iterdir())
+    assert not place.exists()
 
 
 def test_the_oldest_go_first(place):
     for k in range(4):
-        code_cache.save(f"entry{k}", bytes(1000))
-        os.utime(place / f"entry{k}", (k, k))
-    code_cache.load("entry0")
+        code_cache.save(name(f"entry{k}"), bytes(1000))
+        os.utime(place / name(f"entry{k}"), (k, k))
+    code_cache.load(name("entry0"))
     code_cache.prune(place, 2500)
-    assert sorted(path.name for path in place.iterdir()) == ["entry0", "entry3"]
+    assert {path.name for path in place.iterdir()} == {name("entry0"), name("entry3")}
+
+
+def test_only_entries_are_ever_removed(place, tmp_path):
+    """Whatever else lies in the folder, or in the one above, stays: also what has the name or the mark of an entry."""
+    code_cache.save(name("ours"), bytes(1000))
+    entry = (place / name("ours")).read_bytes()
+    foreign = {
+        tmp_path / "thesis.tex": b"years of work",
+        tmp_path / name("above"): entry,
+        place / "notes.txt": b"mine",
+        place / "copy of an entry": entry,
+        place / name("of a name that fits"): b"not an entry",
+        place / name("of an entry under another name"): entry,
+    }
+    for path, contents in foreign.items():
+        path.write_bytes(contents)
+        os.utime(path, (0, 0))
+    (place / "folder").mkdir()
+    (place / name("link")).symlink_to(tmp_path / "thesis.tex")
+    os.mkfifo(place / name("pipe"))
+    code_cache.prune(place, 0)
+    assert not (place / name("ours")).exists()
+    assert all(path.read_bytes() == contents for path, contents in foreign.items())
+    assert (place / "folder").is_dir() and (place / name("link")).is_symlink() and (place / name("pipe")).is_fifo()
+
+
+def test_links_and_pipes_are_not_followed(place, tmp_path):
+    """A valid entry behind a link is not loaded, a pipe is not waited for, and neither is written to."""
+    code_cache.save(name("real"), b"payload")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes((place / name("real")).read_bytes())
+    (place / name("real")).unlink()
+    (place / name("real")).symlink_to(elsewhere)
+    os.mkfifo(place / name("pipe"))
+    before = elsewhere.read_bytes()
+    for word in ("real", "pipe"):
+        assert code_cache.load(name(word)) is None
+        code_cache.save(name(word), b"other")
+        assert code_cache.load(name(word)) is None
+    assert elsewhere.read_bytes() == before
+    assert (place / name("real")).is_symlink() and (place / name("pipe")).is_fifo()
+
+
+def test_the_folder_is_closed_to_others(place):
+    old = os.umask(0)
+    try:
+        code_cache.save(name("one"), b"payload")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert stat.S_IMODE((place / name("one")).stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o722])
+def test_a_folder_that_others_can_write_is_not_loaded_from(place, mode):
+    code_cache.save(name("one"), b"payload")
+    place.chmod(mode)
+    with pytest.warns(RuntimeWarning, match=r"others can write this folder.*chmod 700"):
+        assert code_cache.load(name("one")) is None
+    code_cache.save(name("two"), b"payload")
+    assert not (place / name("two")).exists()
+    place.chmod(0o755)
+    assert code_cache.load(name("one")) == b"payload"
+
+
+def test_a_folder_of_another_user_is_not_loaded_from(place, monkeypatch):
+    code_cache.save(name("one"), b"payload")
+    user = place.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    owner = os.lstat
+
+    def of_another(path):
+        about = list(owner(path))
+        about[stat.ST_UID] = user + 2
+        return os.stat_result(about)
+
+    monkeypatch.setattr(os, "lstat", of_another)
+    with pytest.warns(RuntimeWarning, match="others can write"):
+        assert code_cache.load(name("one")) is None
+
+
+def test_an_entry_that_others_can_write_is_not_loaded(place):
+    code_cache.save(name("one"), b"payload")
+    (place / name("one")).chmod(0o666)
+    assert code_cache.load(name("one")) is None
+
+
+def test_a_link_in_place_of_the_folder_is_no_cache(place, tmp_path):
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    place.symlink_to(tmp_path / "elsewhere")
+    code_cache.save(name("one"), b"payload")
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 WRITER = """
 import sys
 from kinode.jit import code_cache as cache
 for k in range(200):
-    cache.save("same", bytes([int(sys.argv[1])]) * 50_000)
-    found = cache.load("same")
+    cache.save("5" * 40, bytes([int(sys.argv[1])]) * 50_000)
+    found = cache.load("5" * 40)
     assert found is not None and len(found) == 50_000 and len(set(found)) == 1
 """
 
@@ -122,7 +223,7 @@ for k in range(200):
 def test_two_processes_at_once(place):
     processes = [subprocess.Popen([sys.executable, "-c", WRITER, str(k)]) for k in (1, 2)]
     assert [process.wait() for process in processes] == [0, 0]
-    assert [path.name for path in place.iterdir()] == ["same"]
+    assert [path.name for path in place.iterdir()] == ["5" * 40]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs as files: what is written is read again, elsewhere and by name; what is no run is refused clearly."""
 
 import csv
+import os
 import subprocess
 import sys
 
@@ -120,3 +121,111 @@ def test_xarray(run):
     assert data["lower.rotation"].dims == ("time", "row", "column")
     assert data["lower.quaternion"].dims == ("time", "wxyz")
     assert list(run.to_xarray().data_vars) == ["elbow.q", "elbow.u", "shoulder.q"]
+
+
+# -- files from anyone -----------------------------------------------------------------------------
+def tampered(run, folder, change):
+    file = folder / "arm.nc"
+    run.save(file)
+    with h5py.File(file, "a") as stored:
+        change(stored)
+    return file
+
+
+def put(stored, name, **how):
+    """Put other data under a name; dimensions stay."""
+    shape = stored[name].shape
+    del stored[name]
+    return stored.create_dataset(name, shape, dtype="f8", **how)
+
+
+def test_data_in_other_files_are_not_read(run, tmp_path):
+    """A secret of 168 bytes, which external storage would show as 21 numbers."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(np.arange(21.0).tobytes())
+    file = tampered(run, tmp_path, lambda stored: put(stored, "elbow.q", external=[(str(secret), 0, 168)]))
+    with pytest.raises(kn.Error, match=r"arm.nc: elbow.q lies in another place or file"):
+        kn.Trajectory.load(file)
+
+
+def test_links_and_views_of_other_files_are_not_followed(run, tmp_path):
+    run.save(tmp_path / "other.nc")
+
+    def view(stored):
+        layout = h5py.VirtualLayout(shape=(21,), dtype="f8")
+        layout[:] = h5py.VirtualSource(str(tmp_path / "other.nc"), "elbow.q", shape=(21,))
+        del stored["elbow.q"]
+        stored.create_virtual_dataset("elbow.q", layout)
+
+    def link(kind):
+        def change(stored):
+            del stored["elbow.q"]
+            stored["elbow.q"] = kind
+
+        return change
+
+    links = [link(h5py.ExternalLink(str(tmp_path / "other.nc"), "elbow.q")), link(h5py.SoftLink("/elbow.u"))]
+    for change in (view, *links):
+        with pytest.raises(kn.Error, match=r"arm.nc: elbow.q lies in another place"):
+            kn.Trajectory.load(tampered(run, tmp_path, change))
+
+
+def test_a_small_file_cannot_declare_all_memory(run, tmp_path):
+    def change(stored):
+        stored.create_dataset("large", (10**7, 10**5), dtype="f8", chunks=(1000, 1000))
+
+    with pytest.raises(kn.Error, match=r"arm.nc: declares 8e\+12 bytes"):
+        kn.Trajectory.load(tampered(run, tmp_path, change))
+
+
+@pytest.mark.parametrize("name", ["facts", "events", "ending"])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 50_000, '{"a": {"b": 1}}', '[{"a": [[1]]}]', "1", "null", "{", "", '"a"']
+)
+def test_nested_and_foreign_json_is_refused(run, tmp_path, name, text):
+    file = tampered(run, tmp_path, lambda stored: stored.attrs.update({name: text}))
+    with pytest.raises(kn.Error, match=r"arm.nc: "):
+        kn.Trajectory.load(file)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["elbow.q", "elbow.u", "time", "parameter_values", "input_values", "end_state"])
+def test_numbers_that_are_none_are_refused(run, tmp_path, name, value):
+    def change(stored):
+        stored[name][0] = value
+
+    with pytest.raises(kn.Error, match=rf"arm.nc: .*{name.partition('.')[0]}.* not finite"):
+        kn.Trajectory.load(tampered(run, tmp_path, change))
+
+
+def test_times_that_go_back_and_values_of_another_model_are_refused(run, tmp_path):
+    def swapped(stored):
+        stored["time"][3:5] = stored["time"][3:5][::-1]
+
+    def fewer(stored):
+        put(stored, "end_state")[:] = 0.0
+        stored["coordinate"][0] = "shoulder.q"
+
+    def other(stored):
+        stored["parameter"][0] = "stolen"
+
+    for change, words in ((swapped, "forth and back"), (fewer, "end_state"), (other, "parameter_values are not those")):
+        with pytest.raises(kn.Error, match=f"arm.nc: .*{words}"):
+            kn.Trajectory.load(tampered(run, tmp_path, change))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run.nc")
+    with pytest.raises(kn.Error, match=r"run.nc: is no ordinary file"):
+        kn.Trajectory.load(tmp_path / "run.nc")
+
+
+def test_a_run_that_ended_without_a_finite_value_is_kept(tmp_path):
+    """What is stored of it is finite, so that its file is read again."""
+    with pytest.raises(kn.SimulationError) as failure:
+        kn.simulate(pendulum(u=1.0, effort="50*pin.u^3"), 10.0, samples=101)
+    run = failure.value.run
+    assert np.all(np.isfinite(run.y))
+    run.save(tmp_path / "run.nc")
+    again = kn.Trajectory.load(tmp_path / "run.nc")
+    assert again.ending == run.ending and np.array_equal(again.y, run.y)

@@ -329,7 +329,7 @@ def test_tables_inputs_and_awkward_names(tmp_path):
     library = compile_c(derived.c(), tmp_path)
     for x, value in zip(angles, bias, strict=True):
         given = [[x], [0.4], [0.0], [0.3, 2.0, 1.5]]
-        assert call_c(library.motor, 0.0, given, (1, 1, 6))[1][0] == pytest.approx(value, rel=1e-12)
+        assert call_c(library.motor_equations, 0.0, given, (1, 1, 6))[1][0] == pytest.approx(value, rel=1e-12)
 
 
 def compile_c(text: str, folder):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, Model, load_model, reporting_errors
 
 
@@ -44,7 +45,7 @@ def equations(
     files = {latex: lambda: derived.latex(document=True), python: derived.python, c: derived.c}
     for path, write in files.items():
         if path is not None:
-            path.write_text(write(), encoding="utf-8")
+            write_text(path, write())
             typer.echo(f"wrote {path}")
     if not any(files):
         typer.echo(derived.text(max(console().width, 40)))
@@ -84,7 +85,7 @@ def explain(
         if latex is None:
             typer.echo(derivation.text(max(console().width, 40)))
         else:
-            latex.write_text(derivation.latex(document=True), encoding="utf-8")
+            write_text(latex, derivation.latex(document=True))
             typer.echo(f"wrote {latex}")
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
+from kinode.atomic_files import write_bytes
 from kinode.errors import Error
 from kinode.model.base.fields import unknown
 
@@ -49,7 +49,7 @@ def copy_examples(folder: Path, name: str | None = None) -> list[Path]:
     if there:
         raise Error(f"{', '.join(there)}: there already; remove it or choose another folder")
     for path, target in zip(files, targets):
-        shutil.copyfile(path, target)
+        write_bytes(target, path.read_bytes())
     return targets
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinode.atomic_files import write_text
 from kinode.cli.options import Base, Debug, load_model, reporting_errors
 
 
@@ -57,7 +58,7 @@ def schema(
     if out is None:
         typer.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)
         typer.echo(f"wrote {out}")
 
 

@@ -49,6 +49,7 @@ __all__ = [
     "describe_dimension",
     "find_unit_name",
     "parse_quantity",
+    "parse_si_unit",
     "parse_unit",
 ]
 
@@ -167,10 +168,7 @@ class Dimensions(dict[str, NamedDimension]):
     """Dimensions by name; a dimension without a name is found by its SI unit: "W/K"."""
 
     def __missing__(self, text: str) -> NamedDimension:
-        unit = parse_unit(text)
-        if unit.ratio != 1 or unit.turns or unit.cycles:
-            raise NonSIUnitError(f"{text!r} is no SI unit: write {unit.dimension.unit}")
-        return NamedDimension(text, unit.dimension, text)
+        return NamedDimension(text, parse_si_unit(text), text)
 
 
 def find_unit_name(text: str) -> str:
@@ -246,6 +244,8 @@ class _UnitParser:
         if token == "(" and len(self.tokens) > 1 and self.tokens[1] == ")":
             token = self.tokens.pop(0)
             self.tokens.pop(0)
+        if token == "(" and "".join(self.tokens[1:2] + self.tokens[3:4]) == "/)":
+            return self.root(unit, self.tokens.pop(0))
         if not token.lstrip("+-").isdigit() or len(token) > 3 or abs(int(token)) > LARGEST_POWER:
             raise self.fail(f"a power is a whole number up to {LARGEST_POWER}")
         result = unit ** int(token)
@@ -254,6 +254,15 @@ class _UnitParser:
         if max(result.ratio.numerator, result.ratio.denominator).bit_length() > 1000:
             raise self.fail("its size is beyond all numbers")
         return result
+
+    def root(self, unit: Unit, above: str) -> Unit:
+        """A fractional power, m^(3/2): of SI units alone, whose size is 1."""
+        _, below, _ = (self.tokens.pop(0) for _ in range(3))
+        if not (above.isdigit() and below.isdigit() and len(above + below) < 8 and int(below)):
+            raise self.fail("a fractional power is written ^(3/2)")
+        if unit.ratio != 1 or unit.turns or unit.cycles:
+            raise self.fail("a fractional power is of an SI unit")
+        return Unit(unit.ratio, unit.dimension ** Fraction(int(above), int(below)))
 
     def find(self, name: str) -> Unit:
         unit = UNITS.get(name)
@@ -284,6 +293,14 @@ def parse_unit(text: str) -> Unit:
     if len(text) > LONGEST_TEXT:
         raise UnitError(f"a unit of {len(text)} characters is too long")
     return _UnitParser(text, fail).read()
+
+
+def parse_si_unit(text: str) -> Dimension:
+    """The dimension of an SI unit; other units are refused."""
+    unit = parse_unit(text)
+    if unit.ratio != 1 or unit.turns or unit.cycles:
+        raise NonSIUnitError(f"{text!r} is no SI unit: write {unit.dimension.unit}")
+    return unit.dimension
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)

@@ -161,7 +161,7 @@ def _values() -> Schema:
             "oneOf": [text, {**placed, "anyOf": [{"required": ["body"]}, {"required": ["on"]}]}],
         },
         "parameter": {"oneOf": [number, _object(FIELDS["parameters"], _PARAMETER, ["value"])]},
-        "input": {"oneOf": [number, _object(FIELDS["inputs"], {"value": number}, ["value"])]},
+        "input": {"oneOf": [number, _object(FIELDS["inputs"], {"value": number, "unit": _UNIT}, ["value"])]},
         "table": {
             **_object(
                 FIELDS["tables"],
@@ -184,10 +184,12 @@ def _values() -> Schema:
     }  # fmt: skip
 
 
+_UNIT: Schema = {"type": "string", "description": "SI unit of a value that does not tell it by itself"}
 _PARAMETER: dict[str, Schema] = {
     "value": {"$ref": "#/$defs/number"},
     "bounds": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 2},
     "note": {"type": "string"},
+    "unit": _UNIT,
 }
 
 

@@ -11,8 +11,8 @@ from kinode.model.base.fields import short, unknown_fields
 from kinode.model.network.declared_parts import FIELDS as DECLARATION
 
 FIELDS = {
-    "parameters": ("value", "bounds", "note"),
-    "inputs": ("value",),
+    "parameters": ("value", "bounds", "note", "unit"),
+    "inputs": ("value", "unit"),
     "signals": ("law",),
     "tables": ("axes", "values", "file", "column", "method", "outside"),
     "systems": ("file", "system", "on", "bind", "parameters", "connect"),

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kinode.errors import ModelError
+from kinode.atomic_files import write_text
+from kinode.errors import Error, ModelError
 from kinode.formats.yaml_fields import (
     FIELDS,
     check_fields,
@@ -71,9 +72,9 @@ def save(system: System, path: str | os.PathLike[str]) -> None:
         raise ModelError("a system is written as YAML: choose the ending .yaml", file=str(file))
     text = dumps(system)
     try:
-        file.write_text(text, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(file)) from None
+        write_text(file, text)
+    except Error as error:
+        raise ModelError(str(error)) from None
 
 
 def dumps(system: System) -> str:

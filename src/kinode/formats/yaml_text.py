@@ -21,6 +21,7 @@ LARGEST_WHOLE = 2**53  # up to here floats hold every whole number
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
@@ -144,6 +145,7 @@ class _Composer:
         before = self.count
         self.count += 1
         if kind == "ScalarEvent":
+            self.check_text(event)
             value = self.plain_scalar(event) if event.style is None or event.style == "" else event.value
         elif kind == "SequenceStartEvent":
             value = self.sequence(event, depth)
@@ -169,6 +171,11 @@ class _Composer:
         if self.aliased > MOST_ALIASED:
             raise self.fail("its aliases stand for more values than a model can need", event)
         return value
+
+    def check_text(self, event: Any) -> None:
+        """Refuse characters that would command a terminal, or that no file can hold."""
+        if _CONTROL.search(event.value):
+            raise self.fail("holds a control character; text is made of letters, signs, spaces and line breaks", event)
 
     def sequence(self, start: Any, depth: int) -> List:
         items = List(start.start_mark.line + 1)
@@ -204,6 +211,7 @@ class _Composer:
             raise self.fail("a key is a name, not a list, mapping or alias", event)
         if event.tag is not None:
             raise self.fail(f"tags such as {event.tag} have no meaning here; nothing is made from them", event)
+        self.check_text(event)
         if event.value == "<<" and event.style in (None, ""):
             raise self.fail("merge keys (<<) are not part of YAML 1.2; write the fields out", event)
         if event.anchor is not None:

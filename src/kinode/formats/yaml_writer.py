@@ -18,9 +18,9 @@ from kinode.expressions.syntax_tree import Expression
 from kinode.expressions.units import DIMENSIONLESS, Dimension, parse_quantity
 from kinode.formats.yaml_text import reads_as_text
 from kinode.model.base.bodies import Body
-from kinode.model.base.fields import Component, Value
+from kinode.model.base.fields import Component
 from kinode.model.base.frames import ZERO, Frame
-from kinode.model.base.parameters import Input, Parameter
+from kinode.model.base.parameters import Input, Parameter, find_dimension
 from kinode.model.base.shapes import Shape
 from kinode.model.base.visuals import Visual
 from kinode.model.joints.coulomb_friction import Coulomb
@@ -154,9 +154,17 @@ class _YamlWriter:
         return fields["at"] if list(fields) == ["at"] else fields
 
     def quantity(self, record: Parameter | Input) -> Any:
-        """A parameter or input; its value alone if it has no bounds and no note."""
-        value = _with_unit(record.value, record.dimension)
+        """A parameter or input; its value alone if that tells all."""
+        value = self.plain(record.value)
+        dimension = find_dimension(value, record.value, self.system.parameters)
         fields: dict[str, Any] = {"value": value}
+        if record.dimension is not None and dimension is None:  # the value does not tell it by itself
+            unit = "rad" if record.dimension == DIMENSIONLESS else record.dimension.unit
+            text = f"{write_number(record.value)} {unit}" if isinstance(record.value, float) else ""
+            if _read_dimension(text) == record.dimension:
+                fields["value"] = value = text
+            else:
+                fields["unit"] = unit
         if isinstance(record, Parameter):
             if record.bounds is not None:
                 fields["bounds"] = list(record.bounds)
@@ -174,18 +182,13 @@ class _YamlWriter:
         return fields
 
 
-def _with_unit(value: Value, dimension: Dimension | None) -> Any:
-    if isinstance(value, Expression):
-        return value.text()
-    if dimension is None:
-        return value
-    text = f"{write_number(value)} {'rad' if dimension == DIMENSIONLESS else dimension.unit}"
+def _read_dimension(text: str) -> Dimension | None:
+    """The dimension of a text such as "2 N/m"; none if it is no such text."""
     try:
         quantity = parse_quantity(text)
     except ModelError:
-        quantity = None
-    # A fractional power of a unit cannot be written; the number is then written without a unit.
-    return text if quantity is not None and quantity.dimension == dimension else value
+        return None
+    return None if quantity is None else quantity.dimension
 
 
 def _entry(name: str, entry: Any) -> list[str]:

@@ -95,7 +95,7 @@ class _Builder:
         self.joints = {joint.name: joint for joint in self._joints()}
         self.root = _find_root(source, robot, self.links, self.joints)
         self.names: UrdfNames = choose_names(self.links, self.joints, world=self.root if base == "fixed" else None)
-        self.system = System(name or robot.attributes.get("name") or "robot")
+        self.system = System(name or " ".join(robot.attributes.get("name", "").split()) or "robot")
         self.notes = self.system.notes
 
     def build(self) -> System:

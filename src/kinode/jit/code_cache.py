@@ -1,35 +1,45 @@
 """A cache of machine code on disk, between sessions.
 
-The name of an entry is a digest of everything that its code depends on.  An entry contains a magic number, its length
-and a digest of its content; an incomplete, changed or foreign file counts as missing and is written again.  An entry is
-written to a temporary file and then renamed, so several processes may write at once.  If the directory cannot be
-written, nothing is cached, without a message: the cache must never make a program fail.
+Entries lie in a folder of their own, which nobody else may write: its owner and mode are checked before code is loaded
+from it.  An entry is an ordinary file whose name is a digest and which begins with a mark, that name, its length and a
+digest of the whole; whatever is cut short, altered, foreign, a link or a pipe counts as absent.  Only entries are ever
+removed.  Writing goes through a temporary file and one rename, so that two processes may write at once.  A directory
+that cannot be written is no cache, silently: nothing here may fail.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import stat
 import sys
+import warnings
 from contextlib import suppress
 from functools import cache as remember
 from pathlib import Path
 
+from kinode.atomic_files import remove_leftovers, replacing
 from kinode.version import __version__
 
-MAGIC = b"kinode kernel 1\n"
-LARGEST_CACHE = 500_000_000  # bytes of all entries; the least recently used are removed first
-# Packages whose source determines the machine code.
+MAGIC = b"kinode kernel 2\n"
+FOLDER = "kinode-kernels"
+NAME = re.compile(r"[0-9a-f]{40}\Z")
+HEAD = len(MAGIC) + 40 + 8 + 20  # mark, name, length, digest
+LARGEST_CACHE = 500_000_000  # bytes in all; the entries that were not used for longest go first
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# Packages that machine code comes from, with all that is in their folders.
 SOURCES = ("algebra", "expressions", "jit", "model", "structure", "multibody", "formulations", "kernels", "dynamics")
 
 
 def directory() -> Path | None:
-    """The folder of the cache; None if the cache is turned off or there is no home directory."""
+    """The folder of the entries; None where the cache is turned off."""
     if os.environ.get("KINODE_CACHE") == "0":
         return None
     chosen = os.environ.get("KINODE_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(chosen) / FOLDER
     with suppress(RuntimeError):  # no home directory
         if sys.platform == "win32":
             base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
@@ -37,7 +47,7 @@ def directory() -> Path | None:
             base = Path.home() / "Library" / "Caches"
         else:
             base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return base / "kinode"
+        return base / FOLDER
     return None
 
 
@@ -78,62 +88,112 @@ def digest(*parts: str) -> str | None:
 
 
 def load(name: str) -> bytes | None:
-    """The payload of an entry; None if there is no such entry or it is damaged."""
-    folder = directory()
-    if folder is None:
-        return None
+    """What was saved under a name, if it is there, whole, and in a folder that is safe."""
+    place = directory()
     try:
-        path = folder / name
-        data = path.read_bytes()
+        if place is None or not is_safe(place):
+            return None
+        data = _read(place / name)
     except OSError:
         return None
-    head = len(MAGIC) + 8 + 20
-    payload = data[head:]
-    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != _seal(name, payload):
+    payload = data[HEAD:]
+    if data[:HEAD] != _head(name, payload):
         return None
     with suppress(OSError):
-        os.utime(path)  # marks the entry as recently used
+        os.utime(place / name)  # used now: the last to be pruned
     return payload
 
 
 def save(name: str, payload: bytes) -> None:
-    """Write an entry; does nothing if the disk does not allow it."""
-    import tempfile
-
-    folder = directory()
-    if folder is None:
+    """Keep a payload under a name, as far as the disk allows."""
+    place = directory()
+    if place is None or not NAME.match(name):
         return
-    temporary = None
+    with suppress(OSError):
+        if not place.is_dir():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.mkdir(mode=0o700, exist_ok=True)
+        if not is_safe(place) or not _may_replace(place / name):
+            return
+        with replacing(place / name, durable=False, tidy=False, mode=0o600) as file:
+            file.write(_head(name, payload) + payload)
+        if name.endswith("0"):  # one digest in sixteen: a look at many thousand entries takes longer than a kernel
+            prune(place)
+
+
+def is_safe(place: Path) -> bool:
+    """Whether a folder is a folder and only this user, or the administrator, can write it.
+
+    Others could put machine code there that this process would run.
+    """
+    about = os.lstat(place)
+    if not stat.S_ISDIR(about.st_mode):
+        return False
+    if is_ours(about):
+        return True
+    _warn(str(place))
+    return False
+
+
+def is_ours(about: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user or the administrator, and others cannot write it."""
+    if not hasattr(os, "geteuid"):
+        return True  # the folder of a user is closed to others by the system
+    return about.st_uid in (os.geteuid(), 0) and not about.st_mode & OTHERS
+
+
+@remember
+def _warn(place: str) -> None:
+    warnings.warn(
+        f"{place}: others can write this folder, so no compiled code is read from it or kept there; remove it, or give "
+        "it to you alone (chmod 700)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _read(path: Path, size: int = -1) -> bytes:
+    """The bytes of an ordinary file that is ours; an OSError for anything else."""
+    descriptor = os.open(path, os.O_RDONLY | NO_FOLLOW)
+    with open(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or not is_ours(about):
+            raise PermissionError(str(path))
+        return file.read(size)
+
+
+def _may_replace(path: Path) -> bool:
+    """Whether nothing has the name of an entry yet, or an ordinary file that can only be a damaged entry."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(MAGIC + _seal(name, payload) + payload)
-        os.replace(temporary, folder / name)
-        if name.endswith("0"):  # one entry in sixteen: listing many thousand entries takes longer than making a kernel
-            prune(folder)
-    except OSError:
-        if temporary is not None:
-            with suppress(OSError):
-                os.unlink(temporary)
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return True
 
 
-def _seal(name: str, payload: bytes) -> bytes:
-    """Length and digest of an entry."""
-    return len(payload).to_bytes(8, "little") + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
+def _head(name: str, payload: bytes) -> bytes:
+    length = len(payload).to_bytes(8, "little")
+    return MAGIC + name.encode() + length + hashlib.blake2b(name.encode() + payload, digest_size=20).digest()
 
 
-def prune(folder: Path, limit: int = LARGEST_CACHE) -> None:
-    """Remove the least recently used entries until the others have at most ``limit`` bytes."""
+def prune(place: Path, limit: int = LARGEST_CACHE) -> None:
+    """Remove the entries that were not used for longest, until the rest is within the limit.
+
+    What is no entry by its name and its first bytes stays, whoever put it there.
+    """
+    remove_leftovers(place)
     entries = []
-    for entry in os.scandir(folder):
-        with suppress(OSError):  # another process may have removed it
-            status = entry.stat()
-            entries.append((status.st_mtime, status.st_size, entry.path))
+    with os.scandir(place) as files:
+        for entry in files:
+            with suppress(OSError):  # another process may be faster
+                if NAME.match(entry.name) and entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    entries.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
         if total <= limit:
             break
         with suppress(OSError):
-            os.unlink(path)
-            total -= size
+            mark = MAGIC + os.path.basename(path).encode()
+            if _read(Path(path), len(mark)) == mark:
+                os.unlink(path)
+                total -= size

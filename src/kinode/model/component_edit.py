@@ -9,7 +9,7 @@ from kinode.errors import ModelError
 from kinode.model.base.bodies import Body
 from kinode.model.base.fields import Component, unknown_fields
 from kinode.model.base.frames import Frame
-from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
+from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
 from kinode.model.frame_lookup import find_frame
 
 if TYPE_CHECKING:
@@ -32,13 +32,30 @@ def change(system: System, name: str, fields: dict[str, Any]) -> Component:
     try:
         if isinstance(new, Body):
             _follow_frames(system, new)
-        for body in system.bodies.values() if isinstance(new, Parameter) else ():
-            body.check(system.nominal)
+        if isinstance(new, Parameter):
+            _follow_dimension(system)
+            for body in system.bodies.values():
+                body.check(system.nominal)
     except ModelError:
         for component in kept.values():
             system.replace(component)
         raise
     return new
+
+
+def _follow_dimension(system: System) -> None:
+    """Give dimensions to parameters and inputs made of one whose dimension is known only now; refuse what differs."""
+    records: list[Parameter | Input] = [*system.parameters.values(), *system.inputs.values()]
+    for record in records:
+        if isinstance(record.value, float):
+            continue
+        dimension = find_dimension(None, record.value, system.parameters)
+        if dimension is None or dimension == record.dimension:
+            continue
+        if record.dimension is not None:
+            message = f"would be in {dimension.unit} then; {record.dimension.unit} is needed"
+            raise ModelError(message, component=record.name, field="value")
+        system.replace(dataclasses.replace(record, dimension=dimension))
 
 
 def _changed_component(system: System, old: Component, fields: dict[str, Any]) -> Component:

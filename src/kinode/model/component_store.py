@@ -26,7 +26,6 @@ C = TypeVar("C", bound=Component)
 class ComponentStore:
     """Components by name; records are immutable and are replaced, never changed."""
 
-    name: str
     components: dict[str, Component]
 
     def __init__(self) -> None:
@@ -37,6 +36,20 @@ class ComponentStore:
         self._nodes: dict[str, Node] | None = None
 
     # -- finding -----------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """One line of text, which may hold any letters and signs."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError(f"a system needs a name in text, not {short(name)}", component="system", field="name")
+        if not name.isprintable():
+            message = f"{short(name)} is no name: line breaks and invisible characters have no place in it"
+            raise ModelError(message, component="system", field="name")
+        self._name = name
+
     @property
     def world(self) -> Body:
         """The ground; its frame is the inertial one."""

@@ -21,7 +21,7 @@ from kinode.model.base.element import Element
 from kinode.model.base.fields import Component, short, unknown
 from kinode.model.base.frames import NAME, Frame
 from kinode.model.base.moving_frames import Observer
-from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, read_bounds
+from kinode.model.base.parameters import Input, Parameter, Signal, TableRecord, find_dimension, read_bounds
 from kinode.model.environment.atmosphere import STANDARD
 from kinode.model.network.declared_parts import DeclaredPart, make_kind
 from kinode.model.network.nodes import Node, find_node
@@ -162,7 +162,9 @@ class _Copier:
         if isinstance(old, TableRecord):
             return TableRecord(name, dataclasses.replace(old.table, name=name))
         if isinstance(old, Parameter | Input):
-            return dataclasses.replace(old, name=name, value=self._value(old.value, self._law))
+            value = self._value(old.value, self._law)
+            dimension = old.dimension or find_dimension(None, value, self.target.parameters)
+            return dataclasses.replace(old, name=name, value=value, dimension=dimension)
         if isinstance(old, Signal):
             return Signal(name, self._value(old.law, self._law))
         changed: dict[str, Any] = {}

@@ -54,8 +54,6 @@ class System(ComponentStore, Shortcuts):
     notes: list[str]
 
     def __init__(self, name: str, *, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"a system needs a name in text, not {short(name)}", component="system", field="name")
         super().__init__()
         self.name = name
         self.kinds = {}
@@ -131,19 +129,24 @@ class System(ComponentStore, Shortcuts):
             raise ModelError(message, component=name, field="value")
         return value, expected if dimension is None else dimension
 
-    def parameter(self, name: str, value: Any, *, bounds: Any = None, note: str = "") -> Expression:
-        """Declare a parameter; what comes back can be calculated with wherever a number may stand."""
+    def parameter(
+        self, name: str, value: Any, *, bounds: Any = None, note: str = "", unit: str | None = None
+    ) -> Expression:
+        """Declare a parameter; what comes back can be calculated with wherever a number may stand.
+
+        ``unit`` is the SI unit of a value that does not tell it by itself, such as arithmetic.
+        """
         self.check_quantity_name(name)
         reader = self.reader(name)
-        number, dimension = self.read_value(name, value)
+        number, dimension = self.read_value(name, value, reader.unit(unit))
         limits = None if bounds is None else read_bounds(reader, bounds, self.nominal(number), dimension)
         self._put(Parameter(name, number, dimension, limits, reader.text(note, "note")))
         return Expression("name", (name,))
 
-    def input(self, name: str, value: Any = 0.0) -> Expression:
-        """Declare a number that comes from outside."""
+    def input(self, name: str, value: Any = 0.0, *, unit: str | None = None) -> Expression:
+        """Declare a number that comes from outside; ``unit`` as of a parameter."""
         self.check_quantity_name(name)
-        self._put(Input(name, *self.read_value(name, value)))
+        self._put(Input(name, *self.read_value(name, value, self.reader(name).unit(unit))))
         return Expression("name", (name,))
 
     def signal(self, name: str, law: Any) -> Expression:

@@ -2,8 +2,7 @@
 
 A NetCDF file contains each entry of the state as a variable with its name and unit, the parameters and inputs by name,
 and the model as YAML text, so that it can be loaded by itself.  Loading reads numbers and text; nothing in a file is
-executed.  A file is written under a temporary name and then renamed, so that an interrupted write leaves no damaged
-file.
+executed.
 """
 
 from __future__ import annotations
@@ -13,16 +12,18 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from pathlib import Path
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.atomic_files import write_bytes, writing
 from kinode.dynamics.compile import compile as compile_system
 from kinode.errors import ArgumentError, Error
 from kinode.model.quantity_names import find_quantity
 from kinode.ode.ending import Ending, EndKind
+from kinode.results.run_file_reader import finite, read_column, read_dataset, read_flat, read_named, read_records
 from kinode.results.trajectory import Trajectory
 from kinode.simulation.event_log import Event
 from kinode.simulation.solver import split
@@ -56,15 +57,18 @@ def save(run: Trajectory, path: str | os.PathLike[str]) -> None:
         ending=json.dumps(_write_ending(run.ending)),
         title=run.system.name, facts=json.dumps(run.facts), events=json.dumps([asdict(event) for event in run.events]),
     )  # fmt: skip
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        data.to_netcdf(temporary, engine="h5netcdf")
-        temporary.replace(target)
-    except OSError as error:
-        raise Error(f"{target}: cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, _encode(data))
+
+
+def _encode(data: xarray.Dataset) -> memoryview:
+    """The contents of a NetCDF file, made in memory: HDF5 ends the process where a disk is full."""
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    image = BytesIO()
+    with h5netcdf.File(image, "w") as file:
+        data.dump_to_store(H5NetCDFStore(file))
+    return image.getbuffer()
 
 
 def _write_ending(ending: Ending) -> dict[str, Any]:
@@ -75,16 +79,25 @@ def _write_ending(ending: Ending) -> dict[str, Any]:
 def _read_ending(data: xarray.Dataset, t_end: float) -> Ending:
     """How a run ended; files of version 0.1 keep its status and message."""
     status, message = str(data.attrs["status"]), str(data.attrs["message"])
-    more = {"kind": status, "time": t_end} | json.loads(str(data.attrs.get("ending", "{}")))
-    more["kind"] = EndKind(more["kind"])
-    return Ending(message=message, **more)
+    given: dict[str, Any] = {"kind": status, "time": t_end, "component": None, "entry": None}
+    given |= read_flat(data, "ending", {})
+    if given.keys() != {"kind", "time", "component", "entry"}:
+        raise ValueError(f"an ending has no {', '.join(sorted(given.keys() - {'kind', 'time', 'component', 'entry'}))}")
+    component, entry = given["component"], given["entry"]
+    return Ending(
+        EndKind(given["kind"]),
+        finite(float(given["time"]), "the time of its ending"),
+        message,
+        None if component is None else str(component),
+        None if entry is None else int(entry),
+    )
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """A run from a NetCDF file that ``save`` wrote."""
     from kinode.formats import yaml_files
 
-    data = _read(path)
+    data = read_dataset(path)
     try:
         file_format = str(data.attrs.get("format", ""))
         if file_format != FORMAT:
@@ -102,17 +115,20 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         missing = [name for name in names if name not in data]
         if missing:
             raise Error(f"{path}: has no values for {', '.join(missing)}")
-        t = np.asarray(data["time"].values, dtype=float)
-        y = np.column_stack([_column(data, name, len(t)) for name in names]) if names else np.zeros((len(t), 0))
-        p, inputs = (_numbers(path, data, role) for role in ("parameter", "input"))
-        final = (
-            dict(zip((str(x) for x in data["coordinate"].values), data["end_state"].values.tolist())) if names else {}
-        )
-        end = split(dynamics, float(data.attrs["end_time"]), np.array([final[name] for name in names]))
-        ending = _read_ending(data, end.t)
-        facts = dict(json.loads(str(data.attrs.get("facts", "{}"))))
-        events = tuple(_event(record) for record in json.loads(str(data.attrs.get("events", "[]"))))
-    except (KeyError, TypeError, ValueError) as error:
+        t = finite(np.asarray(data["time"].values, dtype=float), "time")
+        if t.ndim != 1 or (np.any(np.diff(t) < 0) and np.any(np.diff(t) > 0)):
+            raise ValueError("its times go forth and back")
+        y = np.column_stack([read_column(data, name, len(t)) for name in names]) if names else np.zeros((len(t), 0))
+        topology = dynamics.topology
+        p = read_named(data, "parameter", "parameter_values", topology.parameters)
+        inputs = read_named(data, "input", "input_values", topology.inputs)
+        final = read_named(data, "coordinate", "end_state", names)
+        t_end = finite(float(data.attrs["end_time"]), "the time of its end")
+        end = split(dynamics, t_end, np.array([final[name] for name in names]))
+        ending = _read_ending(data, t_end)
+        facts = read_flat(data, "facts", {})
+        events = tuple(_event(record) for record in read_records(data, "events"))
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, Error):
             raise
         raise Error(f"{path}: a run of kinode, but incomplete or damaged ({error})") from None
@@ -126,38 +142,8 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
 def _event(record: dict[str, Any]) -> Event:
     names = tuple(str(name) for name in record["components"])
     words = (str(record.get(key, "")) for key in ("was", "becomes"))
-    return Event(float(record["time"]), str(record["kind"]), names, str(record["message"]), *words)
-
-
-def _read(path: Any) -> xarray.Dataset:
-    """The contents of a file; any failure of the reader becomes an ``Error`` that names the file."""
-    import xarray
-
-    if not Path(path).exists():
-        raise Error(f"{path}: there is no such file")
-    try:
-        with xarray.open_dataset(path, engine="h5netcdf", decode_times=False, phony_dims="sort") as stored:
-            return stored.load()
-    except MemoryError:
-        raise
-    except Exception as error:  # the libraries raise many types of errors for damaged files
-        raise Error(
-            f"{path}: cannot be read as NetCDF; it is damaged, cut short or another kind of file ({error})"
-        ) from None
-
-
-def _column(data: Any, name: str, rows: int) -> Array:
-    values = np.asarray(data[name].values, dtype=float)
-    if values.shape != (rows,):
-        raise ValueError(f"{name} has shape {values.shape}")
-    return values
-
-
-def _numbers(path: Any, data: Any, role: str) -> dict[str, float]:
-    """Values of the parameters or inputs in a file, by name."""
-    if f"{role}_values" not in data:
-        return {}
-    return dict(zip((str(x) for x in data[role].values), data[f"{role}_values"].values.tolist()))
+    time = finite(float(record["time"]), "the time of an event")
+    return Event(time, str(record["kind"]), names, str(record["message"]), *words)
 
 
 def to_xarray(run: Trajectory, names: Iterable[str] | None) -> xarray.Dataset:
@@ -191,13 +177,10 @@ def to_csv(run: Trajectory, path: str | os.PathLike[str], names: Iterable[str] |
         for header, column in _columns(run, name, values[name]):
             headers.append(header)
             columns.append(column)
-    try:
-        with open(path, "w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(headers)
-            writer.writerows([repr(float(x)) for x in row] for row in zip(*columns))
-    except OSError as error:
-        raise Error(f"{path}: cannot be written: {error.strerror or error}") from None
+    with writing(path) as stream:
+        writer = csv.writer(stream)
+        writer.writerow(headers)
+        writer.writerows([repr(float(x)) for x in row] for row in zip(*columns))
 
 
 def _columns(run: Trajectory, name: str, values: Array) -> Iterator[tuple[str, Array]]:

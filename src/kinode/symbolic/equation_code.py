@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from kinode.errors import ArgumentError
 from kinode.model.base.fields import short
+from kinode.symbolic.escaped_text import comment, docstring
+from kinode.symbolic.notation import RESERVED_WORDS
 
 if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import Printed
@@ -53,6 +55,8 @@ static double fetch(const double *values, double index)
     return values[(int)index];
 }
 """
+LONGEST_NAME = 40  # letters of a system's name in that of a function; C tells names apart by their first 63
+C_ENDING = "_equations"  # of the function: no library of C has a function of such a name
 
 
 # -- Python ----------------------------------------------------------------------------------------
@@ -69,7 +73,7 @@ def write_python(printed: Printed, module: str) -> str:
         lines += ["import bisect"] * (module == "math") + [PYTHON_TABLES[module]]
         lines += [f"{name} = {tuple(float(x) for x in table)!r}" for table, name in tables.names.items()]
     head = f"def {identifier(printed)}({', '.join(signature + ['*'] * bool(given) + given)}):"
-    lines += ["", "", *_python_lines(head), f'    """{printed.heading}: {printed.law}."""']
+    lines += ["", "", *_python_lines(head), f"    {docstring(f'{printed.heading}: {printed.law}.')}"]
     for role, array in arrays.items():
         symbols = printed.notation.of(role)
         if symbols:
@@ -140,7 +144,7 @@ def write_c(printed: Printed) -> str:
         lines.append(C_TABLES)
         for table, name in tables.names.items():
             lines.append(f"static const double {name}[] = {{{', '.join(repr(float(x)) for x in table)}}};")
-    lines += ["", f"/* {printed.heading}: {printed.law}.", ""]
+    lines += ["", f"/* {comment(printed.heading)}: {printed.law}.", ""]
     for role, symbols in arrays.items():
         lines += textwrap.wrap(
             f"{names[role]}: {', '.join(symbols) or 'not used'}", 100, initial_indent="   ", subsequent_indent="     "
@@ -150,7 +154,7 @@ def write_c(printed: Printed) -> str:
     lines.append(f"   {'; '.join(shapes)}{note} */")
     arguments = ", ".join(f"const double *{names[role]}" for role in arrays)
     results = ", ".join(f"double *{names[name]}" for name in [*printed.outputs, "reactions"])
-    lines += [f"void {identifier(printed)}(double t, {arguments}, {results})", "{"]
+    lines += [f"void {identifier(printed)}{C_ENDING}(double t, {arguments}, {results})", "{"]
     for role, symbols in arrays.items():
         lines += [f"    const double {name} = {names[role]}[{i}];" for i, name in enumerate(symbols)]
     lines += [f"    const double {symbol} = {write(formula)};" for symbol, formula in printed.intermediates]
@@ -198,12 +202,12 @@ def defaults(printed: Printed) -> dict[str, float]:
 def _free(printed: Printed, name: str) -> str:
     """The name for an array, changed if a symbol has it."""
     taken = printed.notation.taken | {str(symbol) for symbol, _ in printed.intermediates}
-    while name in taken:
+    while name in taken or name in RESERVED_WORDS:
         name += "_"
     return name
 
 
 def identifier(printed: Printed) -> str:
-    """The name of the function: that of the system, as an identifier that no symbol has."""
-    word = "".join(c if c.isascii() and c.isalnum() else "_" for c in printed.system.name)
+    """The name of the function: that of the system, as an identifier that no symbol has and that has no meaning."""
+    word = "".join(c if c.isascii() and c.isalnum() else "_" for c in printed.system.name[:LONGEST_NAME])
     return _free(printed, word if word[:1].isalpha() else f"system_{word}")

@@ -12,6 +12,7 @@ from typing import Any
 from kinode.hooks import hook
 from kinode.model.system import System
 from kinode.structure.topology import Topology
+from kinode.symbolic.escaped_text import latex_text
 from kinode.symbolic.formula_text import aligned, latex_document
 from kinode.symbolic.notation import Notation
 from kinode.symbolic.worksheet import Item
@@ -157,7 +158,7 @@ class Explanation:
         """
         parts = []
         for step in self.steps:
-            parts += [rf"\subsection*{{{step.title}}}", _escaped(step.words)]
+            parts += [rf"\subsection*{{{latex_text(step.title)}}}", latex_text(step.words)]
             if step.law:
                 parts.append(rf"\[ {step.law[1]} \]")
             if step.table:
@@ -165,9 +166,9 @@ class Explanation:
             rows = [row for item in step.items for row in self._rows(item)]
             if rows:
                 parts.append(aligned(rows))
-            parts += [_escaped(note) for note in step.notes]
+            parts += [latex_text(note) for note in step.notes]
         body = "\n".join(parts)
-        return latex_document(_escaped(self.system.name), body) if document else body
+        return latex_document(self.system.name, body) if document else body
 
     def _written(self, item: Item, width: int) -> Iterator[str]:
         """The lines of an item: formulas on the left, numbers on the right, components that are zero in one line."""
@@ -284,12 +285,8 @@ def _split(line: str, width: int) -> list[str]:
 
 
 # -- LaTeX -----------------------------------------------------------------------------------------
-def _escaped(words: str) -> str:
-    return re.sub(r"([_#%&$])", r"\\\1", words)
-
-
 def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [" & ".join(map(_escaped, line)) for line in (head, *rows)]
+    lines = [" & ".join(map(latex_text, line)) for line in (head, *rows)]
     return f"\\begin{{tabular}}{{{'l' * len(head)}}}\n" + " \\\\\n".join(lines) + "\n\\end{tabular}"
 
 

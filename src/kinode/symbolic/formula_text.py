@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kinode.symbolic.escaped_text import latex_text
+
 if TYPE_CHECKING:
     from kinode.symbolic.printed_equations import EquationLine, Printed
 
@@ -63,12 +65,12 @@ def write_latex(printed: Printed, document: bool) -> str:
     parts = []
     for section in printed.sections:
         if document and section.title:
-            parts.append(rf"\subsection*{{{_plain(section.title)}}}")
+            parts.append(rf"\subsection*{{{latex_text(section.title)}}}")
         rows = [_row(line, printed) for line in section.lines]
         if rows:
             parts.append(aligned(rows))
     body = "\n".join(parts)
-    return latex_document(_plain(printed.heading), body) if document else body
+    return latex_document(printed.heading, body) if document else body
 
 
 def aligned(rows: Sequence[str]) -> str:
@@ -77,13 +79,9 @@ def aligned(rows: Sequence[str]) -> str:
 
 
 def latex_document(heading: str, body: str) -> str:
-    """A complete LaTeX document."""
+    """A complete LaTeX document; the heading is plain text."""
     head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\usepackage[margin=2cm]{geometry}\n\\allowdisplaybreaks\n"
-    return f"{head}\\begin{{document}}\n\\section*{{{heading}}}\n{body}\n\\end{{document}}\n"
-
-
-def _plain(words: str) -> str:
-    return words.replace("_", r"\_")
+    return f"{head}\\begin{{document}}\n\\section*{{{latex_text(heading)}}}\n{body}\n\\end{{document}}\n"
 
 
 def _row(line: EquationLine, printed: Printed) -> str:

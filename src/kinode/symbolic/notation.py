@@ -9,6 +9,7 @@ operations of the tape, with a name for each value that is used more than once.
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -26,9 +27,17 @@ MOST_FACTORED = 25  # terms of a sum that is factored: for longer ones it takes 
 LARGEST_DENOMINATOR = 64  # of a number that is written as a fraction
 
 
-C_WORDS = """auto case char const default do double enum extern float goto int long main register restrict short signed
-sizeof static struct switch typedef union unsigned void volatile"""
-FORBIDDEN = frozenset(keyword.kwlist) | frozenset(C_WORDS.split())  # reserved words of Python and C
+# Words that generated code cannot use as names: those of the languages, what it calls itself, and macros of C.
+C_WORDS = """alignas alignof asm auto bool case char const constexpr default do double enum extern false float fortran
+goto inline int long main nullptr register restrict short signed sizeof static static_assert struct switch thread_local
+true typedef typeof typeof_unqual union unsigned void volatile"""
+C_MACROS = """DOMAIN HUGE INFINITY MAXFLOAT NAN NULL OVERFLOW PLOSS SING TLOSS UNDERFLOW X_TLOSS i386 linux
+math_errhandling unix"""
+CALLED = """abs acos acosh asin asinh atan atan2 atanh bisect cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs
+fetch floor fma fmax fmin fmod functools hypot interval len log log10 log1p log2 math max min numpy pow sin sinh sqrt
+tan tanh trunc"""
+RESERVED_WORDS = frozenset([*keyword.kwlist, *f"{C_WORDS} {C_MACROS} {CALLED}".split()])
+RESERVED_FAMILY = re.compile(r"(?:M|FP|HUGE|MATH|table)_[A-Z0-9_]*[A-Z0-9]\Z")  # macros, and tables of the code itself
 GREEK = {"lam": (r"\lambda", "λ"), "w": (r"\omega", "ω"), "eps": (r"\varepsilon", "ε")}
 
 
@@ -84,7 +93,7 @@ class Notation:
 
     def name(self, role: str, index: int, name: str, style: SymbolStyle | None = None) -> str:
         """Give an input of the tape a unique name."""
-        while name in self.taken or name in FORBIDDEN:
+        while name in self.taken or name in RESERVED_WORDS or RESERVED_FAMILY.match(name):
             name += "_"
         self.taken.add(name)
         self.names[role, index] = name

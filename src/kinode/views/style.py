@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from io import StringIO
+from io import BytesIO, StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinode.algebra.scalars import Array
+from kinode.atomic_files import write_bytes
+from kinode.errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,6 +119,24 @@ def _has_screen() -> bool:
     if sys.platform != "linux" or "ipykernel" in sys.modules:
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def save_figure(figure: Figure, file: Any) -> None:
+    """Write a figure to a file, whose ending says the format, or to an open stream."""
+    try:
+        if hasattr(file, "write"):
+            figure.savefig(file)
+            return
+        path = Path(file)
+        if not path.suffix:
+            import matplotlib
+
+            path = path.with_name(f"{path.name}.{matplotlib.rcParams['savefig.format']}")
+        out = BytesIO()
+        figure.savefig(out, format=path.suffix.removeprefix("."))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"file: {error}") from None
+    write_bytes(path, out.getbuffer())
 
 
 def to_svg(figure: Figure) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from kinode.errors import LawError, ModelError, UnitError
 from kinode.expressions.parser import locate, parse
 from kinode.expressions.syntax_tree import Expression
-from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity
+from kinode.expressions.units import Dimension, Quantity, check_dimension, parse_quantity, parse_si_unit
 from kinode.model.base.fields import Component, Spec, Value, Vector, missing_fields, short, unknown, unknown_fields
 
 
@@ -93,6 +93,15 @@ class Reader:
         if not isinstance(raw, str):
             raise self.fail(field, f"text is expected, not {short(raw)}")
         return raw
+
+    def unit(self, raw: Any) -> Dimension | None:
+        """The dimension that an SI unit measures; none if no unit is given."""
+        if raw is None:
+            return None
+        try:
+            return parse_si_unit(self.text(raw, "unit"))
+        except UnitError as error:
+            raise error.located(component=self.component, field="unit") from None
 
     def frame(self, raw: Any, field: str) -> Any:
         """A body, or a frame on one."""

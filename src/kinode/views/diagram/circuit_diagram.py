@@ -13,6 +13,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
+from kinode.atomic_files import write_text
 from kinode.dynamics.compiled_system import Dynamics
 from kinode.errors import ArgumentError, Error
 from kinode.model.system import System
@@ -60,7 +61,7 @@ class Diagram:
         file = Path(path)
         if file.suffix.lower() != ".svg":
             raise ArgumentError(f"{file}: a diagram is written as .svg")
-        file.write_text(self.svg, encoding="utf-8")
+        write_text(file, self.svg)
         return file
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ from kinode.views.mechanism.mechanism_symbols import (
     glyph_of,
     mix,
 )
-from kinode.views.style import INK, MUTED, new_figure, style
+from kinode.views.style import INK, MUTED, new_figure, save_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ def draw(
             seen_from=seen_from,
         )  # fmt: skip
         if file is not None:
-            figure.savefig(file)
+            save_figure(figure, file)
     return figure
 
 

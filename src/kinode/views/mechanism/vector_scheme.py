@@ -20,7 +20,7 @@ from kinode.model.joints.joint import Joint
 from kinode.multibody.given import Given
 from kinode.structure.link_geometry import WORLD, TreeLink
 from kinode.views.mechanism.scheme_symbols import BULGE, Pen, width_of
-from kinode.views.style import new_figure, number, style
+from kinode.views.style import new_figure, number, save_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +101,7 @@ def draw_scheme(system: System, *, file: Any = None, scale: float = 1.0, shown: 
         axes.axis("off")
         scheme.draw(Pen(axes))
         if file is not None:
-            figure.savefig(file)
+            save_figure(figure, file)
     return figure
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.views.plots.time_plots import MOST_LINES, WIDTH, save_figure
-from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, style, tick
+from kinode.views.plots.time_plots import MOST_LINES, WIDTH
+from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, save_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from kinode.algebra.scalars import Array
 from kinode.results.load_spectra import Spectrum
 from kinode.results.reaction_causes import Causes
 from kinode.results.shaft_loads import Pressure
-from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, save_figure, short
-from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, style, tick
+from kinode.views.plots.time_plots import MOST_LINES, UNITS, WIDTH, short
+from kinode.views.style import COLORS, INK, MOST_POINTS, MUTED, find_prefix, label, new_figure, save_figure, style, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinode.algebra.scalars import Array
-from kinode.errors import ArgumentError, Error
+from kinode.errors import ArgumentError
 from kinode.kernels.state import Wrench
 from kinode.model.quantity_names import find_quantity
 from kinode.views.plots.mode_strips import ROW, draw_strips, find_strips
-from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, style, thin, tick
+from kinode.views.style import COLORS, INK, find_prefix, label, new_figure, save_figure, style, thin, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,16 +148,6 @@ def plot_loads(
         if file is not None:
             save_figure(figure, file)
     return figure
-
-
-def save_figure(figure: Figure, file: Any) -> None:
-    """Write a figure; its ending says the format."""
-    try:
-        figure.savefig(file)
-    except OSError as error:
-        raise Error(f"{file}: cannot be written: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ArgumentError(f"file: {error}") from None
 
 
 def draw_loads(rows: Sequence[Axes], run: Trajectory, wrench: Wrench) -> None:

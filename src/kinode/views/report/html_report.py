@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinode.atomic_files import write_text
 from kinode.errors import Error
 from kinode.kernels.state import Wrench
 from kinode.results.load_summary import (
@@ -72,6 +73,7 @@ FACTS = {
     "evaluations": "evaluations of the rate",
     "seconds": "computing time",
 }
+LONGEST_NAME = 200  # bytes of a file's name, of which systems take 255
 MOST_GROUPS = 8  # plots of coordinates, and of speeds
 
 
@@ -114,9 +116,9 @@ def report(
         text = compose(
             run, title=title, verify=verify, joints=joints, plots=plots, seen_from=seen_from, explain=explain
         )
-        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"{error.filename or file}: the report cannot be written: {error.strerror}") from None
+    write_text(file, text)
     return file
 
 
@@ -156,7 +158,8 @@ def compose(
 
 def _file_name(text: str) -> str:
     """A name for a file: no separators, no leading dot."""
-    return re.sub(r"[^\w.-]+", "_", text).strip("._") or "report"
+    plain = re.sub(r"[^\w.-]+", "_", text).strip("._")
+    return plain.encode()[:LONGEST_NAME].decode(errors="ignore") or "report"
 
 
 # -- top -------------------------------------------------------------------------------------------

@@ -1,0 +1,176 @@
+"""The one way in which kinode writes a file: as a whole, or not at all.
+
+The contents go to a temporary file beside the target, to the disk, and then under the target's name in one step.  A
+full disk, an error or a kill on the way leaves the old file as it was.  A temporary file is removed on every error; one
+that a killed process left is removed by the next write into its folder.  Its writer holds a lock on it, so that the
+files of living processes stay.
+
+A link is followed, and stays a link.  Mode and owner of a file that is replaced are kept; one that is write-protected
+is not replaced.  What is no ordinary file (a terminal, a pipe, ``/dev/stdout``) is written as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from codecs import StreamWriter, getwriter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from kinode.errors import Error
+
+TEMPORARY = re.compile(r"\.kinode-[0-9a-f]{16}\.part\Z")
+
+
+@contextmanager
+def replacing(
+    path: str | os.PathLike[str], *, durable: bool = True, tidy: bool = True, mode: int = 0o666
+) -> Iterator[BinaryIO]:
+    """A stream whose contents become the file when the block ends, and are dropped when it fails.
+
+    Parameters
+    ----------
+    path : str or path
+    durable : bool, default True
+        Whether the contents are on the disk before they replace the file: for what cannot be made anew.
+    tidy : bool, default True
+        Whether temporary files of killed processes are removed from the folder.
+    mode : int, default 0o666
+        Who may read and write a new file, less what the user's mask takes away.
+
+    Raises
+    ------
+    OSError
+        Its ``filename`` is the path.
+    """
+    target = os.path.realpath(path)
+    try:
+        old = _status(target)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            with open(target, "wb") as stream:
+                yield stream
+            return
+        if old is not None and not os.access(target, os.W_OK):
+            raise PermissionError(13, os.strerror(13))
+        folder = os.path.dirname(target)
+        if tidy:
+            remove_leftovers(folder)
+        descriptor, temporary = _create(folder, mode)
+        try:
+            with open(descriptor, "wb") as stream:
+                yield stream
+                stream.flush()
+                _keep_mode(descriptor, old)
+                if durable:
+                    os.fsync(descriptor)
+                os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
+        raise
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[StreamWriter]:
+    """A stream of text in UTF-8 whose contents become the file; a failure is an ``Error`` that names the file."""
+    with naming_failures(path), replacing(path) as stream:
+        yield getwriter("utf-8")(stream)
+
+
+@contextmanager
+def naming_failures(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make an ``Error`` of what the system says about a file that cannot be written."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise Error(f"{os.fspath(path)}: cannot be written: {reason}") from None
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes | memoryview) -> None:
+    """Write a file; a failure is an ``Error`` that names it."""
+    with naming_failures(path), replacing(path) as stream:
+        stream.write(data)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file of text in UTF-8; a failure is an ``Error`` that names it."""
+    with naming_failures(path):
+        write_bytes(path, text.encode())
+
+
+def remove_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Remove the temporary files in a folder that no living process writes."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        left = [entry.path for entry in entries if TEMPORARY.match(entry.name) and entry.is_file(follow_symlinks=False)]
+        for path in left:
+            with suppress(OSError):
+                _remove_unlocked(path)
+
+
+def _remove_unlocked(path: str) -> None:
+    """Remove a file unless a process holds its lock; where there are no locks, an open file cannot be removed."""
+    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        if _lock(descriptor, wait=False):
+            os.unlink(path)
+    finally:
+        os.close(descriptor)
+    if os.name == "nt":
+        os.unlink(path)
+
+
+def _create(folder: str, mode: int) -> tuple[int, str]:
+    """A new temporary file with its lock held; made anew if it was taken for a leftover before it was locked."""
+    while True:
+        path = os.path.join(folder, f".kinode-{secrets.token_hex(8)}.part")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(path, flags, mode)
+        try:
+            _lock(descriptor, wait=True)
+            if os.fstat(descriptor).st_nlink or os.name == "nt":
+                return descriptor, path
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    """Whether the lock was free; a file system without locks has none to take."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _keep_mode(descriptor: int, old: os.stat_result | None) -> None:
+    """Give a file the owner and mode of the one that it replaces, as far as this is allowed."""
+    if old is None or not hasattr(os, "fchmod"):
+        return
+    now = os.fstat(descriptor)
+    with suppress(OSError):
+        if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    with suppress(OSError):
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
